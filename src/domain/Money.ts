@@ -1,0 +1,45 @@
+// USD amounts. USDC has six decimals, so one atomic unit is 0.000001 USD and
+// every amount the interface allows (14 integer and 6 decimal digits) is exact.
+import { Schema, SchemaGetter } from "effect"
+
+/** Atomic USDC units (1 USD = 1,000,000), from 1 to 99,999,999,999,999,999,999. */
+export const AtomicUsdc = Schema.BigInt.check(
+  Schema.isGreaterThanOrEqualToBigInt(1n),
+  Schema.isLessThanOrEqualToBigInt(99_999_999_999_999_999_999n)
+).pipe(Schema.brand("AtomicUsdc"))
+export type AtomicUsdc = typeof AtomicUsdc.Type
+
+const unitsPerUsd = 1_000_000n
+
+/** Parses a decimal USD string that already has the form `^\d{1,14}(\.\d{1,6})?$`. */
+const parse = (text: string): bigint => {
+  const [integer = "0", fraction = ""] = text.split(".")
+  return BigInt(integer) * unitsPerUsd + BigInt(fraction.padEnd(6, "0"))
+}
+
+/**
+ * Decimal USD with at least two decimals; further trailing zeros are dropped.
+ *
+ * @example formatUsd(10_000_000n) // "10.00"
+ * @example formatUsd(1n) // "0.000001"
+ */
+export const formatUsd = (atomic: bigint): string => {
+  const fraction = (atomic % unitsPerUsd).toString().padStart(6, "0")
+  return `${atomic / unitsPerUsd}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
+}
+
+/**
+ * Decimal USD on the wire, atomic units inside. Specification 4.1 and 8: up to
+ * 14 integer and 6 decimal digits, greater than 0, ASCII digits only.
+ */
+export const UsdAmount = Schema.String.check(
+  Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/, {
+    message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
+  }),
+  Schema.isPattern(/[1-9]/, { message: "an amount greater than 0" })
+).pipe(
+  Schema.decodeTo(AtomicUsdc, {
+    decode: SchemaGetter.transform(parse),
+    encode: SchemaGetter.transform(formatUsd)
+  })
+)
