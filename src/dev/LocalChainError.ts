@@ -1,0 +1,13 @@
+// The ways in which the local chain can fail to start or stop being there.
+import { Schema } from "effect"
+
+/** The chain could not be brought up; `message` says what to do. */
+export class LocalChainError extends Schema.TaggedError<LocalChainError>()("LocalChainError", {
+  reason: Schema.Literals(["not_installed", "port_taken", "not_ready", "setup"]),
+  message: Schema.String
+}) {}
+
+/** anvil ended while it was still needed. */
+export class LocalChainDied extends Schema.TaggedError<LocalChainDied>()("LocalChainDied", {
+  message: Schema.String
+}) {}

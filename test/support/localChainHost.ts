@@ -1,0 +1,11 @@
+// A process that holds a local chain until it is killed: shows that nothing is orphaned.
+import { Effect } from "effect"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+
+await Effect.runPromise(
+  Effect.gen(function* () {
+    const chain = yield* LocalChain
+    console.log(chain.rpcUrl)
+    yield* Effect.never
+  }).pipe(Effect.provide(LocalChain.layer()))
+)
