@@ -1,0 +1,65 @@
+// Signs a delivery so that the receiver can prove who sent it and when: the specification's own header
+// (section 6.2, Stripe's construction) and the Standard Webhooks trio, both from one secret string.
+import { createHmac } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+const prefix = "whsec_"
+
+/** A new signing secret: `whsec_` and the base64 of 32 random bytes. Needs `SecureRandom`. */
+export const makeWebhookSecret = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = yield* random.randomBytes(32)
+  return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64")}`, { label: "webhook secret" })
+})
+
+/** What is signed: one delivery at one moment. */
+export interface Signable {
+  /** The delivery's id, the same in every attempt. */
+  readonly id: string
+  /** Unix seconds. */
+  readonly timestamp: number
+  /** The exact bytes that are sent. */
+  readonly body: Uint8Array
+}
+
+/**
+ * The value of `x-service-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`, keyed with the
+ * whole secret string as UTF-8 (specification 6.2).
+ */
+export const serviceSignature = (
+  { timestamp, body }: Pick<Signable, "timestamp" | "body">,
+  secret: string
+): string => {
+  const hmac = createHmac("sha256", secret).update(`${timestamp}.`).update(body)
+  return `t=${timestamp},v1=${hmac.digest("hex")}`
+}
+
+/**
+ * The value of `webhook-signature`: `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`, keyed with the bytes
+ * that the secret encodes after `whsec_` (Standard Webhooks).
+ */
+export const standardSignature = ({ id, timestamp, body }: Signable, secret: string): string => {
+  const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, "base64")
+  const hmac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body)
+  return `v1,${hmac.digest("base64")}`
+}
+
+/** The headers that prove a delivery. */
+export interface SignatureHeaders {
+  readonly "x-service-signature": string
+  readonly "webhook-id": string
+  readonly "webhook-timestamp": string
+  readonly "webhook-signature": string
+}
+
+/** All signature headers of one delivery at one moment. */
+export const signatureHeaders = (
+  signable: Signable,
+  secret: Redacted.Redacted<string>
+): SignatureHeaders => ({
+  "x-service-signature": serviceSignature(signable, Redacted.value(secret)),
+  "webhook-id": signable.id,
+  "webhook-timestamp": String(signable.timestamp),
+  "webhook-signature": standardSignature(signable, Redacted.value(secret))
+})

@@ -1,0 +1,139 @@
+// The rules a webhook URL must meet before it is stored, and again before each send.
+// Pure: what the name resolves to is judged at each attempt, by WebhookSender.
+import { isIP } from "node:net"
+import { Result, Schema } from "effect"
+
+/** Which rule a URL breaks (threats 1.1 and 1.2). */
+export const WebhookUrlReason = Schema.Literals([
+  "not_a_url",
+  "scheme",
+  "credentials",
+  "fragment",
+  "too_long",
+  "ip_address",
+  "port",
+  "hostname",
+  "own_host"
+])
+export type WebhookUrlReason = typeof WebhookUrlReason.Type
+
+/** Whom the checks protect, and the operator's exceptions. */
+export interface WebhookUrlOptions {
+  /** Names (or `name:port`, or addresses) that this deployment is reached at. */
+  readonly ownHosts: ReadonlyArray<string>
+  /** Exact `host:port` that may be http and private; for development. IPv6 in brackets. */
+  readonly allowedHosts: ReadonlyArray<string>
+}
+
+/** A URL that passed. `allowed` is true when it did so by the operator's list of allowed hosts. */
+export interface CheckedWebhookUrl {
+  readonly url: URL
+  readonly allowed: boolean
+}
+
+const advice: { readonly [R in WebhookUrlReason]: string } = {
+  not_a_url:
+    "Send one absolute URL such as https://shop.example.com/webhooks, without spaces or backslashes.",
+  scheme: "Use https: webhooks are only sent encrypted.",
+  credentials:
+    "Remove the user name and password from the URL; check the signature header to know the sender.",
+  fragment: "Remove the # and what follows it: a fragment never reaches a server.",
+  too_long: "Shorten the URL to at most 2048 characters.",
+  ip_address: "Use a host name in place of the IP address: the certificate is checked for the name.",
+  port: "Use port 443, 8443 or a port from 1024 up.",
+  hostname: "Use the public host name of your receiver, such as shop.example.com.",
+  own_host: "Use your own server's host name: this one is the payment service itself."
+}
+
+/** A URL that webhooks are not sent to; `message` tells the merchant what to do about it. */
+export class InvalidWebhookUrl extends Schema.TaggedError<InvalidWebhookUrl>()("InvalidWebhookUrl", {
+  reason: WebhookUrlReason,
+  message: Schema.String
+}) {
+  static because(reason: WebhookUrlReason): InvalidWebhookUrl {
+    return new InvalidWebhookUrl({ reason, message: advice[reason] })
+  }
+}
+
+const maxLength = 2048
+
+/** Names that are never public (RFC 6761, 6762, 7686, 8375, 9476; ICANN's collision list). */
+const deniedSuffixes = [
+  "localhost",
+  "local",
+  "internal",
+  "intranet",
+  "lan",
+  "home.arpa",
+  "corp",
+  "onion",
+  "test",
+  "invalid",
+  "example"
+]
+
+/** Lower case, one trailing dot and any port removed: how names are compared. */
+const bareHost = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/:\d+$/, "")
+    .replace(/(?<=[^.])\.$/, "")
+
+/** The host to resolve, to compare and to name in TLS: lower case, without brackets or the root's dot. */
+export const hostOf = (url: URL): string => bareHost(url.hostname).replace(/^\[(.*)\]$/, "$1")
+
+/** The port that the URL means, with the scheme's default. */
+export const portOf = (url: URL): number =>
+  url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port)
+
+/** `host:port` as it stands in a list of allowed hosts. */
+export const originOf = (url: URL): string => `${bareHost(url.hostname)}:${portOf(url)}`
+
+const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+
+const isHostname = (name: string): boolean => {
+  const labels = name.split(".")
+  return name.length <= 253 && labels.length >= 2 && labels.every((part) => label.test(part))
+}
+
+/** True where a resolver could read the last label as a number, and so the name as an IPv4 address. */
+const endsInNumber = (name: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)
+
+/**
+ * Judges a URL for registration, without the network.
+ *
+ * @returns the parsed URL, to be used from here on, or the reason why it is refused.
+ * @example
+ * checkWebhookUrl("https://shop.example.com/hook", { ownHosts: [], allowedHosts: [] })
+ */
+export const checkWebhookUrl = (
+  input: string,
+  options: WebhookUrlOptions
+): Result.Result<CheckedWebhookUrl, WebhookUrlReason> => {
+  if (input.length > maxLength) return Result.fail("too_long")
+  // WHATWG parsing drops tabs and line ends and reads a backslash as a slash; other parsers do not, so such
+  // a URL would mean one thing to the person who reads it and another to us.
+  if (/[\p{Cc}\p{Z}\\]/u.test(input)) return Result.fail("not_a_url")
+  const url = URL.parse(input)
+  if (url === null) return Result.fail("not_a_url")
+  if (url.protocol !== "https:" && url.protocol !== "http:") return Result.fail("scheme")
+  const authority = /^[a-z]+:\/\/([^/?#]+)/i.exec(input)?.[1]
+  if (authority === undefined) return Result.fail("not_a_url")
+  if (authority.includes("@") || url.username !== "" || url.password !== "") return Result.fail("credentials")
+  if (url.href.includes("#")) return Result.fail("fragment")
+  if (url.href.length > maxLength) return Result.fail("too_long")
+  const origin = originOf(url)
+  if (options.allowedHosts.some((allowed) => allowed.toLowerCase() === origin)) {
+    return Result.succeed({ url, allowed: true })
+  }
+  if (url.protocol !== "https:") return Result.fail("scheme")
+  const host = hostOf(url)
+  if (isIP(host) !== 0 || endsInNumber(host)) return Result.fail("ip_address")
+  if (options.ownHosts.some((own) => bareHost(own) === host)) return Result.fail("own_host")
+  if (!isHostname(host)) return Result.fail("hostname")
+  if (deniedSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) {
+    return Result.fail("hostname")
+  }
+  const port = portOf(url)
+  return port === 443 || port >= 1024 ? Result.succeed({ url, allowed: false }) : Result.fail("port")
+}
