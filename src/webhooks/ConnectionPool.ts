@@ -1,0 +1,79 @@
+// Idle connections by origin, so that a burst of deliveries to one receiver does not dial for each.
+// A connection is handed out only to the name it was secured for and only while that name still resolves to
+// the address it was dialled to.
+import { Clock, Effect, type Scope } from "effect"
+import type { EgressConnection } from "./EgressConnection.ts"
+
+const maxIdlePerOrigin = 64
+const maxIdle = 512
+
+interface Idle {
+  readonly connection: EgressConnection
+  readonly since: number
+}
+
+export interface ConnectionPool {
+  /** An open idle connection of this origin (`scheme://name:port`) to one of these addresses. */
+  readonly take: (
+    origin: string,
+    addresses: ReadonlyArray<string>,
+    nowMillis: number
+  ) => EgressConnection | undefined
+  /** Keeps a connection for the next delivery, or closes it where enough are idle. */
+  readonly put: (origin: string, connection: EgressConnection, nowMillis: number) => void
+}
+
+/**
+ * A pool whose connections wait at most `idleMillis`. The receiver may close one at any moment, and a POST
+ * that crossed the close must not be sent twice (RFC 9110 9.2.2): so the wait is short, never retried.
+ */
+export const makeConnectionPool = Effect.fnUntraced(function* (
+  idleMillis: number
+): Effect.fn.Return<ConnectionPool, never, Scope.Scope> {
+  const idle = new Map<string, Array<Idle>>()
+  let count = 0
+
+  const sweep = (keep: (entry: Idle) => boolean): void => {
+    for (const [origin, entries] of idle) {
+      const kept = entries.filter((entry) => {
+        const keeps = !entry.connection.closed && keep(entry)
+        if (!keeps) entry.connection.close()
+        return keeps
+      })
+      count += kept.length - entries.length
+      if (kept.length === 0) idle.delete(origin)
+      else idle.set(origin, kept)
+    }
+  }
+
+  yield* Effect.addFinalizer(() => Effect.sync(() => sweep(() => false)))
+  yield* Effect.sleep(Math.max(idleMillis, 100)).pipe(
+    Effect.andThen(Clock.currentTimeMillis),
+    Effect.map((now) => sweep(({ since }) => now - since < idleMillis)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  return {
+    take: (origin, addresses, nowMillis) => {
+      const entries = idle.get(origin)
+      for (let entry = entries?.pop(); entry !== undefined; entry = entries?.pop()) {
+        count--
+        const { connection, since } = entry
+        if (!connection.closed && nowMillis - since < idleMillis && addresses.includes(connection.address)) {
+          return connection
+        }
+        connection.close()
+      }
+      return undefined
+    },
+    put: (origin, connection, nowMillis) => {
+      const entries = idle.get(origin) ?? []
+      if (connection.closed) return
+      if (count >= maxIdle || entries.length >= maxIdlePerOrigin) return connection.close()
+      entries.push({ connection, since: nowMillis })
+      idle.set(origin, entries)
+      count++
+    }
+  }
+})

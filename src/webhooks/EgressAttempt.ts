@@ -1,0 +1,117 @@
+// One attempt at a delivery, over a network that merchants can point anywhere: check the URL, resolve the
+// name, refuse unless all of its addresses are public, dial one of those, send once (threats section 1).
+import type { Socket } from "node:net"
+import { Clock, Effect, Exit, Result } from "effect"
+import type { ConnectionPool } from "./ConnectionPool.ts"
+import { dial, type EgressConnection } from "./EgressConnection.ts"
+import type { EgressPolicyShape } from "./EgressPolicy.ts"
+import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
+import type { Resolver } from "./Resolver.ts"
+import type { SendFailure, SendRequest } from "./SendOutcome.ts"
+import { type SignatureHeaders, signatureHeaders } from "./Signature.ts"
+import { checkWebhookUrl, hostOf, originOf, portOf } from "./WebhookUrl.ts"
+
+/** A complete answer. The body's start is there only if the peer's address is public. */
+export interface Answer {
+  readonly status: number
+  readonly ok: boolean
+  readonly body?: Uint8Array
+}
+
+/** A name with many addresses is tried at a few of them; each gets its share of the time to connect. */
+const maxDials = 3
+
+const hostHeader = (url: URL): string =>
+  url.port === "" ? originOf(url).replace(/:\d+$/, "") : originOf(url)
+
+const requestBytes = (url: URL, headers: SignatureHeaders, body: Uint8Array): Buffer => {
+  const head = [
+    `POST ${url.pathname}${url.search} HTTP/1.1`,
+    `host: ${hostHeader(url)}`,
+    "user-agent: Quittance-Webhooks/1",
+    "accept: */*",
+    "accept-encoding: identity",
+    "content-type: application/json",
+    `content-length: ${body.length}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "\r\n"
+  ]
+  return Buffer.concat([Buffer.from(head.join("\r\n"), "latin1"), body])
+}
+
+/**
+ * Prepares attempts under a policy. An attempt signs with the time at which it writes, and whatever socket it
+ * opened is destroyed when it fails or is interrupted. An id that a header can't carry is a defect.
+ */
+export const makeAttempt = (
+  policy: EgressPolicyShape,
+  resolver: Resolver["Service"],
+  pool: ConnectionPool
+): ((request: SendRequest) => Effect.Effect<Answer, SendFailure>) => {
+  const ownAddresses = new Set(policy.ownHosts.flatMap((host) => canonicalAddress(host) ?? []))
+  const mayReach = (address: string): boolean =>
+    isPublicAddress(address) && !ownAddresses.has(canonicalAddress(address) ?? address)
+
+  const locate = Effect.fnUntraced(function* (url: URL, allowed: boolean) {
+    const name = hostOf(url)
+    const found = allowed ? resolver.resolveLocal(name) : resolver.resolve(name)
+    const addresses = yield* Effect.mapError(found, () => "dns" as const)
+    // One answer that is not public taints the name: its owner means to reach inside, or will.
+    if (!allowed && !addresses.every(mayReach)) return yield* Effect.fail("blocked" as const)
+    return addresses
+  })
+
+  const dialFirst = (
+    url: URL,
+    addresses: ReadonlyArray<string>,
+    onSocket: (socket: Socket) => void
+  ): Effect.Effect<EgressConnection, SendFailure> => {
+    const dialled = addresses.slice(0, maxDials)
+    const connectMillis = policy.budgets.connectMillis / dialled.length
+    const serverName = url.protocol === "https:" ? hostOf(url) : undefined
+    const dialFrom = (index: number): Effect.Effect<EgressConnection, SendFailure> => {
+      const address = dialled[index]
+      if (address === undefined) return Effect.fail("connect")
+      return dial({ address, port: portOf(url), serverName, connectMillis, onSocket }, policy).pipe(
+        Effect.catchIf(
+          (failure) => failure === "connect",
+          () => dialFrom(index + 1)
+        )
+      )
+    }
+    return dialFrom(0)
+  }
+
+  return (request) => {
+    if (!/^[\x21-\x7e]+$/.test(request.id)) return Effect.die(new TypeError("delivery id is not header-safe"))
+    let abandon = (): void => {}
+    const attempt = Effect.gen(function* () {
+      const checked = checkWebhookUrl(request.url, policy)
+      if (Result.isFailure(checked)) return yield* Effect.fail("blocked" as const)
+      const { url, allowed } = checked.success
+      const addresses = yield* locate(url, allowed)
+
+      const origin = `${url.protocol}//${originOf(url)}`
+      const pooled = pool.take(origin, addresses, yield* Clock.currentTimeMillis)
+      if (pooled !== undefined) abandon = () => pooled.close()
+      const connection =
+        pooled ??
+        (yield* dialFirst(url, addresses, (socket) => {
+          abandon = () => socket.destroy()
+        }))
+
+      const now = yield* Clock.currentTimeMillis
+      const signable = { id: request.id, timestamp: Math.floor(now / 1000), body: request.body }
+      const bytes = requestBytes(url, signatureHeaders(signable, request.secret), request.body)
+      const response = yield* connection.exchange(bytes, policy.budgets)
+      if (!connection.closed) pool.put(origin, connection, yield* Clock.currentTimeMillis)
+
+      const { status } = response
+      const answer = { status, ok: status >= 200 && status < 300 }
+      return isPublicAddress(connection.address) ? { ...answer, body: response.body } : answer
+    })
+    return Effect.onExit(attempt, (exit) =>
+      Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => abandon())
+    )
+  }
+}

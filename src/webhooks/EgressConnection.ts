@@ -1,0 +1,160 @@
+// One connection to an address that was checked: dialled by address, named in TLS, used for one exchange at
+// a time. Sockets and not an HTTP client, because only here are peer, budgets and bytes under our control.
+import { createConnection, isIP, type Socket } from "node:net"
+import { connect as connectTls } from "node:tls"
+import { Effect } from "effect"
+import type { EgressBudgets, EgressPolicyShape } from "./EgressPolicy.ts"
+import { canonicalAddress } from "./PublicAddress.ts"
+import { ResponseReader } from "./ResponseReader.ts"
+
+/** Where to connect: the address that was checked, and the name that its certificate must carry. */
+export interface DialTarget {
+  readonly address: string
+  readonly port: number
+  /** Undefined for plain http, which only allowed hosts may use. */
+  readonly serverName: string | undefined
+  readonly connectMillis: number
+  /** Told of the socket before it connects: whoever dials must destroy it if anything goes wrong. */
+  readonly onSocket: (socket: Socket) => void
+}
+
+type Peer = { readonly onData: (chunk: Buffer) => void; readonly onClose: () => void }
+
+/** An open socket to a checked address, between or in exchanges. */
+export class EgressConnection {
+  readonly address: string
+  #closed = false
+  #peer: Peer | undefined
+  readonly #socket: Socket
+
+  constructor(address: string, socket: Socket) {
+    this.address = address
+    this.#socket = socket
+    const closed = (): void => {
+      this.close()
+      this.#peer?.onClose()
+    }
+    socket.on("data", (chunk: Buffer) => {
+      // Bytes that answer no question would be taken for the answer to the next one.
+      if (this.#peer === undefined) this.close()
+      else this.#peer.onData(chunk)
+    })
+    socket.on("end", closed)
+    socket.on("error", closed)
+    socket.on("close", closed)
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#socket.destroy()
+  }
+
+  /**
+   * Writes one request and reads its response. Fails with `response` when the peer closes early or does not
+   * speak HTTP/1.1 within the budgets. The connection is closed unless it can carry another request.
+   */
+  exchange(request: Buffer, budgets: EgressBudgets): Effect.Effect<ResponseReader, "response"> {
+    return Effect.callback((resume) => {
+      const reader = new ResponseReader(budgets)
+      const settle = (state: "done" | "malformed"): void => {
+        this.#peer = undefined
+        if (state === "malformed" || !reader.reusable) this.close()
+        resume(state === "done" ? Effect.succeed(reader) : Effect.fail("response"))
+      }
+      const read = (step: () => "reading" | "done" | "malformed"): void => {
+        const state = step()
+        if (state !== "reading") settle(state)
+      }
+      this.#peer = {
+        onData: (chunk) => read(() => reader.push(chunk)),
+        onClose: () => read(() => reader.end())
+      }
+      if (this.#closed) settle("malformed")
+      else this.#socket.write(request)
+      return Effect.sync(() => {
+        this.#peer = undefined
+        this.close()
+      })
+    })
+  }
+}
+
+const openSocket = ({ address, port, onSocket }: DialTarget): Effect.Effect<Socket, "connect" | "blocked"> =>
+  Effect.callback((resume) => {
+    const socket = createConnection({ host: address, port, noDelay: true })
+    onSocket(socket)
+    socket.once("error", () => {
+      socket.destroy()
+      resume(Effect.fail("connect"))
+    })
+    socket.once("connect", () => {
+      // Nothing has been sent yet: whoever answers from another address learns nothing.
+      if (canonicalAddress(socket.remoteAddress ?? "") === canonicalAddress(address)) {
+        return resume(Effect.succeed(socket))
+      }
+      socket.destroy()
+      resume(Effect.fail("blocked"))
+    })
+    return Effect.sync(() => socket.destroy())
+  })
+
+const secure = (
+  socket: Socket,
+  serverName: string,
+  policy: Pick<EgressPolicyShape, "certificateAuthorities">
+): Effect.Effect<Socket, "tls"> =>
+  Effect.callback((resume) => {
+    const secured = connectTls({
+      socket,
+      host: serverName,
+      // An address is no server name (RFC 6066 3); only allowed hosts have one.
+      ...(isIP(serverName) === 0 && { servername: serverName }),
+      ALPNProtocols: ["http/1.1"],
+      minVersion: "TLSv1.2",
+      // Said outright, so that no environment variable can turn it off.
+      rejectUnauthorized: true,
+      ...(policy.certificateAuthorities && { ca: [...policy.certificateAuthorities] })
+    })
+    const fail = (): void => {
+      secured.destroy()
+      socket.destroy()
+      resume(Effect.fail("tls"))
+    }
+    secured.once("error", fail)
+    secured.once("close", fail)
+    secured.once("secureConnect", () => {
+      secured.off("close", fail)
+      if (secured.authorized) resume(Effect.succeed(secured))
+      else fail()
+    })
+    return Effect.sync(() => {
+      secured.destroy()
+      socket.destroy()
+    })
+  })
+
+/**
+ * Connects to one checked address and, with a server name, secures the connection. Fails with `connect`,
+ * `tls`, or `blocked` when the socket's peer is not the address asked for.
+ */
+export const dial = (
+  target: DialTarget,
+  policy: Pick<EgressPolicyShape, "budgets" | "certificateAuthorities">
+): Effect.Effect<EgressConnection, "connect" | "tls" | "blocked"> =>
+  Effect.gen(function* () {
+    const { address, serverName } = target
+    const socket = yield* Effect.timeoutOrElse(openSocket(target), {
+      duration: target.connectMillis,
+      orElse: () => Effect.fail("connect" as const)
+    })
+    if (serverName === undefined) return new EgressConnection(address, socket)
+    const secured = yield* Effect.timeoutOrElse(secure(socket, serverName, policy), {
+      duration: policy.budgets.tlsMillis,
+      orElse: () => Effect.fail("tls" as const)
+    })
+    return new EgressConnection(address, secured)
+  })

@@ -1,0 +1,49 @@
+// What is asked of WebhookSender and what comes of it; both its layers and the delivery queue speak it.
+import { type Redacted, Schema } from "effect"
+
+/** One delivery to send. */
+export interface SendRequest {
+  readonly url: string
+  /** The delivery's id: visible ASCII, the same in every attempt and equal to the `id` in the body. */
+  readonly id: string
+  /** The exact bytes to sign and send. */
+  readonly body: Uint8Array
+  readonly secret: Redacted.Redacted<string>
+}
+
+/**
+ * Why no complete answer came: the name has no address (`dns`); the URL or an address is not one we send to
+ * (`blocked`); nobody accepts the connection (`connect`); no handshake, or not the name's certificate (`tls`);
+ * the attempt's time ran out (`timeout`); the answer is not HTTP/1.1, too large in its head, or cut off
+ * (`response`). Never holds an address: merchants see it.
+ */
+export const SendFailure = Schema.Literals(["dns", "blocked", "connect", "tls", "timeout", "response"])
+export type SendFailure = typeof SendFailure.Type
+
+/** What became of one attempt. Durations in milliseconds. */
+export type SendOutcome =
+  | {
+      readonly _tag: "Answered"
+      readonly status: number
+      /** True for 2xx; redirects are answers like others and not followed. */
+      readonly ok: boolean
+      readonly durationMs: number
+      /** The first 2 KiB of the answer as sent, from public peers only. */
+      readonly body?: Uint8Array
+    }
+  | { readonly _tag: "Failed"; readonly failure: SendFailure; readonly durationMs: number }
+
+/** An answer with this status, as an outcome to script. */
+export const answered = (status: number, durationMs = 0): SendOutcome => ({
+  _tag: "Answered",
+  status,
+  ok: status >= 200 && status < 300,
+  durationMs
+})
+
+/** A failure of this class, as an outcome to script. */
+export const failed = (failure: SendFailure, durationMs = 0): SendOutcome => ({
+  _tag: "Failed",
+  failure,
+  durationMs
+})

@@ -1,0 +1,89 @@
+// One signed POST to a merchant's receiver: over the network, or in memory for tests.
+// Others swap this service; who asks for a send decides about retries.
+import { Clock, Context, Effect, Layer, Result } from "effect"
+import { makeConnectionPool } from "./ConnectionPool.ts"
+import { makeAttempt } from "./EgressAttempt.ts"
+import { EgressPolicy } from "./EgressPolicy.ts"
+import { Resolver } from "./Resolver.ts"
+import { answered, type SendOutcome, type SendRequest } from "./SendOutcome.ts"
+import { type SignatureHeaders, signatureHeaders } from "./Signature.ts"
+
+/** A request as the in-memory sender saw it. */
+export interface SentRequest extends Omit<SendRequest, "secret"> {
+  readonly headers: SignatureHeaders
+}
+
+/** Drives and reads the in-memory sender of `WebhookSender.layerMemory`. */
+export class WebhookSenderMemory extends Context.Service<
+  WebhookSenderMemory,
+  {
+    /** Everything sent so far, oldest first. */
+    readonly sent: Effect.Effect<ReadonlyArray<SentRequest>>
+    /** What a url answers: each outcome once, the last one from then on. Unscripted urls answer 200. */
+    readonly script: (
+      url: string,
+      outcomes: readonly [
+        SendOutcome | Effect.Effect<SendOutcome>,
+        ...Array<SendOutcome | Effect.Effect<SendOutcome>>
+      ]
+    ) => Effect.Effect<void>
+  }
+>()("quittance/webhooks/WebhookSenderMemory") {}
+
+/** Sends webhooks. `send` never fails: what went wrong is an outcome, and who asks decides about retries. */
+export class WebhookSender extends Context.Service<
+  WebhookSender,
+  { readonly send: (request: SendRequest) => Effect.Effect<SendOutcome> }
+>()("quittance/webhooks/WebhookSender") {
+  static readonly layer: Layer.Layer<WebhookSender, never, Resolver | EgressPolicy> = Layer.effect(
+    WebhookSender,
+    Effect.gen(function* () {
+      const policy = yield* EgressPolicy
+      const resolver = yield* Resolver
+      const pool = yield* makeConnectionPool(policy.budgets.idleMillis)
+      const attempt = makeAttempt(policy, resolver, pool)
+
+      const send = Effect.fn("WebhookSender.send")(function* (request: SendRequest) {
+        const started = yield* Clock.monotonicTimeNanos
+        const result = yield* attempt(request).pipe(
+          Effect.timeoutOrElse({
+            duration: policy.budgets.totalMillis,
+            orElse: () => Effect.fail("timeout" as const)
+          }),
+          Effect.result
+        )
+        const durationMs = Number(((yield* Clock.monotonicTimeNanos) - started) / 1_000_000n)
+        return Result.match(result, {
+          onSuccess: (answer): SendOutcome => ({ _tag: "Answered", ...answer, durationMs }),
+          onFailure: (failure): SendOutcome => ({ _tag: "Failed", failure, durationMs })
+        })
+      })
+
+      return { send }
+    })
+  )
+
+  /** Sends nothing: records what was asked and answers as `WebhookSenderMemory` scripts it. */
+  static readonly layerMemory: Layer.Layer<WebhookSender | WebhookSenderMemory> = Layer.effectContext(
+    Effect.sync(() => {
+      const sent: Array<SentRequest> = []
+      const scripts = new Map<string, Array<SendOutcome | Effect.Effect<SendOutcome>>>()
+
+      const send = Effect.fn("WebhookSender.send")(function* ({ url, id, body, secret }: SendRequest) {
+        const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        sent.push({ url, id, body, headers: signatureHeaders({ id, timestamp, body }, secret) })
+        const script = scripts.get(url) ?? []
+        const next = script.length > 1 ? script.shift() : script[0]
+        if (next === undefined) return answered(200)
+        return Effect.isEffect(next) ? yield* next : next
+      })
+
+      return Context.make(WebhookSender, { send }).pipe(
+        Context.add(WebhookSenderMemory, {
+          sent: Effect.sync(() => [...sent]),
+          script: (url, outcomes) => Effect.sync(() => void scripts.set(url, [...outcomes]))
+        })
+      )
+    })
+  )
+}
