@@ -1,0 +1,69 @@
+// Who the buyer is: the wallet address that an identity token proves. The payer
+// of a transfer must be this address, so every doubt is a refusal.
+import { Clock, Context, Effect, Layer } from "effect"
+import { hashMessage, recoverMessageAddress } from "viem"
+import { parseAddress } from "../chain/Address.ts"
+import { ContractSignatures } from "../chain/ContractSignatures.ts"
+import type { Address, Env } from "../domain/Chain.ts"
+import { type DidToken, judgeDidClaim, readDidToken } from "./DidToken.ts"
+import { InvalidBuyerToken } from "./InvalidBuyerToken.ts"
+import { type JwtOptions, makeJwtVerifier } from "./JwtIdentity.ts"
+
+export interface BuyerExpectation {
+  /** The token must be made for one of these: the service's origin, the merchant's audience. */
+  readonly audiences: ReadonlyArray<string>
+  /** The chain on which a contract wallet's signature is checked. */
+  readonly env: Env
+}
+
+const recover = (token: DidToken): Effect.Effect<Address | undefined> =>
+  Effect.tryPromise(() => recoverMessageAddress({ message: token.claim, signature: token.proof })).pipe(
+    Effect.map(parseAddress),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+export class BuyerIdentity extends Context.Service<
+  BuyerIdentity,
+  {
+    /** The wallet address that the token proves. */
+    readonly verify: (
+      token: string,
+      expect: BuyerExpectation
+    ) => Effect.Effect<{ readonly address: Address }, InvalidBuyerToken>
+  }
+>()("quittance/buyers/BuyerIdentity") {
+  /** DID tokens that a wallet signs itself, or Magic's SDK makes. */
+  static readonly layerDid: Layer.Layer<BuyerIdentity, never, ContractSignatures> = Layer.effect(
+    BuyerIdentity,
+    Effect.gen(function* () {
+      const contracts = yield* ContractSignatures
+      return {
+        verify: Effect.fn("BuyerIdentity.verify")(function* (text, expect) {
+          const token = yield* readDidToken(text)
+          const now = (yield* Clock.currentTimeMillis) / 1000
+          const address = yield* judgeDidClaim(token, expect.audiences, now)
+          // The chain is asked only where the plain signature does not decide.
+          if ((yield* recover(token)) === address) return { address }
+          const accepted = yield* contracts
+            .verify(expect.env, address, hashMessage(token.claim), token.proof)
+            .pipe(Effect.mapError(() => InvalidBuyerToken.because("unavailable")))
+          return accepted ? { address } : yield* InvalidBuyerToken.because("signature")
+        })
+      }
+    })
+  )
+
+  /** JWTs of an identity provider; `audiences` of the expectation are replaced by the configured one. */
+  static readonly layerJwt = (options: JwtOptions): Layer.Layer<BuyerIdentity> =>
+    Layer.sync(BuyerIdentity, () => ({ verify: makeJwtVerifier(options) }))
+
+  /** For tests: the token `buyer:<address>` proves that address. */
+  static readonly layerMemory: Layer.Layer<BuyerIdentity> = Layer.succeed(BuyerIdentity, {
+    verify: (token) => {
+      const address = token.startsWith("buyer:") ? parseAddress(token.slice("buyer:".length)) : undefined
+      return address === undefined
+        ? Effect.fail(InvalidBuyerToken.because("malformed"))
+        : Effect.succeed({ address })
+    }
+  })
+}

@@ -1,0 +1,36 @@
+// Why a buyer's identity token was refused, and what the buyer can do about it.
+import { Schema } from "effect"
+
+export const InvalidBuyerTokenReason = Schema.Literals([
+  "malformed",
+  "signature",
+  "expired",
+  "not_yet_valid",
+  "audience",
+  "issuer",
+  "address",
+  "unavailable"
+])
+export type InvalidBuyerTokenReason = typeof InvalidBuyerTokenReason.Type
+
+const advice: { readonly [R in InvalidBuyerTokenReason]: string } = {
+  malformed:
+    "The buyer token cannot be read: send the token exactly as the wallet or identity provider made it.",
+  signature: "The buyer token is not signed by the address that it names: sign in again with that wallet.",
+  expired: "The buyer token has expired: make a new one.",
+  not_yet_valid: "The buyer token is not valid yet: check the clock of the device and make a new one.",
+  audience: "The buyer token was made for another service: make one for this service's origin.",
+  issuer: "The buyer token comes from an issuer that is not accepted here: sign in through this checkout.",
+  address: "The buyer token names no wallet address: connect a wallet and sign in again.",
+  unavailable: "The buyer token cannot be checked at the moment: try again shortly."
+}
+
+/** `reason: "unavailable"` says nothing about the token: a node or key server did not answer. */
+export class InvalidBuyerToken extends Schema.TaggedError<InvalidBuyerToken>()("InvalidBuyerToken", {
+  reason: InvalidBuyerTokenReason,
+  message: Schema.String
+}) {
+  static because(reason: InvalidBuyerTokenReason): InvalidBuyerToken {
+    return new InvalidBuyerToken({ reason, message: advice[reason] })
+  }
+}

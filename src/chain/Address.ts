@@ -1,0 +1,32 @@
+// Addresses from the outside become the one canonical EIP-55 spelling here, so
+// that equal addresses are equal strings everywhere else.
+import { bytesToHex, getAddress, hexToBytes } from "viem"
+import { Address } from "../domain/Chain.ts"
+
+const hexForm = /^0x[0-9a-fA-F]{40}$/
+const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/
+
+/**
+ * Canonical address of any spelling of its 40 hex digits; the letters' case is
+ * ignored. Undefined when the text is not an address.
+ *
+ * @example parseAddress("0x036cbd53842c5426634e7929541ec2318f3dcf7e")
+ */
+export const parseAddress = (text: string): Address | undefined =>
+  hexForm.test(text) ? Address.make(getAddress(text.toLowerCase())) : undefined
+
+/**
+ * As `parseAddress`, but mixed case must carry the right EIP-55 checksum: what
+ * people type is refused when one letter is wrong.
+ */
+export const parseChecksummedAddress = (text: string): Address | undefined => {
+  const address = parseAddress(text)
+  return address !== undefined && (text === address || oneCase.test(text)) ? address : undefined
+}
+
+/** Canonical address of its 20 bytes; undefined for any other length. */
+export const addressFromBytes = (bytes: Uint8Array): Address | undefined =>
+  bytes.length === 20 ? parseAddress(bytesToHex(bytes)) : undefined
+
+/** The 20 bytes of an address. */
+export const addressToBytes = (address: Address): Uint8Array => hexToBytes(address)

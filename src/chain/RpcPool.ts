@@ -1,0 +1,202 @@
+// The nodes of each environment. What decides about money is asked of all of
+// them and counts only when a majority says the same; a node that lags, errs or
+// is silent says nothing, and one that contradicts raises an alert.
+import { Clock, Context, Deferred, Effect, Layer, type Result, type Scope } from "effect"
+import type { Env } from "../domain/Chain.ts"
+import { type ChainAlertKind, ChainAlerts } from "./ChainAlerts.ts"
+import {
+  defaultRpcLimits,
+  makeRpcNode,
+  type NodeFailure,
+  type RpcLimits,
+  type RpcNode,
+  type RpcUrl
+} from "./RpcNode.ts"
+import { Bytes } from "./RpcSchemas.ts"
+import { ChainUnavailable } from "./Verification.ts"
+
+export interface RpcPoolOptions extends Partial<RpcLimits> {
+  /** Node URLs by environment. With two, both must agree; three or more tolerate a minority that fails. */
+  readonly urls: { readonly [E in Env]?: ReadonlyArray<RpcUrl> }
+}
+
+export interface Ballot<A> {
+  readonly node: RpcNode
+  readonly answer: Result.Result<A, NodeFailure>
+}
+
+export interface Poll<A> {
+  /** At least a majority of equal answers; undefined when there is none. */
+  readonly agreed: readonly [A, ...ReadonlyArray<A>] | undefined
+  /** How many of all configured nodes make a majority. */
+  readonly majority: number
+  /** Answers that arrived until it was decided. */
+  readonly ballots: ReadonlyArray<Ballot<A>>
+  /** Whether two of them contradict each other. */
+  readonly contradiction: boolean
+}
+
+export interface Question<A> {
+  readonly ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
+  /** Equal answers have equal keys. */
+  readonly key: (answer: A) => string
+  /** Whether two different answers cannot both be honest. */
+  readonly contradicts: (one: A, other: A) => boolean
+}
+
+const alertEveryMillis = 60_000
+
+interface Shape {
+  /** Empty when the environment has no node. */
+  readonly nodes: (env: Env) => ReadonlyArray<RpcNode>
+  /** Asks every node at once; answers as soon as a majority agrees, or all have answered. */
+  readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
+  /** The first answer in the order of the URLs; for figures that decide nothing. */
+  readonly first: <A>(
+    env: Env,
+    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
+  ) => Effect.Effect<A, ChainUnavailable>
+  /** `eth_call` at the latest block whose result a majority confirms. */
+  readonly agreedCall: (
+    env: Env,
+    transaction: { readonly to?: string; readonly data: string }
+  ) => Effect.Effect<`0x${string}` | "reverted", ChainUnavailable>
+  readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
+}
+
+export const unavailable = (reason: ChainUnavailable["reason"], env: Env): ChainUnavailable => {
+  const messages = {
+    unconfigured: `no RPC node is configured for ${env}`,
+    rpc_unavailable: `too few RPC nodes of ${env} answered`,
+    disagreement: `the RPC nodes of ${env} contradict each other`
+  }
+  return new ChainUnavailable({ reason, message: messages[reason] })
+}
+
+const make = Effect.fnUntraced(function* (
+  options: RpcPoolOptions
+): Effect.fn.Return<Shape, never, Scope.Scope> {
+  const notify = yield* ChainAlerts
+  const scope = yield* Effect.scope
+  const limits: RpcLimits = { ...defaultRpcLimits, ...options }
+  const byEnv = {
+    test: (options.urls.test ?? []).map((url) => makeRpcNode("test", url, limits)),
+    live: (options.urls.live ?? []).map((url) => makeRpcNode("live", url, limits))
+  }
+
+  const lastAlert = new Map<string, number>()
+  const alert: Shape["alert"] = Effect.fnUntraced(function* (kind, env, host, message) {
+    const now = yield* Clock.currentTimeMillis
+    const key = `${kind} ${env} ${host}`
+    const last = lastAlert.get(key)
+    if (last !== undefined && now - last < alertEveryMillis) return
+    lastAlert.set(key, now)
+    yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` })
+  })
+
+  const alertFailure = (env: Env, node: RpcNode, cause: NodeFailure) => {
+    const kinds = {
+      transport: "unreachable",
+      malformed: "malformed_answer",
+      wrong_chain: "wrong_chain"
+    } as const
+    return cause.kind === "reverted" || cause.kind === "refused"
+      ? Effect.void
+      : alert(kinds[cause.kind], env, node.host, cause.message)
+  }
+
+  const poll: Shape["poll"] = Effect.fnUntraced(function* <A>(env: Env, question: Question<A>) {
+    const nodes = byEnv[env]
+    const majority = Math.floor(nodes.length / 2) + 1
+    const decided = yield* Deferred.make<Poll<A>>()
+    const groups = new Map<string, [A, ...Array<A>]>()
+    const ballots: Array<Ballot<A>> = []
+    let contradiction = false
+
+    const settle = (agreed: Poll<A>["agreed"]) =>
+      Deferred.succeed(decided, { agreed, majority, ballots: [...ballots], contradiction })
+
+    const count = Effect.fnUntraced(function* (node: RpcNode, answer: Result.Result<A, NodeFailure>) {
+      ballots.push({ node, answer })
+      if (answer._tag === "Failure") {
+        yield* alertFailure(env, node, answer.failure)
+      } else {
+        const key = question.key(answer.success)
+        const group = groups.get(key)
+        if (group === undefined) groups.set(key, [answer.success])
+        else group.push(answer.success)
+        const opposed = [...groups].some(
+          ([other, [one]]) => other !== key && question.contradicts(one, answer.success)
+        )
+        if (opposed) contradiction = true
+        const winner = [...groups.values()].find((members) => members.length >= majority)
+        if (winner !== undefined) yield* settle([...winner])
+      }
+      if (ballots.length === nodes.length) {
+        yield* settle(undefined)
+        if (contradiction) yield* alertDissent(env, nodes, groups, ballots, question)
+      }
+    })
+
+    // In the pool's scope, so that a slow dissenter is still heard after the decision.
+    for (const node of nodes) {
+      yield* question.ask(node).pipe(
+        Effect.result,
+        Effect.flatMap((answer) => count(node, answer)),
+        Effect.forkIn(scope)
+      )
+    }
+    if (nodes.length === 0) yield* settle(undefined)
+    return yield* Deferred.await(decided)
+  })
+
+  /** Names the minority; without a majority, every node that took part. */
+  const alertDissent = <A>(
+    env: Env,
+    nodes: ReadonlyArray<RpcNode>,
+    groups: ReadonlyMap<string, ReadonlyArray<A>>,
+    ballots: ReadonlyArray<Ballot<A>>,
+    question: Question<A>
+  ) => {
+    const winner = [...groups].find(([, members]) => members.length > nodes.length / 2)?.[0]
+    return Effect.forEach(ballots, ({ node, answer }) =>
+      answer._tag === "Success" && question.key(answer.success) !== winner
+        ? alert("disagreement", env, node.host, "contradicts the other nodes")
+        : Effect.void
+    )
+  }
+
+  const first: Shape["first"] = (env, ask) => {
+    const [head, ...tail] = byEnv[env]
+    if (head === undefined) return Effect.fail(unavailable("unconfigured", env))
+    const attempt = (node: RpcNode) =>
+      ask(node).pipe(Effect.tapError((cause) => alertFailure(env, node, cause)))
+    return tail
+      .reduce((before, node) => Effect.catch(before, () => attempt(node)), attempt(head))
+      .pipe(Effect.mapError(() => unavailable("rpc_unavailable", env)))
+  }
+
+  const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
+    if (byEnv[env].length === 0) return yield* unavailable("unconfigured", env)
+    const result = yield* poll<`0x${string}` | "reverted">(env, {
+      ask: (node) =>
+        node.call("eth_call", [transaction, "latest"], Bytes).pipe(
+          Effect.catchIf(
+            (cause) => cause.kind === "reverted",
+            () => Effect.succeed("reverted" as const)
+          )
+        ),
+      key: (answer) => answer,
+      contradicts: () => true
+    })
+    if (result.agreed !== undefined) return result.agreed[0]
+    return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
+  })
+
+  return { nodes: (env) => byEnv[env], poll, first, agreedCall, alert }
+})
+
+export class RpcPool extends Context.Service<RpcPool, Shape>()("quittance/chain/RpcPool") {
+  static readonly layer = (options: RpcPoolOptions): Layer.Layer<RpcPool> =>
+    Layer.effect(RpcPool, make(options))
+}

@@ -1,0 +1,61 @@
+// The JSON-RPC answers that are read. Nodes are not trusted: whatever has not
+// exactly this form is no answer at all. All hex comes out in lower case.
+import { Schema, SchemaGetter } from "effect"
+
+const lowerHex = (pattern: RegExp) =>
+  Schema.String.check(Schema.isPattern(pattern)).pipe(
+    Schema.decodeTo(Schema.TemplateLiteral(["0x", Schema.String]), {
+      decode: SchemaGetter.transform((text): `0x${string}` => `0x${text.slice(2).toLowerCase()}`),
+      encode: SchemaGetter.transform((text) => text)
+    })
+  )
+
+/** At most 256 bits. */
+export const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/)).pipe(
+  Schema.decodeTo(Schema.BigInt, {
+    decode: SchemaGetter.transform(BigInt),
+    encode: SchemaGetter.transform((value) => `0x${value.toString(16)}`)
+  })
+)
+export const Word = lowerHex(/^0x[0-9a-fA-F]{64}$/)
+export const Bytes = lowerHex(/^0x(?:[0-9a-fA-F]{2})*$/)
+export const Account = lowerHex(/^0x[0-9a-fA-F]{40}$/)
+
+export const ReceiptLog = Schema.Struct({
+  address: Account,
+  topics: Schema.Array(Word).check(Schema.isMaxLength(4)),
+  data: Bytes,
+  logIndex: Quantity,
+  transactionHash: Word,
+  blockHash: Word,
+  removed: Schema.optionalKey(Schema.Literal(false))
+})
+
+/** Null while the transaction is in no block that the node knows. */
+export const Receipt = Schema.NullOr(
+  Schema.Struct({
+    transactionHash: Word,
+    blockHash: Word,
+    blockNumber: Quantity,
+    status: Schema.Literals(["0x0", "0x1"]),
+    logs: Schema.Array(ReceiptLog)
+  })
+)
+
+export const Block = Schema.NullOr(
+  Schema.Struct({
+    number: Quantity,
+    hash: Word,
+    timestamp: Quantity,
+    transactions: Schema.Array(Word)
+  })
+)
+
+/** The frame of every answer; `result` is decoded by the schema of its method. */
+export const RpcAnswer = Schema.fromJsonString(
+  Schema.Struct({
+    id: Schema.Int,
+    result: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.Int, message: Schema.String }))
+  })
+)

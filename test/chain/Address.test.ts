@@ -1,0 +1,52 @@
+// Every spelling of an address becomes one, and a mistyped checksum is noticed.
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import {
+  addressFromBytes,
+  addressToBytes,
+  parseAddress,
+  parseChecksummedAddress
+} from "../../src/chain/Address.ts"
+
+const canonical = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+
+test("any letter case gives the canonical spelling", () => {
+  for (const text of [canonical, canonical.toLowerCase(), `0x${canonical.slice(2).toUpperCase()}`]) {
+    expect(String(parseAddress(text))).toBe(canonical)
+    expect(String(parseChecksummedAddress(text))).toBe(canonical)
+  }
+})
+
+test("a wrong checksum is an address by bytes, but not one that a person typed right", () => {
+  const mistyped = canonical.replace("Cb", "cb")
+  expect(String(parseAddress(mistyped))).toBe(canonical)
+  expect(parseChecksummedAddress(mistyped)).toBeUndefined()
+})
+
+test("what is no address is none", () => {
+  for (const text of [
+    "",
+    "0x",
+    canonical.slice(2),
+    `${canonical}0`,
+    canonical.slice(0, -1),
+    ` ${canonical}`,
+    `${canonical}\n`,
+    canonical.replace("0x", "0X"),
+    canonical.replace("7e", "7g")
+  ]) {
+    expect(parseAddress(text)).toBeUndefined()
+    expect(parseChecksummedAddress(text)).toBeUndefined()
+  }
+})
+
+test("bytes to address and back", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
+      const address = addressFromBytes(bytes)
+      expect(address).toBeDefined()
+      if (address !== undefined) expect(Array.from(addressToBytes(address))).toEqual(Array.from(bytes))
+    })
+  )
+  for (const length of [0, 19, 21, 32]) expect(addressFromBytes(new Uint8Array(length))).toBeUndefined()
+})
