@@ -1,0 +1,297 @@
+// The environment, read once. Every variable is decoded here and nowhere else;
+// a refusal is one line that names the variable and what it wants, never its value.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Context, Data, Duration, Effect, Layer, Option, Redacted, Schema, SchemaGetter } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64 } from "effect/encoding"
+
+/** A setting that stops the start. `message` is the whole sentence for the operator. */
+export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
+  readonly variable: string
+  readonly message: string
+}> {}
+
+/** A secret with the id that tokens and ciphertexts name it by. Newest first in every list. */
+export interface KeyedSecret {
+  readonly kid: string
+  readonly secret: Redacted.Redacted<string>
+}
+
+export interface AppConfigShape {
+  readonly port: number
+  readonly host: string
+  /** Origin of the deployment, without a trailing slash. */
+  readonly baseUrl: string
+  readonly environment: "development" | "production"
+  readonly database:
+    | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
+    | { readonly _tag: "Embedded"; readonly directory: string }
+  readonly dataDir: string
+  readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
+  /** Blocks on top of the transfer's block before it counts, 0 to 64. */
+  readonly testnetConfirmations: number
+  readonly faucet: {
+    readonly privateKey: Option.Option<Redacted.Redacted<string>>
+    /** Atomic USDC a grant pays. */
+    readonly usdcAtomic: bigint
+    readonly gasWei: bigint
+  }
+  readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
+  /** Secrets are base64 of 32 bytes. */
+  readonly encryptionKeys: ReadonlyArray<KeyedSecret>
+  readonly trustedProxyHops: number
+  /** Exact `host:port` that may be http and private; development only. */
+  readonly webhookAllowedHosts: ReadonlyArray<string>
+  readonly paymentExpiry: Duration.Duration
+  /** Requests a second that one key may sustain. */
+  readonly rateLimitPerKey: number
+  readonly redisUrl: Option.Option<Redacted.Redacted<string>>
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const integer = (minimum: number, maximum: number) =>
+  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
+
+const list = Schema.String.pipe(
+  Schema.decodeTo(Schema.Array(Schema.String), {
+    decode: SchemaGetter.transform((text) =>
+      text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== "")
+    ),
+    encode: SchemaGetter.transform((parts) => parts.join(","))
+  })
+)
+
+const isHttpUrl = (text: string) => {
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === "http:" || url.protocol === "https:")
+}
+const urls = list.check(Schema.makeFilter((all) => all.length > 0 && all.every(isHttpUrl)))
+const origin = Schema.String.check(
+  Schema.makeFilter((text) => isHttpUrl(text) && new URL(text).origin === text.replace(/\/$/, ""))
+)
+const duration = Schema.String.pipe(
+  Schema.check(
+    Schema.makeFilter((text) => {
+      const parsed = parseDuration(text)
+      return parsed !== undefined && Duration.toMillis(parsed) >= 1000
+    })
+  )
+)
+
+const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const parseDuration = (text: string): Duration.Duration | undefined => {
+  const match = /^(\d{1,6})\s*([smhd])$/.exec(text.trim())
+  const unit = units[match?.[2] ?? ""]
+  return match === null || unit === undefined ? undefined : Duration.millis(Number(match[1]) * unit)
+}
+
+const keyedSecrets = (bytes: number | undefined) =>
+  list.check(
+    Schema.makeFilter(
+      (all) =>
+        all.length > 0 &&
+        all.every((one) => {
+          const [kid = "", ...rest] = one.split(":")
+          const secret = rest.join(":")
+          if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid)) return false
+          if (bytes === undefined) return secret.length >= 32
+          return Option.match(Option.getSuccess(Base64.decode(secret)), {
+            onNone: () => false,
+            onSome: (decoded) => decoded.length === bytes
+          })
+        }) &&
+        new Set(all.map((one) => one.split(":")[0])).size === all.length
+    )
+  )
+
+const toKeyedSecrets = (all: ReadonlyArray<string>): ReadonlyArray<KeyedSecret> =>
+  all.map((one) => {
+    const colon = one.indexOf(":")
+    return { kid: one.slice(0, colon), secret: Redacted.make(one.slice(colon + 1)) }
+  })
+
+const SecretsFile = Schema.fromJsonString(
+  Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
+)
+
+/** Development secrets, generated once into `DATA_DIR/secrets.json`; whoever writes first wins. */
+const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
+  const random = yield* SecureRandom.SecureRandom
+  const path = join(dataDir, "secrets.json")
+  const fresh = {
+    intentTokenSecrets: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
+    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`
+  }
+  const refusal = (cause: unknown) =>
+    new ConfigRefusal({
+      variable: "DATA_DIR",
+      message: `DATA_DIR: cannot keep development secrets in ${path} (${cause instanceof Error ? cause.message : "unreadable"}). Make the directory writable or set INTENT_TOKEN_SECRETS and ENCRYPTION_KEYS.`
+    })
+  const text = yield* Effect.try({
+    try: () => {
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+      try {
+        writeFileSync(path, JSON.stringify(fresh), { mode: 0o600, flag: "wx" })
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+        chmodSync(path, 0o600)
+      }
+      return readFileSync(path, "utf8")
+    },
+    catch: refusal
+  })
+  return yield* Schema.decodeEffect(SecretsFile)(text).pipe(
+    Effect.mapError(() => refusal(new Error("the file is damaged; delete it to make new ones")))
+  )
+})
+
+/**
+ * Decodes the environment.
+ *
+ * @throws ConfigRefusal (in the error channel) on the first malformed or, in production, missing setting.
+ */
+export const loadAppConfig = Effect.fnUntraced(function* (
+  env: Environment
+): Effect.fn.Return<AppConfigShape, ConfigRefusal, SecureRandom.SecureRandom> {
+  const refuse = (variable: string, wants: string) =>
+    new ConfigRefusal({ variable, message: `${variable}: wants ${wants}` })
+
+  const read = <T, E>(variable: string, codec: Schema.Codec<T, E>, wants: string) => {
+    const raw = env[variable]?.trim()
+    return raw === undefined || raw === ""
+      ? Effect.succeed(Option.none<T>())
+      : Schema.decodeUnknownEffect(codec)(raw).pipe(
+          Effect.map(Option.some),
+          Effect.mapError(() => refuse(variable, wants))
+        )
+  }
+  const readOr = <T, E>(variable: string, codec: Schema.Codec<T, E>, wants: string, fallback: NoInfer<T>) =>
+    Effect.map(read(variable, codec, wants), (value) => Option.getOrElse(value, () => fallback))
+
+  const environment = yield* readOr(
+    "ENVIRONMENT",
+    Schema.Literals(["development", "production"]),
+    "`development` or `production`",
+    "development"
+  )
+  const production = environment === "production"
+  const port = yield* readOr("PORT", integer(1, 65535), "a port from 1 to 65535", 8787)
+  const host = yield* readOr("HOST", Schema.NonEmptyString, "an address to listen on", "0.0.0.0")
+  const baseUrl = yield* readOr(
+    "BASE_URL",
+    origin,
+    "the public origin of the service, such as https://pay.example.com, without a path",
+    `http://localhost:${port}`
+  )
+  const dataDir = yield* readOr("DATA_DIR", Schema.NonEmptyString, "a directory", ".data")
+
+  const databaseUrl = yield* read(
+    "DATABASE_URL",
+    Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/.+/)),
+    "a Postgres address, postgres://user:password@host:port/database"
+  )
+  if (production && Option.isNone(databaseUrl)) {
+    return yield* refuse(
+      "DATABASE_URL",
+      "a Postgres address in production, postgres://user:password@host:port/database"
+    )
+  }
+
+  const intentTokenWants =
+    "kid:secret pairs, comma-separated, newest first, each secret 32 characters or more"
+  const encryptionWants = "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
+  const intentTokens = yield* read("INTENT_TOKEN_SECRETS", keyedSecrets(undefined), intentTokenWants)
+  const encryption = yield* read("ENCRYPTION_KEYS", keyedSecrets(32), encryptionWants)
+  if (production && Option.isNone(intentTokens))
+    return yield* refuse("INTENT_TOKEN_SECRETS", intentTokenWants)
+  if (production && Option.isNone(encryption)) return yield* refuse("ENCRYPTION_KEYS", encryptionWants)
+  const generated =
+    Option.isSome(intentTokens) && Option.isSome(encryption) ? undefined : yield* developmentSecrets(dataDir)
+
+  const webhookAllowedHosts = yield* readOr(
+    "WEBHOOK_ALLOWED_HOSTS",
+    list.check(Schema.makeFilter((all) => all.every((one) => /^[^\s/@:]+:\d{1,5}$/.test(one)))),
+    "comma-separated host:port",
+    []
+  )
+  if (production && webhookAllowedHosts.length > 0) {
+    return yield* refuse(
+      "WEBHOOK_ALLOWED_HOSTS",
+      "to be unset in production: it lets webhooks reach private addresses"
+    )
+  }
+
+  const faucetKey = yield* read(
+    "FAUCET_PRIVATE_KEY",
+    Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/)),
+    "0x and 64 hex digits"
+  )
+  const faucetUsdc = yield* readOr("FAUCET_USDC", integer(1, 1000), "whole USDC from 1 to 1000", 10)
+  const gasWei = yield* readOr(
+    "FAUCET_GAS_WEI",
+    Schema.String.check(Schema.isPattern(/^\d{1,20}$/)),
+    "an amount in wei",
+    "200000000000000"
+  )
+  const confirmations = yield* readOr(
+    "TESTNET_CONFIRMATIONS",
+    integer(0, 64),
+    "a number of blocks from 0 to 64",
+    1
+  )
+  const hops = yield* readOr("TRUSTED_PROXY_HOPS", integer(0, 16), "a number from 0 to 16", 0)
+  const expiry = yield* readOr("PAYMENT_EXPIRY", duration, "a duration such as 24h, 90m or 30s", "24h")
+  const rateLimit = yield* readOr(
+    "RATE_LIMIT_PER_KEY",
+    integer(1, 1_000_000),
+    "requests a second, from 1",
+    100
+  )
+  const redisUrl = yield* read(
+    "REDIS_URL",
+    Schema.String.check(Schema.isPattern(/^rediss?:\/\/.+/)),
+    "a Redis address, redis://host:port"
+  )
+
+  const rpc = "comma-separated http(s) addresses of JSON-RPC nodes"
+  return {
+    port,
+    host,
+    baseUrl: baseUrl.replace(/\/$/, ""),
+    environment,
+    database: Option.match(databaseUrl, {
+      onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
+      onNone: () => ({ _tag: "Embedded", directory: join(dataDir, "postgres") }) as const
+    }),
+    dataDir,
+    rpcUrls: {
+      test: yield* readOr("BASE_SEPOLIA_RPC_URLS", urls, rpc, ["https://sepolia.base.org"]),
+      live: yield* readOr("ARBITRUM_RPC_URLS", urls, rpc, ["https://arb1.arbitrum.io/rpc"])
+    },
+    testnetConfirmations: confirmations,
+    faucet: {
+      privateKey: Option.map(faucetKey, (key) => Redacted.make(key)),
+      usdcAtomic: BigInt(faucetUsdc) * 1_000_000n,
+      gasWei: BigInt(gasWei)
+    },
+    intentTokenSecrets: toKeyedSecrets(
+      Option.getOrElse(intentTokens, () => [generated?.intentTokenSecrets ?? ""])
+    ),
+    encryptionKeys: toKeyedSecrets(Option.getOrElse(encryption, () => [generated?.encryptionKeys ?? ""])),
+    trustedProxyHops: hops,
+    webhookAllowedHosts,
+    paymentExpiry: parseDuration(expiry) ?? Duration.hours(24),
+    rateLimitPerKey: rateLimit,
+    redisUrl: Option.map(redisUrl, (url) => Redacted.make(url))
+  }
+})
+
+export class AppConfig extends Context.Service<AppConfig, AppConfigShape>()("quittance/AppConfig") {
+  static readonly layer = (env: Environment): Layer.Layer<AppConfig, ConfigRefusal> =>
+    Layer.effect(AppConfig, loadAppConfig(env)).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}

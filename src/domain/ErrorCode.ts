@@ -1,0 +1,187 @@
+// The closed catalogue of error codes. Server, client library, OpenAPI document
+// and the page `/docs/errors` all read this table.
+
+interface Entry {
+  /** HTTP status the code answers with. */
+  readonly status: number
+  /** Whether the same request may succeed when it is sent again later. */
+  readonly retryable: boolean
+  /** What happened and what the caller does about it. */
+  readonly summary: string
+}
+
+export const errorCodes = {
+  TEST_SETTLEMENT_PENDING: {
+    status: 202,
+    retryable: true,
+    summary:
+      "The transfer is not indexed or not confirmed yet. The report is kept and checked again by the service; repeat it to learn the outcome."
+  },
+  LIVE_SETTLEMENT_GATED: {
+    status: 202,
+    retryable: false,
+    summary: "Mainnet execution is gated. The report is recorded and the payment stays pending."
+  },
+  INVALID_REQUEST: {
+    status: 400,
+    retryable: false,
+    summary:
+      "The body, path or query breaks the contract. `details` names each place; correct it and send again."
+  },
+  INVALID_JSON: {
+    status: 400,
+    retryable: false,
+    summary: "The body is not JSON in UTF-8. Send one JSON object."
+  },
+  INVALID_WEBHOOK_URL: {
+    status: 400,
+    retryable: false,
+    summary: "Webhooks go to public https addresses by name. `reason` says which rule the url breaks."
+  },
+  INVALID_INTENT_TOKEN: {
+    status: 400,
+    retryable: false,
+    summary: "The intent token was not issued by this service or was altered. Create a new payment intent."
+  },
+  INTENT_TOKEN_EXPIRED: {
+    status: 400,
+    retryable: false,
+    summary: "An intent token opens a payment within 5 minutes. Create a new payment intent."
+  },
+  IDEMPOTENCY_KEY_NOT_ACCEPTED: {
+    status: 400,
+    retryable: false,
+    summary:
+      "Mutations take no Idempotency-Key header: opening and reporting a payment are idempotent by themselves. Send the request without it."
+  },
+  INVALID_API_KEY: {
+    status: 401,
+    retryable: false,
+    summary:
+      "The API key is missing, malformed, unknown or revoked. Send `Authorization: Bearer <KEY>` with a current key."
+  },
+  INVALID_BUYER_TOKEN: {
+    status: 401,
+    retryable: false,
+    summary: "The buyer's identity token does not verify. `reason` says why; have the buyer sign a fresh one."
+  },
+  KEY_KIND_NOT_ALLOWED: {
+    status: 403,
+    retryable: false,
+    summary: "This kind of key cannot call this endpoint. `details` names the kinds that can."
+  },
+  MANAGE_PERMISSION_REQUIRED: {
+    status: 403,
+    retryable: false,
+    summary: "The key is read-only. Use a full-access secret key."
+  },
+  ENVIRONMENT_MISMATCH: {
+    status: 403,
+    retryable: false,
+    summary: "The request names another environment than the key's. Use a key of that environment."
+  },
+  PLAYGROUND_TESTNET_ONLY: {
+    status: 403,
+    retryable: false,
+    summary: "The playground works on Testnet only. Use a test publishable key."
+  },
+  LIVE_MODE_NO_TEST_FUNDS: {
+    status: 403,
+    retryable: false,
+    summary: "Test balances and test funds exist on Testnet only. Use a test publishable key."
+  },
+  INTENT_TOKEN_KEY_MISMATCH: {
+    status: 403,
+    retryable: false,
+    summary:
+      "The intent belongs to another merchant or environment than the key. Use the keys of one account and environment."
+  },
+  AGENT_CAP_EXCEEDED: {
+    status: 403,
+    retryable: false,
+    summary: "The payment exceeds the agent's cap. Raise the cap or wait until the rolling window has room."
+  },
+  PAYMENT_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "No payment with this id exists for the key's account and environment."
+  },
+  WEBHOOK_ENDPOINT_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "No webhook endpoint is registered for the key's environment. Create one first."
+  },
+  NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "Nothing lives at this path. Compare it with the API reference."
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    retryable: false,
+    summary: "The path does not take this method. The `allow` header lists those it takes."
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    retryable: true,
+    summary: "The request body did not arrive in time. Send it again in one go."
+  },
+  PAYMENT_REPORT_CONFLICT: {
+    status: 409,
+    retryable: false,
+    summary:
+      "The payment already carries other settlement evidence. The first report stands; read the payment instead."
+  },
+  PAYMENT_FAILED: {
+    status: 409,
+    retryable: false,
+    summary: "The payment has failed and cannot settle any more. Create a new payment intent."
+  },
+  WEBHOOK_ENDPOINT_EXISTS: {
+    status: 409,
+    retryable: false,
+    summary: "This environment already has a webhook endpoint. Change it with PATCH, or delete it first."
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, summary: "Request bodies hold at most 64 KiB." },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    retryable: false,
+    summary: "Request bodies are JSON. Send `content-type: application/json`."
+  },
+  TEST_SETTLEMENT_MISMATCH: {
+    status: 422,
+    retryable: false,
+    summary:
+      "The transaction does not pay this payment. `reason` and `details` name the field, what was expected and what the chain shows."
+  },
+  RATE_LIMITED: {
+    status: 429,
+    retryable: true,
+    summary: "Too many requests. Wait for the seconds in `retry-after`."
+  },
+  FAUCET_LIMIT_REACHED: {
+    status: 429,
+    retryable: true,
+    summary: "The faucet's limit is used up. `reason` says whose; wait for the seconds in `retry-after`."
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    retryable: true,
+    summary:
+      "The service failed. Nothing is lost; send the request again and quote the request id if it persists."
+  },
+  CHAIN_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    summary:
+      "The chain's RPC does not answer. A report made meanwhile is kept and checked. Wait for the seconds in `retry-after`."
+  },
+  FAUCET_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    summary:
+      "The faucet cannot pay now: it is not configured or its wallet is empty. Fund the buyer's wallet another way or ask the operator."
+  }
+} as const satisfies Record<string, Entry>
+
+export type ErrorCode = keyof typeof errorCodes

@@ -1,0 +1,79 @@
+// One tagged error for each code of the catalogue. Every one carries the same
+// fields, which are exactly what the envelope shows; nothing internal goes in.
+import { Data } from "effect"
+import { type ErrorCode, errorCodes } from "./ErrorCode.ts"
+
+export interface ErrorDetail {
+  /** Where: `body.amount`, `query.limit`, or a field of the payment. */
+  readonly path: string
+  readonly message: string
+  readonly expected?: string
+  readonly actual?: string
+}
+
+export interface ErrorFields {
+  /** Replaces the code's summary where the case allows a more exact instruction. */
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: ReadonlyArray<ErrorDetail>
+  /** Whole seconds, for the `retry-after` header. */
+  readonly retryAfter?: number
+}
+
+/** What the HTTP layer needs of any expected failure. */
+export interface CodedError extends ErrorFields {
+  readonly _tag: string
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+const define = <const Tag extends string, const Code extends ErrorCode>(tag: Tag, code: Code) => {
+  class CodedTaggedError extends Data.TaggedError(tag)<ErrorFields> {
+    static readonly code = code
+    readonly code = code
+    constructor(fields: ErrorFields = {}) {
+      super({ ...fields, message: fields.message ?? errorCodes[code].summary })
+    }
+  }
+  return CodedTaggedError
+}
+
+export class InvalidRequest extends define("InvalidRequest", "INVALID_REQUEST") {}
+export class InvalidJson extends define("InvalidJson", "INVALID_JSON") {}
+export class InvalidWebhookUrlError extends define("InvalidWebhookUrlError", "INVALID_WEBHOOK_URL") {}
+export class InvalidIntentToken extends define("InvalidIntentToken", "INVALID_INTENT_TOKEN") {}
+export class IntentTokenExpired extends define("IntentTokenExpired", "INTENT_TOKEN_EXPIRED") {}
+export class IdempotencyKeyNotAccepted extends define(
+  "IdempotencyKeyNotAccepted",
+  "IDEMPOTENCY_KEY_NOT_ACCEPTED"
+) {}
+export class InvalidApiKey extends define("InvalidApiKey", "INVALID_API_KEY") {}
+export class InvalidBuyerTokenError extends define("InvalidBuyerTokenError", "INVALID_BUYER_TOKEN") {}
+export class KeyKindNotAllowed extends define("KeyKindNotAllowed", "KEY_KIND_NOT_ALLOWED") {}
+export class ManagePermissionRequired extends define(
+  "ManagePermissionRequired",
+  "MANAGE_PERMISSION_REQUIRED"
+) {}
+export class EnvironmentMismatch extends define("EnvironmentMismatch", "ENVIRONMENT_MISMATCH") {}
+export class PlaygroundTestnetOnly extends define("PlaygroundTestnetOnly", "PLAYGROUND_TESTNET_ONLY") {}
+export class LiveModeNoTestFunds extends define("LiveModeNoTestFunds", "LIVE_MODE_NO_TEST_FUNDS") {}
+export class IntentTokenKeyMismatch extends define("IntentTokenKeyMismatch", "INTENT_TOKEN_KEY_MISMATCH") {}
+export class PaymentNotFound extends define("PaymentNotFound", "PAYMENT_NOT_FOUND") {}
+export class WebhookEndpointNotFound extends define(
+  "WebhookEndpointNotFound",
+  "WEBHOOK_ENDPOINT_NOT_FOUND"
+) {}
+export class NotFound extends define("NotFound", "NOT_FOUND") {}
+export class MethodNotAllowed extends define("MethodNotAllowed", "METHOD_NOT_ALLOWED") {}
+export class RequestTimeout extends define("RequestTimeout", "REQUEST_TIMEOUT") {}
+export class PaymentReportConflict extends define("PaymentReportConflict", "PAYMENT_REPORT_CONFLICT") {}
+export class PaymentFailed extends define("PaymentFailed", "PAYMENT_FAILED") {}
+export class WebhookEndpointExists extends define("WebhookEndpointExists", "WEBHOOK_ENDPOINT_EXISTS") {}
+export class PayloadTooLarge extends define("PayloadTooLarge", "PAYLOAD_TOO_LARGE") {}
+export class UnsupportedMediaType extends define("UnsupportedMediaType", "UNSUPPORTED_MEDIA_TYPE") {}
+export class TestSettlementMismatch extends define("TestSettlementMismatch", "TEST_SETTLEMENT_MISMATCH") {}
+export class RateLimited extends define("RateLimited", "RATE_LIMITED") {}
+export class FaucetLimitReached extends define("FaucetLimitReached", "FAUCET_LIMIT_REACHED") {}
+export class InternalError extends define("InternalError", "INTERNAL_ERROR") {}
+export class ChainUnavailableError extends define("ChainUnavailableError", "CHAIN_UNAVAILABLE") {}
+export class FaucetUnavailable extends define("FaucetUnavailable", "FAUCET_UNAVAILABLE") {}

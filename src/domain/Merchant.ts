@@ -1,0 +1,51 @@
+// Who sells, and what a presented API key stands for.
+import { Schema } from "effect"
+import { Address, Env } from "./Chain.ts"
+
+export const Uuid = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, { message: "a UUID" })
+)
+
+export const MerchantId = Uuid.pipe(Schema.brand("MerchantId"))
+export type MerchantId = typeof MerchantId.Type
+
+export const Merchant = Schema.Struct({
+  id: MerchantId,
+  name: Schema.String,
+  logoUrl: Schema.NullOr(Schema.String),
+  /** Where buyers' USDC goes, one address for each environment. */
+  receivers: Schema.Struct({ test: Address, live: Address }),
+  /** A further `aud` that this merchant's buyer tokens may carry. */
+  identityAudience: Schema.NullOr(Schema.String)
+})
+export type Merchant = typeof Merchant.Type
+
+export const KeyKind = Schema.Literals(["secret", "publishable", "agent"])
+export type KeyKind = typeof KeyKind.Type
+
+/** `manage` can mutate; `read` can only read. */
+export const Permission = Schema.Literals(["manage", "read"])
+export type Permission = typeof Permission.Type
+
+/** An API key without its secret part. */
+export const ApiKey = Schema.Struct({
+  id: Uuid,
+  kind: KeyKind,
+  env: Env,
+  permission: Permission,
+  prefix: Schema.String,
+  lastFour: Schema.String,
+  createdAt: Schema.Date,
+  lastUsedAt: Schema.NullOr(Schema.Date),
+  revokedAt: Schema.NullOr(Schema.Date)
+})
+export type ApiKey = typeof ApiKey.Type
+
+/** The caller of a request: one key, bound to one environment of one merchant. */
+export interface Principal {
+  readonly keyId: string
+  readonly kind: KeyKind
+  readonly env: Env
+  readonly permission: Permission
+  readonly merchant: Merchant
+}

@@ -1,0 +1,67 @@
+// A payment and the rules of its states: pending until the chain proves it,
+// settled once and for all, or failed for good (specification 2.1 and 3).
+import { Schema } from "effect"
+import { Address, Env, TransactionHash } from "./Chain.ts"
+import { MerchantId, Uuid } from "./Merchant.ts"
+import { AtomicUsdc } from "./Money.ts"
+import { sameTokenChanges, TokenChange } from "./TokenChange.ts"
+
+export const PaymentId = Uuid.pipe(Schema.brand("PaymentId"))
+export type PaymentId = typeof PaymentId.Type
+
+export const PaymentStatus = Schema.Literals(["pending", "settled", "failed"])
+export type PaymentStatus = typeof PaymentStatus.Type
+
+/** `expired`: never reported in time. `unverified`: reported, but the evidence never verified. */
+export const FailureReason = Schema.Literals(["expired", "unverified"])
+export type FailureReason = typeof FailureReason.Type
+
+export const PayerType = Schema.Literals(["human", "agent"])
+export type PayerType = typeof PayerType.Type
+
+/** What a settlement stands on. A fresh identity token of the same buyer is the same evidence. */
+export const Evidence = Schema.Struct({
+  transactionId: TransactionHash,
+  payer: Address,
+  tokenChanges: Schema.Array(TokenChange)
+})
+export type Evidence = typeof Evidence.Type
+
+export const Payment = Schema.Struct({
+  id: PaymentId,
+  merchantId: MerchantId,
+  env: Env,
+  status: PaymentStatus,
+  amount: AtomicUsdc,
+  refCode: Schema.String,
+  intentUrl: Schema.String,
+  /** Frozen when the intent was created; a later change of the merchant's address does not move it. */
+  receiver: Address,
+  payerType: PayerType,
+  createdAt: Schema.Date,
+  /** Frozen evidence: on settlement, or with a live payment's first report. */
+  reported: Schema.NullOr(Schema.Struct({ at: Schema.Date, evidence: Evidence })),
+  settledAt: Schema.NullOr(Schema.Date),
+  failureReason: Schema.NullOr(FailureReason)
+})
+export type Payment = typeof Payment.Type
+
+export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
+  left.transactionId === right.transactionId &&
+  left.payer === right.payer &&
+  sameTokenChanges(left.tokenChanges, right.tokenChanges)
+
+/** What a report means for a payment, before any chain is asked. */
+export type ReportVerdict = "verify" | "replay" | "record" | "conflict" | "failed"
+
+/**
+ * Specification 3: settled payments replay identical evidence and refuse other;
+ * test payments verify; live payments record the first report and stay pending.
+ */
+export const judgeReport = (payment: Payment, evidence: Evidence): ReportVerdict => {
+  if (payment.status === "failed") return "failed"
+  if (payment.reported !== null) {
+    return sameEvidence(payment.reported.evidence, evidence) ? "replay" : "conflict"
+  }
+  return payment.env === "test" ? "verify" : "record"
+}

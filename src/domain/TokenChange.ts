@@ -1,0 +1,35 @@
+// A movement of tokens to a receiver: what a report declares, what the chain
+// shows, and what the webhook carries (specification 4.3 and 6.1).
+import { Schema } from "effect"
+import { Address, networks } from "./Chain.ts"
+
+export const TokenChange = Schema.Struct({
+  amountAtomic: Schema.String.check(
+    Schema.isPattern(/^(0|[1-9][0-9]{0,77})$/, {
+      message: "the amount in the token's smallest units, as decimal digits"
+    })
+  ).annotate({
+    description: "Amount in the token's smallest units (USDC has 6 decimals).",
+    examples: ["10000000"]
+  }),
+  chainId: Schema.Int.annotate({ description: "EIP-155 chain id.", examples: [networks.test.chainId] }),
+  receiver: Address.annotate({ description: "The merchant's receiving address." }),
+  tokenAddress: Address.annotate({
+    description: "The token contract.",
+    examples: [networks.test.usdc.address]
+  })
+})
+export type TokenChange = typeof TokenChange.Type
+
+const canonical = (change: TokenChange) =>
+  `${change.chainId} ${change.tokenAddress.toLowerCase()} ${change.receiver.toLowerCase()} ${change.amountAtomic}`
+
+/** Whether two lists name the same movements, whatever their order and letter case. */
+export const sameTokenChanges = (
+  left: ReadonlyArray<TokenChange>,
+  right: ReadonlyArray<TokenChange>
+): boolean => {
+  const a = left.map(canonical).sort()
+  const b = right.map(canonical).sort()
+  return a.length === b.length && a.every((one, index) => one === b[index])
+}

@@ -1,0 +1,78 @@
+// Webhook endpoints, deliveries and the messages they carry (specification 2.3 and 6).
+import { Schema } from "effect"
+import { Env } from "./Chain.ts"
+import { MerchantId, Uuid } from "./Merchant.ts"
+import { PaymentId } from "./Payment.ts"
+import type { TokenChange } from "./TokenChange.ts"
+
+export const EventType = Schema.Literals(["payment.settled", "test"])
+export type EventType = typeof EventType.Type
+
+/** `unverified`: no 2xx since the url was set. `failing`: the last attempt failed. */
+export const EndpointHealth = Schema.Literals(["unverified", "healthy", "failing"])
+export type EndpointHealth = typeof EndpointHealth.Type
+
+export const DeliveryStatus = Schema.Literals(["pending", "delivered", "failed", "cancelled"])
+export type DeliveryStatus = typeof DeliveryStatus.Type
+
+/** A merchant's receiver for one environment. The signing secret stays encrypted beside it. */
+export const Endpoint = Schema.Struct({
+  id: Uuid,
+  merchantId: MerchantId,
+  env: Env,
+  url: Schema.String,
+  health: EndpointHealth,
+  /** Whether the url answered the latest attempt at all. */
+  listening: Schema.Boolean,
+  secretLastFour: Schema.String,
+  lastDeliveredAt: Schema.NullOr(Schema.Date),
+  verifiedAt: Schema.NullOr(Schema.Date),
+  createdAt: Schema.Date,
+  updatedAt: Schema.Date
+})
+export type Endpoint = typeof Endpoint.Type
+
+export const Attempt = Schema.Struct({
+  number: Schema.Int,
+  startedAt: Schema.Date,
+  durationMs: Schema.NullOr(Schema.Int),
+  responseStatus: Schema.NullOr(Schema.Int),
+  failure: Schema.NullOr(Schema.String)
+})
+export type Attempt = typeof Attempt.Type
+
+export const Delivery = Schema.Struct({
+  /** The payload's `id`, the same in every attempt and resend. */
+  id: Uuid,
+  type: EventType,
+  paymentId: Schema.NullOr(PaymentId),
+  status: DeliveryStatus,
+  attempts: Schema.Array(Attempt),
+  createdAt: Schema.Date
+})
+export type Delivery = typeof Delivery.Type
+
+const bytes = (event: unknown) => new TextEncoder().encode(JSON.stringify(event))
+
+/** The body of `payment.settled`, built once and stored. */
+export const settledEvent = (event: {
+  readonly id: string
+  readonly livemode: boolean
+  readonly transactionId: string
+  readonly tokenChanges: ReadonlyArray<TokenChange>
+}): Uint8Array =>
+  bytes({
+    id: event.id,
+    type: "payment.settled",
+    livemode: event.livemode,
+    transactionId: event.transactionId,
+    tokenChanges: event.tokenChanges.map(({ amountAtomic, chainId, receiver, tokenAddress }) => ({
+      amountAtomic,
+      chainId,
+      receiver,
+      tokenAddress
+    }))
+  })
+
+/** The body of a test send. */
+export const testEvent = (id: string, livemode: boolean): Uint8Array => bytes({ id, type: "test", livemode })

@@ -1,0 +1,121 @@
+// The signed commitment to an amount: a JWS that the merchant's server gets and
+// the browser hands back, so that the browser cannot change the price.
+import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { base64url, type CompactJWSHeaderParameters, CompactSign, compactVerify, importJWK } from "jose"
+import { AppConfig } from "../AppConfig.ts"
+import { Address, ChainId, Env } from "../domain/Chain.ts"
+import { InvalidIntentToken } from "../domain/Errors.ts"
+import { MerchantId } from "../domain/Merchant.ts"
+import { UsdAmount } from "../domain/Money.ts"
+import { PaymentId } from "../domain/Payment.ts"
+
+/** Specification 8: seconds for which a token opens a payment. */
+export const intentTokenLifetime = 300
+
+const algorithm = "HS256"
+const type = "intent+jwt"
+
+const Claims = Schema.Struct({
+  iss: Schema.String,
+  aud: Schema.String,
+  jti: PaymentId,
+  iat: Schema.Int,
+  exp: Schema.Int,
+  amount: UsdAmount,
+  intentUrl: Schema.String,
+  merchant: MerchantId,
+  env: Env,
+  receiver: Address,
+  token: Schema.Struct({ address: Address, chainId: ChainId })
+})
+
+const Header = Schema.Struct({
+  alg: Schema.Literal(algorithm),
+  typ: Schema.Literal(type),
+  kid: Schema.String
+})
+
+/** What an intent commits to. */
+export type IntentClaims = Pick<
+  typeof Claims.Type,
+  "jti" | "amount" | "intentUrl" | "merchant" | "env" | "receiver" | "token"
+>
+
+/** A verified token; `expired` tokens may only replay a payment that exists. */
+export interface VerifiedIntent {
+  readonly claims: IntentClaims
+  readonly expired: boolean
+}
+
+export class IntentTokens extends Context.Service<
+  IntentTokens,
+  {
+    readonly sign: (claims: IntentClaims) => Effect.Effect<string>
+    readonly verify: (token: string) => Effect.Effect<VerifiedIntent, InvalidIntentToken>
+  }
+>()("quittance/intents/IntentTokens") {
+  static readonly layer: Layer.Layer<IntentTokens, never, AppConfig> = Layer.effect(
+    IntentTokens,
+    Effect.gen(function* () {
+      const config = yield* AppConfig
+      const keys = new Map(
+        yield* Effect.forEach(config.intentTokenSecrets, ({ kid, secret }) =>
+          Effect.promise(async () => {
+            const k = base64url.encode(Redacted.value(secret))
+            return [kid, await importJWK({ kty: "oct", k, alg: algorithm })] as const
+          })
+        )
+      )
+      const newest = config.intentTokenSecrets[0]
+      const signingKey = newest === undefined ? undefined : keys.get(newest.kid)
+      if (newest === undefined || signingKey === undefined) {
+        return yield* Effect.die(new Error("INTENT_TOKEN_SECRETS is empty"))
+      }
+      const header = { alg: algorithm, typ: type, kid: newest.kid }
+      const encodeClaims = Schema.encodeSync(Schema.fromJsonString(Claims))
+      const decodeClaims = Schema.decodeUnknownEffect(Schema.fromJsonString(Claims))
+      const decodeHeader = Schema.decodeUnknownEffect(Header, { onExcessProperty: "error" })
+      const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+      const sign = Effect.fnUntraced(function* (claims: IntentClaims) {
+        const iat = Math.floor(DateTime.toEpochMillis(yield* DateTime.now) / 1000)
+        const payload = encodeClaims({
+          ...claims,
+          iss: config.baseUrl,
+          aud: config.baseUrl,
+          iat,
+          exp: iat + intentTokenLifetime
+        })
+        return yield* Effect.promise(() =>
+          new CompactSign(new TextEncoder().encode(payload)).setProtectedHeader(header).sign(signingKey)
+        )
+      })
+
+      const keyFor = (protectedHeader: CompactJWSHeaderParameters) => {
+        const key = protectedHeader.kid === undefined ? undefined : keys.get(protectedHeader.kid)
+        if (key === undefined) throw new Error("unknown kid")
+        return key
+      }
+
+      const verify = Effect.fnUntraced(
+        function* (token: string) {
+          const verified = yield* Effect.tryPromise({
+            try: () => compactVerify(token, keyFor, { algorithms: [algorithm] }),
+            catch: () => new InvalidIntentToken()
+          })
+          // Anything beside alg, typ and kid (jku, jwk, crit, b64 …) is refused.
+          yield* decodeHeader(verified.protectedHeader)
+          const claims = yield* decodeClaims(utf8.decode(verified.payload))
+          if (claims.iss !== config.baseUrl || claims.aud !== config.baseUrl) {
+            return yield* new InvalidIntentToken()
+          }
+          const now = DateTime.toEpochMillis(yield* DateTime.now) / 1000
+          return { claims, expired: now >= claims.exp }
+        },
+        Effect.catchTag("SchemaError", () => Effect.fail(new InvalidIntentToken()))
+      )
+
+      return IntentTokens.of({ sign, verify })
+    })
+  )
+}

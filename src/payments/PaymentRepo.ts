@@ -1,0 +1,152 @@
+// Payments at rest. Every transition is one guarded statement, so that any number
+// of instances may race and a crash between two lines leaves nothing half done.
+import { Context, Data, type Effect, Layer, type Option } from "effect"
+import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
+import type { IntentTokenExpired } from "../domain/Errors.ts"
+import type { MerchantId } from "../domain/Merchant.ts"
+import type { AtomicUsdc } from "../domain/Money.ts"
+import type { Evidence, FailureReason, Payment, PaymentId } from "../domain/Payment.ts"
+import { layerMemory } from "./PaymentRepoMemory.ts"
+import { layerSql } from "./PaymentRepoSql.ts"
+
+/** The transfer already pays another payment. */
+export class TransferAlreadyUsed extends Data.TaggedError("TransferAlreadyUsed") {}
+
+export interface Tenant {
+  readonly merchantId: MerchantId
+  readonly env: Env
+}
+
+export interface OpenPayment extends Tenant {
+  readonly id: PaymentId
+  readonly amount: AtomicUsdc
+  readonly intentUrl: string
+  readonly receiver: Address
+  readonly at: Date
+}
+
+export interface Page {
+  readonly limit: number
+  /** The last payment of the page before. */
+  readonly startingAfter: PaymentId | undefined
+}
+
+export interface Report extends Tenant {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  readonly at: Date
+  /** When the reconciler looks at the report if nobody has by then. */
+  readonly nextCheckAt: Date
+}
+
+/** Where the proven Transfer stands on the chain. */
+export interface ClaimedTransfer {
+  readonly chainId: number
+  readonly transactionId: TransactionHash
+  /** Position of the log among its transaction's logs. */
+  readonly logPosition: number
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+}
+
+/** The webhook that leaves with the settlement, written in the same statement. */
+export interface SettledDelivery {
+  readonly id: string
+  readonly body: Uint8Array
+}
+
+export interface Settlement {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  readonly reportedAt: Date
+  readonly at: Date
+  readonly transfer: ClaimedTransfer
+  readonly delivery: SettledDelivery
+  /** When the finality watch looks at the block next. */
+  readonly watchAt: Date
+}
+
+/** A kept report that is due for another look at the chain. */
+export interface DueReport {
+  readonly payment: Payment
+  readonly evidence: Evidence
+  readonly reportedAt: Date
+  /** How often it has been looked at. */
+  readonly checks: number
+}
+
+/** A settled transfer whose block is not final yet. */
+export interface WatchedTransfer extends ClaimedTransfer, Tenant {
+  readonly paymentId: PaymentId
+  readonly dropped: boolean
+}
+
+export class PaymentRepo extends Context.Service<
+  PaymentRepo,
+  {
+    /** Creates the pending payment, or answers the one that the same token opened before. */
+    readonly open: (
+      input: OpenPayment
+    ) => Effect.Effect<{ readonly payment: Payment; readonly created: boolean }>
+    /** The payment that a token opened, for replays after its expiry. */
+    readonly openExpired: (tenant: Tenant, id: PaymentId) => Effect.Effect<Payment, IntentTokenExpired>
+    readonly find: (tenant: Tenant, id: PaymentId) => Effect.Effect<Option.Option<Payment>>
+    /** Newest first. None where `startingAfter` is not a payment of the tenant. */
+    readonly list: (
+      tenant: Tenant,
+      page: Page
+    ) => Effect.Effect<
+      Option.Option<{ readonly payments: ReadonlyArray<Payment>; readonly hasMore: boolean }>
+    >
+    /**
+     * The payment as it stands, in one round trip: a pending test payment also keeps the
+     * report for the reconciler, a live one without evidence freezes it.
+     */
+    readonly report: (report: Report) => Effect.Effect<Option.Option<Payment>>
+    /** Positions of the transaction's logs that other payments have claimed. */
+    readonly claimedLogs: (
+      chainId: number,
+      transactionId: TransactionHash
+    ) => Effect.Effect<ReadonlyArray<number>>
+    /**
+     * Settles a pending payment, claims its transfer, queues its webhook and drops its kept
+     * reports: all or nothing. None where the payment is no longer pending.
+     */
+    readonly settle: (settlement: Settlement) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
+    /** Notes what a look at the chain gave; `nextCheckAt` null ends the looking. */
+    readonly noteCheck: (
+      paymentId: PaymentId,
+      evidence: Evidence,
+      outcome: string,
+      nextCheckAt: Date | null
+    ) => Effect.Effect<void>
+    /** Takes due reports; each is out of other instances' sight until `leaseUntil`. */
+    readonly takeDueReports: (
+      at: Date,
+      leaseUntil: Date,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<DueReport>>
+    /** Fails pending payments: never reported since `openedBefore`, or last reported before `reportedBefore`. */
+    readonly expire: (cutoff: {
+      readonly openedBefore: Date
+      readonly reportedBefore: Date
+      readonly at: Date
+    }) => Effect.Effect<ReadonlyArray<{ readonly id: PaymentId; readonly reason: FailureReason }>>
+    /** Takes settled transfers whose blocks are due for a finality check. */
+    readonly takeWatched: (
+      at: Date,
+      leaseUntil: Date,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
+    /** Notes the transfer's block, and when to look again; null once it is final. */
+    readonly noteWatched: (
+      paymentId: PaymentId,
+      block: { readonly number: bigint; readonly hash: TransactionHash } | undefined,
+      droppedAt: Date | null,
+      watchAt: Date | null
+    ) => Effect.Effect<void>
+  }
+>()("quittance/payments/PaymentRepo") {
+  static readonly layer = Layer.suspend(() => layerSql)
+  static readonly layerMemory = Layer.suspend(() => layerMemory)
+}

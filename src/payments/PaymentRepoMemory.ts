@@ -1,0 +1,189 @@
+// PaymentRepo in this process: the same rules over maps, for tests and trials.
+import { Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { IntentTokenExpired } from "../domain/Errors.ts"
+import type { Evidence, FailureReason, Payment, PaymentId } from "../domain/Payment.ts"
+import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
+import type { DueReport, Settlement, Tenant, WatchedTransfer } from "./PaymentRepo.ts"
+import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
+import { generateRefCode } from "./refCode.ts"
+
+interface KeptReport {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  readonly reportedAt: Date
+  readonly checks: number
+  readonly nextCheckAt: Date | null
+}
+
+interface Claimed {
+  readonly transfer: Settlement["transfer"]
+  readonly paymentId: PaymentId
+  readonly watchAt: Date | null
+  readonly droppedAt: Date | null
+}
+
+const newestFirst = (left: Payment, right: Payment) =>
+  right.createdAt.getTime() - left.createdAt.getTime() || (left.id < right.id ? 1 : -1)
+
+const isDue = (at: Date | null, now: Date) => at !== null && at <= now
+
+const make = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const webhooks = yield* WebhookRepo
+  const payments = new Map<PaymentId, Payment>()
+  const reports = new Map<string, KeptReport>()
+  const claims = new Map<string, Claimed>()
+
+  const of = (tenant: Tenant, id: PaymentId) => {
+    const payment = payments.get(id)
+    return payment?.merchantId === tenant.merchantId && payment.env === tenant.env ? payment : undefined
+  }
+  const reportKey = (id: PaymentId, evidence: Evidence) => `${id} ${evidence.payer}`
+  const claimKey = (transfer: Settlement["transfer"]) =>
+    `${transfer.chainId} ${transfer.transactionId} ${transfer.logPosition}`
+  const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
+
+  return PaymentRepo.of({
+    open: Effect.fnUntraced(function* (input) {
+      const refCode = yield* generateRefCode.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+      const existing = payments.get(input.id)
+      if (existing !== undefined) return { payment: existing, created: false }
+      const payment: Payment = {
+        id: input.id,
+        merchantId: input.merchantId,
+        env: input.env,
+        status: "pending",
+        amount: input.amount,
+        refCode,
+        intentUrl: input.intentUrl,
+        receiver: input.receiver,
+        payerType: "human",
+        createdAt: input.at,
+        reported: null,
+        settledAt: null,
+        failureReason: null
+      }
+      payments.set(payment.id, payment)
+      return { payment, created: true }
+    }),
+    openExpired: Effect.fnUntraced(function* (tenant, id) {
+      return of(tenant, id) ?? (yield* new IntentTokenExpired())
+    }),
+    find: (tenant, id) => Effect.sync(() => Option.fromNullishOr(of(tenant, id))),
+    list: (tenant, { limit, startingAfter }) =>
+      Effect.sync(() => {
+        const all = [...payments.values()]
+          .filter((one) => one.merchantId === tenant.merchantId && one.env === tenant.env)
+          .sort(newestFirst)
+        const last = startingAfter === undefined ? -1 : all.findIndex((one) => one.id === startingAfter)
+        if (startingAfter !== undefined && last === -1) return Option.none()
+        const rest = all.slice(last + 1)
+        return Option.some({ payments: rest.slice(0, limit), hasMore: rest.length > limit })
+      }),
+    report: (report) =>
+      Effect.sync(() => {
+        const payment = of(report, report.paymentId)
+        if (payment?.status !== "pending") return Option.fromNullishOr(payment)
+        if (payment.env === "test") {
+          reports.set(reportKey(payment.id, report.evidence), {
+            paymentId: payment.id,
+            evidence: report.evidence,
+            reportedAt: report.at,
+            checks: 0,
+            nextCheckAt: report.nextCheckAt
+          })
+          return Option.some(payment)
+        }
+        if (payment.reported !== null) return Option.some(payment)
+        const recorded = { ...payment, reported: { at: report.at, evidence: report.evidence } }
+        payments.set(payment.id, recorded)
+        return Option.some(recorded)
+      }),
+    claimedLogs: (chainId, transactionId) =>
+      Effect.sync(() =>
+        [...claims.values()]
+          .filter((one) => one.transfer.chainId === chainId && one.transfer.transactionId === transactionId)
+          .map((one) => one.transfer.logPosition)
+      ),
+    settle: Effect.fnUntraced(function* (settlement) {
+      const payment = payments.get(settlement.paymentId)
+      if (payment?.status !== "pending") return Option.none()
+      const key = claimKey(settlement.transfer)
+      if (claims.has(key)) return yield* new TransferAlreadyUsed()
+      const settled: Payment = {
+        ...payment,
+        status: "settled",
+        reported: { at: settlement.reportedAt, evidence: settlement.evidence },
+        settledAt: settlement.at
+      }
+      payments.set(payment.id, settled)
+      claims.set(key, {
+        transfer: settlement.transfer,
+        paymentId: payment.id,
+        watchAt: settlement.watchAt,
+        droppedAt: null
+      })
+      for (const [kept] of reportsOf(payment.id)) reports.delete(kept)
+      yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)
+      return Option.some(settled)
+    }),
+    noteCheck: (paymentId, evidence, _outcome, nextCheckAt) =>
+      Effect.sync(() => {
+        const key = reportKey(paymentId, evidence)
+        const kept = reports.get(key)
+        if (kept?.evidence.transactionId === evidence.transactionId) {
+          reports.set(key, { ...kept, checks: kept.checks + 1, nextCheckAt })
+        }
+      }),
+    takeDueReports: (at, leaseUntil, limit) =>
+      Effect.sync(() => {
+        const due = [...reports].filter(([, kept]) => isDue(kept.nextCheckAt, at)).slice(0, limit)
+        return due.flatMap(([key, kept]): ReadonlyArray<DueReport> => {
+          reports.set(key, { ...kept, nextCheckAt: leaseUntil })
+          const payment = payments.get(kept.paymentId)
+          return payment?.status === "pending" ? [{ ...kept, payment }] : []
+        })
+      }),
+    expire: ({ openedBefore, reportedBefore }) =>
+      Effect.sync(() => {
+        const failed: Array<{ id: PaymentId; reason: FailureReason }> = []
+        for (const payment of payments.values()) {
+          if (payment.status !== "pending" || payment.reported !== null || payment.createdAt >= openedBefore)
+            continue
+          const kept = reportsOf(payment.id)
+          if (kept.some(([, one]) => one.reportedAt >= reportedBefore)) continue
+          const reason = kept.length === 0 ? "expired" : "unverified"
+          payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })
+          for (const [key, one] of kept) reports.set(key, { ...one, nextCheckAt: null })
+          failed.push({ id: payment.id, reason })
+        }
+        return failed
+      }),
+    takeWatched: (at, leaseUntil, limit) =>
+      Effect.sync(() => {
+        const due = [...claims].filter(([, one]) => isDue(one.watchAt, at)).slice(0, limit)
+        return due.flatMap(([key, one]): ReadonlyArray<WatchedTransfer> => {
+          claims.set(key, { ...one, watchAt: leaseUntil })
+          const payment = payments.get(one.paymentId)
+          if (payment === undefined) return []
+          const { merchantId, env, id } = payment
+          return [{ ...one.transfer, merchantId, env, paymentId: id, dropped: one.droppedAt !== null }]
+        })
+      }),
+    noteWatched: (paymentId, block, droppedAt, watchAt) =>
+      Effect.sync(() => {
+        for (const [key, one] of claims) {
+          if (one.paymentId !== paymentId) continue
+          const transfer =
+            block === undefined
+              ? one.transfer
+              : { ...one.transfer, blockNumber: block.number, blockHash: block.hash }
+          claims.set(key, { ...one, transfer, droppedAt, watchAt })
+        }
+      })
+  })
+})
+
+export const layerMemory: Layer.Layer<PaymentRepo, never, WebhookRepo | SecureRandom.SecureRandom> =
+  Layer.suspend(() => Layer.effect(PaymentRepo, make))

@@ -1,0 +1,314 @@
+// PaymentRepo on Postgres.
+import { Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, type SqlError } from "effect/sql"
+import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
+import { Env } from "../domain/Chain.ts"
+import { IntentTokenExpired } from "../domain/Errors.ts"
+import { MerchantId } from "../domain/Merchant.ts"
+import { FailureReason, type Payment, PaymentId } from "../domain/Payment.ts"
+import { TokenChange } from "../domain/TokenChange.ts"
+import type { OpenPayment, Page, Report, Settlement, Tenant, WatchedTransfer } from "./PaymentRepo.ts"
+import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
+import { PaymentRow, toPayment } from "./PaymentRow.ts"
+import { generateRefCode } from "./refCode.ts"
+
+const decodePayment = Schema.decodeUnknownEffect(PaymentRow)
+const decodeOpened = Schema.decodeUnknownEffect(
+  Schema.Struct({ ...PaymentRow.fields, created: Schema.Boolean })
+)
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+const decodeDueReports = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      ...PaymentRow.fields,
+      kept_transaction_id: HashBytes,
+      kept_payer_address: AddressBytes,
+      kept_token_changes: Schema.Array(TokenChange),
+      kept_reported_at: Schema.Date,
+      checks: Schema.Int
+    })
+  )
+)
+const decodeExpired = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: PaymentId, failure_reason: FailureReason }))
+)
+const decodePositions = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ log_position: Schema.Int })))
+const decodeWatched = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      payment_id: PaymentId,
+      merchant_id: MerchantId,
+      env: Env,
+      chain_id: Schema.Int,
+      transaction_id: HashBytes,
+      log_position: Schema.Int,
+      block_number: Schema.BigInt,
+      block_hash: HashBytes,
+      dropped: Schema.Boolean
+    })
+  )
+)
+
+const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+
+  const findRow = (tenant: Tenant, id: PaymentId) => sql`
+    SELECT * FROM payments
+    WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
+    const [row] = yield* findRow(tenant, id)
+    return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
+  }, Effect.orDie)
+
+  const insert = Effect.fnUntraced(function* (input: OpenPayment) {
+    const refCode = yield* generateRefCode.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    const rows = yield* sql`
+      WITH inserted AS (
+        INSERT INTO payments
+          (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+        VALUES (${input.id}, ${input.merchantId}, ${input.env}, 'pending', ${input.amount.toString()}::numeric,
+          ${refCode}, ${input.intentUrl}, ${toBytes(input.receiver)}, 'human', ${input.at})
+        ON CONFLICT (id) DO NOTHING
+        RETURNING *
+      )
+      SELECT *, true AS created FROM inserted
+      UNION ALL
+      SELECT *, false AS created FROM payments
+      WHERE id = ${input.id} AND NOT EXISTS (SELECT 1 FROM inserted)`
+    return rows[0]
+  })
+
+  const open = Effect.fnUntraced(function* (input: OpenPayment) {
+    const row = yield* insert(input).pipe(
+      // Another payment has the same reference code: draw again.
+      Effect.retry({ times: 5, while: isUniqueViolation }),
+      // A concurrent open of the same token committed after this statement's snapshot.
+      Effect.flatMap((found) =>
+        found === undefined
+          ? Effect.map(findRow(input, input.id), ([late]) => late && { ...late, created: false })
+          : Effect.succeed(found)
+      )
+    )
+    const { created, ...payment } = yield* decodeOpened(row)
+    return { payment: toPayment(payment), created }
+  }, Effect.orDie)
+
+  const openExpired = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
+    const found = yield* find(tenant, id)
+    return Option.isSome(found) ? found.value : yield* new IntentTokenExpired()
+  })
+
+  const list = Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
+    const rows = yield* startingAfter === undefined
+      ? sql`
+          SELECT * FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+      : sql`
+          SELECT p.* FROM payments p, payments last
+          WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env}
+            AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}
+            AND (p.created_at, p.id) < (last.created_at, last.id)
+          ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`
+    if (rows.length === 0 && startingAfter !== undefined) {
+      const known = yield* findRow(tenant, startingAfter)
+      if (known.length === 0) return Option.none()
+    }
+    const payments = (yield* decodePayments(rows.slice(0, limit))).map(toPayment)
+    return Option.some({ payments, hasMore: rows.length > limit })
+  }, Effect.orDie)
+
+  const keepReport = (report: Report) => sql`
+    WITH found AS (
+      SELECT * FROM payments
+      WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
+    ), kept AS (
+      INSERT INTO payment_reports
+        (payment_id, payer_address, transaction_id, token_changes, reported_at, next_check_at)
+      SELECT id, ${toBytes(report.evidence.payer)}::bytea, ${toBytes(report.evidence.transactionId)}::bytea,
+        ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
+        ${report.nextCheckAt}::timestamptz
+      FROM found WHERE status = 'pending'
+      ON CONFLICT (payment_id, payer_address) DO UPDATE SET
+        transaction_id = excluded.transaction_id, token_changes = excluded.token_changes,
+        reported_at = excluded.reported_at, checks = 0, outcome = NULL, next_check_at = excluded.next_check_at
+    )
+    SELECT * FROM found`
+
+  const recordLiveReport = (report: Report) => sql`
+    WITH recorded AS (
+      UPDATE payments SET reported_at = ${report.at}, transaction_id = ${toBytes(report.evidence.transactionId)},
+        payer_address = ${toBytes(report.evidence.payer)},
+        token_changes = ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb
+      WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
+        AND status = 'pending' AND reported_at IS NULL
+      RETURNING *
+    )
+    SELECT * FROM recorded
+    UNION ALL
+    SELECT * FROM payments
+    WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
+      AND NOT EXISTS (SELECT 1 FROM recorded)`
+
+  const report = Effect.fnUntraced(function* (input: Report) {
+    const [row] = yield* input.env === "test" ? keepReport(input) : recordLiveReport(input)
+    if (row === undefined) return Option.none<Payment>()
+    const payment = toPayment(yield* decodePayment(row))
+    // The live statement lost a race and read the row as it was before the winner's report.
+    return input.env === "live" && payment.status === "pending" && payment.reported === null
+      ? yield* find(input, input.paymentId)
+      : Option.some(payment)
+  }, Effect.orDie)
+
+  const claimedLogs = Effect.fnUntraced(function* (
+    chainId: number,
+    transactionId: Settlement["transfer"]["transactionId"]
+  ) {
+    const rows = yield* sql`
+      SELECT log_position FROM claimed_transfers
+      WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(transactionId)}`
+    return (yield* decodePositions(rows)).map((row) => row.log_position)
+  }, Effect.orDie)
+
+  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: Settlement) => sql`
+    WITH settled AS (
+      UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
+        transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
+        token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb
+      WHERE id = ${paymentId} AND status = 'pending'
+      RETURNING *
+    ), claimed AS (
+      INSERT INTO claimed_transfers
+        (chain_id, transaction_id, log_position, payment_id, block_number, block_hash, watch_at)
+      SELECT ${transfer.chainId}::integer, ${toBytes(transfer.transactionId)}::bytea, ${transfer.logPosition}::integer,
+        id, ${transfer.blockNumber}::bigint, ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
+      FROM settled
+    ), queued AS (
+      INSERT INTO webhook_deliveries
+        (id, merchant_id, env, payment_id, type, body, status, due_at, created_at, finished_at)
+      SELECT ${delivery.id}::uuid, s.merchant_id, s.env, s.id, 'payment.settled', ${delivery.body}::bytea,
+        CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
+        CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
+        ${times.at}::timestamptz,
+        CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
+      FROM settled s LEFT JOIN webhook_endpoints e
+        ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
+    ), dropped AS (
+      DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
+    )
+    SELECT * FROM settled`
+
+  const settle = Effect.fn("PaymentRepo.settle")(
+    function* (settlement: Settlement) {
+      const [row] = yield* settleStatement(settlement)
+      return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
+    },
+    Effect.catchTags({
+      SqlError: (error) =>
+        isUniqueViolation(error) ? Effect.fail(new TransferAlreadyUsed()) : Effect.die(error),
+      SchemaError: Effect.die
+    })
+  )
+
+  return PaymentRepo.of({
+    open,
+    openExpired,
+    find,
+    list,
+    report,
+    claimedLogs,
+    settle,
+    noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, outcome, nextCheckAt) {
+      yield* sql`
+        UPDATE payment_reports SET outcome = ${outcome}, checks = checks + 1, next_check_at = ${nextCheckAt}
+        WHERE payment_id = ${paymentId} AND payer_address = ${toBytes(evidence.payer)}
+          AND transaction_id = ${toBytes(evidence.transactionId)}`
+    }, Effect.orDie),
+    takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
+      const rows = yield* sql`
+        WITH due AS (
+          SELECT r.payment_id, r.payer_address FROM payment_reports r
+          WHERE r.next_check_at <= ${at} ORDER BY r.next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), taken AS (
+          UPDATE payment_reports r SET next_check_at = ${leaseUntil} FROM due
+          WHERE r.payment_id = due.payment_id AND r.payer_address = due.payer_address
+          RETURNING r.*
+        )
+        SELECT p.*, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
+          t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks
+        FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status = 'pending'`
+      return (yield* decodeDueReports(rows)).map((row) => ({
+        payment: toPayment(row),
+        evidence: {
+          transactionId: row.kept_transaction_id,
+          payer: row.kept_payer_address,
+          tokenChanges: row.kept_token_changes
+        },
+        reportedAt: row.kept_reported_at,
+        checks: row.checks
+      }))
+    }, Effect.orDie),
+    expire: Effect.fn("PaymentRepo.expire")(function* ({ openedBefore, reportedBefore, at }) {
+      const rows = yield* sql`
+        WITH ripe AS (
+          SELECT p.id, r.last_reported_at FROM payments p
+          LEFT JOIN LATERAL (
+            SELECT max(reported_at) AS last_reported_at FROM payment_reports WHERE payment_id = p.id
+          ) r ON true
+          WHERE p.status = 'pending' AND p.reported_at IS NULL AND p.created_at < ${openedBefore}
+            AND (r.last_reported_at IS NULL OR r.last_reported_at < ${reportedBefore})
+          ORDER BY p.created_at LIMIT 500 FOR UPDATE OF p SKIP LOCKED
+        ), failed AS (
+          UPDATE payments p SET status = 'failed', failed_at = ${at},
+            failure_reason = CASE WHEN ripe.last_reported_at IS NULL THEN 'expired' ELSE 'unverified' END
+          FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
+          RETURNING p.id, p.failure_reason
+        ), dropped AS (
+          UPDATE payment_reports SET next_check_at = NULL WHERE payment_id IN (SELECT id FROM failed)
+        )
+        SELECT * FROM failed`
+      return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
+    }, Effect.orDie),
+    takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (at, leaseUntil, limit) {
+      const rows = yield* sql`
+        WITH due AS (
+          SELECT payment_id FROM claimed_transfers
+          WHERE watch_at <= ${at} ORDER BY watch_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), taken AS (
+          UPDATE claimed_transfers c SET watch_at = ${leaseUntil} FROM due
+          WHERE c.payment_id = due.payment_id RETURNING c.*
+        )
+        SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position,
+          t.block_number, t.block_hash, t.dropped_at IS NOT NULL AS dropped
+        FROM taken t JOIN payments p ON p.id = t.payment_id`
+      return (yield* decodeWatched(rows)).map(
+        (row): WatchedTransfer => ({
+          paymentId: row.payment_id,
+          merchantId: row.merchant_id,
+          env: row.env,
+          chainId: row.chain_id,
+          transactionId: row.transaction_id,
+          logPosition: row.log_position,
+          blockNumber: row.block_number,
+          blockHash: row.block_hash,
+          dropped: row.dropped
+        })
+      )
+    }, Effect.orDie),
+    noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (paymentId, block, droppedAt, watchAt) {
+      yield* block === undefined
+        ? sql`UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt}
+              WHERE payment_id = ${paymentId}`
+        : sql`UPDATE claimed_transfers SET block_number = ${block.number}::bigint, block_hash = ${toBytes(block.hash)},
+                dropped_at = ${droppedAt}, watch_at = ${watchAt}
+              WHERE payment_id = ${paymentId}`
+    }, Effect.orDie)
+  })
+})
+
+export const layerSql: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
+  Layer.suspend(() => Layer.effect(PaymentRepo, make))

@@ -1,0 +1,59 @@
+// A payment as the database holds it.
+import { Schema } from "effect"
+import { AddressBytes, HashBytes } from "../chain/ChainBytes.ts"
+import { Env } from "../domain/Chain.ts"
+import { MerchantId } from "../domain/Merchant.ts"
+import { AtomicUsdc } from "../domain/Money.ts"
+import { FailureReason, PayerType, type Payment, PaymentId, PaymentStatus } from "../domain/Payment.ts"
+import { TokenChange } from "../domain/TokenChange.ts"
+
+/** `numeric(20,0)` arrives as a string of digits. */
+export const AtomicFromNumeric = Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc))
+
+export const PaymentRow = Schema.Struct({
+  id: PaymentId,
+  merchant_id: MerchantId,
+  env: Env,
+  status: PaymentStatus,
+  amount: AtomicFromNumeric,
+  ref_code: Schema.String,
+  intent_url: Schema.String,
+  receiver: AddressBytes,
+  payer_type: PayerType,
+  created_at: Schema.Date,
+  reported_at: Schema.NullOr(Schema.Date),
+  transaction_id: Schema.NullOr(HashBytes),
+  payer_address: Schema.NullOr(AddressBytes),
+  token_changes: Schema.NullOr(Schema.Array(TokenChange)),
+  settled_at: Schema.NullOr(Schema.Date),
+  failure_reason: Schema.NullOr(FailureReason)
+})
+
+export const toPayment = (row: typeof PaymentRow.Type): Payment => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  status: row.status,
+  amount: row.amount,
+  refCode: row.ref_code,
+  intentUrl: row.intent_url,
+  receiver: row.receiver,
+  payerType: row.payer_type,
+  createdAt: row.created_at,
+  reported:
+    row.reported_at === null ||
+    row.transaction_id === null ||
+    row.payer_address === null ||
+    row.token_changes === null
+      ? null
+      : {
+          at: row.reported_at,
+          evidence: {
+            transactionId: row.transaction_id,
+            payer: row.payer_address,
+            tokenChanges: row.token_changes
+          }
+        },
+  settledAt: row.settled_at,
+  failureReason: row.failure_reason
+})

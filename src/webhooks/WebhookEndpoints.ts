@@ -1,0 +1,147 @@
+// What merchants do with their webhook endpoint: register, change, delete, test,
+// resend, regenerate the secret.
+import { Context, DateTime, Effect, Layer, Option, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { InvalidWebhookUrlError, WebhookEndpointExists, WebhookEndpointNotFound } from "../domain/Errors.ts"
+import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
+import { SecretBox } from "../keys/SecretBox.ts"
+import type { Tenant } from "../payments/PaymentRepo.ts"
+import { Attempts, leaseSeconds } from "./Attempts.ts"
+import { EgressPolicy } from "./EgressPolicy.ts"
+import { makeWebhookSecret } from "./Signature.ts"
+import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import { checkWebhookUrl, InvalidWebhookUrl } from "./WebhookUrl.ts"
+
+export interface CreatedEndpoint {
+  readonly endpoint: Endpoint
+  /** The signing secret, shown once. */
+  readonly secret: Redacted.Redacted<string>
+}
+
+export class WebhookEndpoints extends Context.Service<
+  WebhookEndpoints,
+  {
+    readonly find: (tenant: Tenant) => Effect.Effect<Option.Option<Endpoint>>
+    readonly create: (
+      tenant: Tenant,
+      url: string
+    ) => Effect.Effect<CreatedEndpoint, InvalidWebhookUrlError | WebhookEndpointExists>
+    readonly changeUrl: (
+      tenant: Tenant,
+      url: string
+    ) => Effect.Effect<Endpoint, InvalidWebhookUrlError | WebhookEndpointNotFound>
+    readonly remove: (tenant: Tenant) => Effect.Effect<void, WebhookEndpointNotFound>
+    /** The old secret stops verifying at once; waiting deliveries are signed with the new one. */
+    readonly regenerateSecret: (tenant: Tenant) => Effect.Effect<CreatedEndpoint, WebhookEndpointNotFound>
+    /** Sends a signed `test` event and answers after its first attempt. */
+    readonly sendTest: (
+      tenant: Tenant
+    ) => Effect.Effect<{ readonly delivery: Delivery; readonly endpoint: Endpoint }, WebhookEndpointNotFound>
+    /** Makes one more attempt of a finished delivery, under the same id. None where there is nothing to resend. */
+    readonly resend: (tenant: Tenant, deliveryId: string) => Effect.Effect<Option.Option<Delivery>>
+  }
+>()("quittance/webhooks/WebhookEndpoints") {
+  static readonly layer: Layer.Layer<
+    WebhookEndpoints,
+    never,
+    WebhookRepo | Attempts | EgressPolicy | SecretBox | SecureRandom.SecureRandom
+  > = Layer.effect(
+    WebhookEndpoints,
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const attempts = yield* Attempts
+      const policy = yield* EgressPolicy
+      const secrets = yield* SecretBox
+      const random = yield* SecureRandom.SecureRandom
+
+      const checked = (url: string) =>
+        Result.match(checkWebhookUrl(url, policy), {
+          onSuccess: (found) => Effect.succeed(found.url.href),
+          onFailure: (reason) =>
+            Effect.fail(
+              new InvalidWebhookUrlError({ reason, message: InvalidWebhookUrl.because(reason).message })
+            )
+        })
+
+      const newSecret = Effect.fnUntraced(function* (endpointId: string) {
+        const secret = yield* makeWebhookSecret.pipe(
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        )
+        return {
+          secret,
+          stored: {
+            secret: yield* secrets.seal(secret, endpointId),
+            secretLastFour: Redacted.value(secret).slice(-4)
+          }
+        }
+      })
+
+      const found = <A>(option: Option.Option<A>) =>
+        Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new WebhookEndpointNotFound())
+
+      const newClaim = Effect.gen(function* () {
+        const at = yield* DateTime.nowAsDate
+        return {
+          claimId: yield* random.uuidV4(),
+          at,
+          leaseUntil: new Date(at.getTime() + leaseSeconds * 1000)
+        }
+      })
+
+      const delivered = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery, final: boolean) {
+        yield* attempts.make(claimed, { final })
+        return yield* Effect.flatMap(repo.findDelivery(tenant, claimed.id), (delivery) =>
+          Option.isSome(delivery)
+            ? Effect.succeed(delivery.value)
+            : Effect.die(new Error(`Delivery ${claimed.id} is gone`))
+        )
+      })
+
+      return WebhookEndpoints.of({
+        find: repo.findEndpoint,
+        create: Effect.fn("WebhookEndpoints.create")(function* (tenant, url) {
+          const href = yield* checked(url)
+          const id = yield* random.uuidV7()
+          const { secret, stored } = yield* newSecret(id)
+          const created = yield* repo.createEndpoint(
+            tenant,
+            { id, url: href, ...stored },
+            yield* DateTime.nowAsDate
+          )
+          if (Option.isNone(created)) return yield* new WebhookEndpointExists()
+          return { endpoint: created.value, secret }
+        }),
+        changeUrl: Effect.fn("WebhookEndpoints.changeUrl")(function* (tenant, url) {
+          const href = yield* checked(url)
+          return yield* found(yield* repo.changeUrl(tenant, href, yield* DateTime.nowAsDate))
+        }),
+        remove: Effect.fn("WebhookEndpoints.remove")(function* (tenant) {
+          const deleted = yield* repo.deleteEndpoint(tenant, yield* DateTime.nowAsDate)
+          if (!deleted) return yield* new WebhookEndpointNotFound()
+        }),
+        regenerateSecret: Effect.fn("WebhookEndpoints.regenerateSecret")(function* (tenant) {
+          const { id } = yield* found(yield* repo.findEndpoint(tenant))
+          const { secret, stored } = yield* newSecret(id)
+          const endpoint = yield* found(
+            yield* repo.replaceSecret(tenant, id, stored, yield* DateTime.nowAsDate)
+          )
+          return { endpoint, secret }
+        }),
+        sendTest: Effect.fn("WebhookEndpoints.sendTest")(function* (tenant) {
+          const id = yield* random.uuidV7()
+          const claimed = yield* found(
+            yield* repo.claimTest(tenant, { id, body: testEvent(id, tenant.env === "live") }, yield* newClaim)
+          )
+          const delivery = yield* delivered(tenant, claimed, false)
+          return { delivery, endpoint: yield* found(yield* repo.findEndpoint(tenant)) }
+        }),
+        resend: Effect.fn("WebhookEndpoints.resend")(function* (tenant, deliveryId) {
+          const claimed = yield* repo.claimResend(tenant, deliveryId, yield* newClaim)
+          return Option.isNone(claimed)
+            ? Option.none()
+            : Option.some(yield* delivered(tenant, claimed.value, true))
+        })
+      })
+    })
+  )
+}
