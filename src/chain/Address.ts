@@ -30,3 +30,7 @@ export const addressFromBytes = (bytes: Uint8Array): Address | undefined =>
 
 /** The 20 bytes of an address. */
 export const addressToBytes = (address: Address): Uint8Array => hexToBytes(address)
+
+/** Whether two spellings name the same address. */
+export const sameAddress = (one: Address, other: Address): boolean =>
+  one.toLowerCase() === other.toLowerCase()

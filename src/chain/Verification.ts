@@ -99,7 +99,7 @@ export type BlockStatus = Data.TaggedEnum<{
   /** No longer on the canonical chain: the money did not move. */
   Dropped: { readonly reason: "not_included" | "reverted" | "transfer_changed" }
   /** The nodes cannot tell now. */
-  Unknown: { readonly reason: "disagreement" | "rpc_unavailable" }
+  Unknown: { readonly reason: "disagreement" | "rpc_unavailable" | "lagging" }
 }>
 export const BlockStatus = Data.taggedEnum<BlockStatus>()
 

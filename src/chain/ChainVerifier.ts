@@ -1,0 +1,119 @@
+// Proof of payment: what the chain itself shows, asked over RPC. A doubt is
+// pending, never settled and never refused.
+import { Cache, Context, Duration, Effect, Layer, Schema } from "effect"
+import { encodeFunctionData, parseAbi } from "viem"
+import { type Address, Env, networks, TransactionHash } from "../domain/Chain.ts"
+import { statusOf, verdictOf } from "./Agreement.ts"
+import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifierMemory.ts"
+import { checkNodes } from "./checkNetwork.ts"
+import { MemoryChain } from "./MemoryChain.ts"
+import { aboutBlock, aboutTransaction, agreementOf } from "./observeTransaction.ts"
+import { RpcPool } from "./RpcPool.ts"
+import { Quantity, Word } from "./RpcSchemas.ts"
+import {
+  type Balance,
+  BlockStatus,
+  type ChainUnavailable,
+  type Expectation,
+  type NetworkCheck,
+  type SettledTransfer,
+  type Verification
+} from "./Verification.ts"
+
+export interface ChainVerifierOptions {
+  /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */
+  readonly confirmations?: { readonly [E in Env]?: number }
+  /** Blocks after which a settled transfer counts as final. Default 64. */
+  readonly finalityDepth?: number
+  /** How long an observation is shared with further reports of the same transaction. Default 300 ms. */
+  readonly memory?: Duration.Input
+}
+
+const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"])
+
+const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
+  const pool = yield* RpcPool
+  const finalityDepth = options.finalityDepth ?? 64
+  const required = { test: options.confirmations?.test ?? 1, live: options.confirmations?.live ?? 1 }
+
+  const observe = (env: Env, transactionId: TransactionHash) =>
+    Effect.map(pool.poll(env, aboutTransaction(transactionId)), agreementOf)
+
+  // Many reports of one transaction cost one round, also when they come at once.
+  const observations = yield* Cache.make({
+    lookup: (key: string) => {
+      const [env, transactionId] = Schema.decodeSync(ObservationKey)(key)
+      return observe(env, transactionId)
+    },
+    capacity: 4096,
+    timeToLive: options.memory ?? Duration.millis(300)
+  })
+  const agreementOn = (env: Env, transactionId: TransactionHash) =>
+    Cache.get(observations, Schema.encodeSync(ObservationKey)([env, transactionId]))
+
+  return ChainVerifier.of({
+    verify: Effect.fn("ChainVerifier.verify")(function* (expectation) {
+      const agreement = yield* agreementOn(expectation.env, expectation.transactionId)
+      return verdictOf(agreement, expectation, required[expectation.env])
+    }),
+    blockStatus: Effect.fn("ChainVerifier.blockStatus")(function* (env, settled) {
+      const status = statusOf(env, yield* agreementOn(env, settled.transactionId), settled, finalityDepth)
+      if (status._tag !== "Dropped" || status.reason !== "not_included") return status
+      // A node that has forgotten the transaction but still shows its block proves no reorganisation.
+      const block = yield* pool.poll(env, aboutBlock(settled.blockNumber))
+      return block.agreed !== undefined && block.agreed[0] !== settled.blockHash
+        ? status
+        : BlockStatus.Unknown({ reason: block.contradiction ? "disagreement" : "lagging" })
+    }),
+    readBalance: Effect.fn("ChainVerifier.readBalance")(function* (env, address) {
+      const data = encodeFunctionData({ abi: balanceOf, args: [address] })
+      return yield* pool.first(env, (node) =>
+        Effect.all(
+          {
+            usdcAtomic: node
+              .call("eth_call", [{ to: networks[env].usdc.address, data }, "latest"], Word)
+              .pipe(Effect.map(BigInt)),
+            gasWei: node.call("eth_getBalance", [address, "latest"], Quantity)
+          },
+          { concurrency: 2 }
+        )
+      )
+    }),
+    head: Effect.fn("ChainVerifier.head")(function* (env) {
+      return yield* pool.first(env, (node) => node.call("eth_blockNumber", [], Quantity))
+    }),
+    checkNetwork: Effect.fn("ChainVerifier.checkNetwork")(function* (env) {
+      return yield* checkNodes(env, pool.nodes(env))
+    })
+  })
+})
+
+const ObservationKey = Schema.fromJsonString(Schema.Tuple([Env, TransactionHash]))
+
+export class ChainVerifier extends Context.Service<
+  ChainVerifier,
+  {
+    /** Whether the chain shows the expected transfer. Never fails: whatever is unknown is pending. */
+    readonly verify: (expectation: Expectation) => Effect.Effect<Verification>
+    /** Whether a settled transfer is still where it was, for the watch until it is final. */
+    readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
+    /** Atomic USDC and wei at the latest block. */
+    readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, ChainUnavailable>
+    /** Height of the chain. */
+    readonly head: (env: Env) => Effect.Effect<bigint, ChainUnavailable>
+    /** Chain id, code at the pinned address, and the token's EIP-712 domain. */
+    readonly checkNetwork: (env: Env) => Effect.Effect<NetworkCheck>
+  }
+>()("quittance/chain/ChainVerifier") {
+  static readonly layer = (options: ChainVerifierOptions = {}): Layer.Layer<ChainVerifier, never, RpcPool> =>
+    Layer.effect(ChainVerifier, make(options))
+
+  /** The same verdicts about an in-memory chain, which is driven through `MemoryChain`. */
+  static readonly layerMemoryWith = (
+    options: MemoryVerifierOptions
+  ): Layer.Layer<ChainVerifier | MemoryChain> =>
+    Layer.effect(ChainVerifier, makeMemoryVerifier(options)).pipe(Layer.provideMerge(MemoryChain.layer))
+
+  /** `layerMemoryWith` the default confirmations. */
+  static readonly layerMemory: Layer.Layer<ChainVerifier | MemoryChain> = ChainVerifier.layerMemoryWith({})
+}

@@ -1,0 +1,51 @@
+// The verifier over `MemoryChain`: the same judgements on the same facts, with
+// no network in between.
+import { Effect } from "effect"
+import { type Env, networks } from "../domain/Chain.ts"
+import { statusOf, verdictOf } from "./Agreement.ts"
+import type { ChainVerifier } from "./ChainVerifier.ts"
+import { MemoryChain } from "./MemoryChain.ts"
+import { unavailable } from "./RpcPool.ts"
+
+export interface MemoryVerifierOptions {
+  /** Blocks that must lie on top of a transfer's block. Default 1. */
+  readonly confirmations?: number
+  /** Default 64. */
+  readonly finalityDepth?: number
+}
+
+/** The service of `ChainVerifier.layerMemory`. */
+export const makeMemoryVerifier = Effect.fnUntraced(function* (
+  options: MemoryVerifierOptions
+): Effect.fn.Return<ChainVerifier["Service"], never, MemoryChain> {
+  const chain = yield* MemoryChain
+  const { confirmations = 1, finalityDepth = 64 } = options
+  const head = (env: Env) =>
+    chain
+      .visibleHead(env)
+      .pipe(
+        Effect.flatMap((visible) =>
+          visible === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(visible)
+        )
+      )
+  return {
+    verify: (expectation) =>
+      chain
+        .agreement(expectation.env, expectation.transactionId)
+        .pipe(Effect.map((agreement) => verdictOf(agreement, expectation, confirmations))),
+    blockStatus: (env, settled) =>
+      chain
+        .agreement(env, settled.transactionId)
+        .pipe(Effect.map((agreement) => statusOf(env, agreement, settled, finalityDepth))),
+    readBalance: (env, address) => Effect.andThen(head(env), chain.balance(address, env)),
+    head,
+    checkNetwork: (env) =>
+      head(env).pipe(
+        Effect.match({
+          onSuccess: () =>
+            ({ env, verdict: "ok", message: `${networks[env].name} in memory`, nodes: [] }) as const,
+          onFailure: ({ message }) => ({ env, verdict: "unavailable", message, nodes: [] }) as const
+        })
+      )
+  }
+})

@@ -1,0 +1,115 @@
+// The chain that a developer drives in a test: fund, transfer, mine, reorganise,
+// and the faults of nodes. `ChainVerifier.layerMemory` judges what happens on it.
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
+import type { Agreement } from "./Agreement.ts"
+import { MemoryLedger, type MemoryTransfer } from "./MemoryLedger.ts"
+import type { RawLog } from "./TransferLog.ts"
+import type { Balance } from "./Verification.ts"
+
+/** What the nodes do to the service: be silent, contradict each other, or nothing. */
+export type MemoryFault = "none" | "fail" | "lie"
+
+export interface MemoryChainShape {
+  /** Gives atomic USDC and wei out of nothing, without a transaction. */
+  readonly fund: (address: Address, balance: Partial<Balance>, env?: Env) => Effect.Effect<void>
+  /** One transfer in a transaction of its own; reverts when it is not covered. */
+  readonly transfer: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
+  /** Several transfers in one transaction, all or nothing. */
+  readonly batch: (transfers: ReadonlyArray<MemoryTransfer>, env?: Env) => Effect.Effect<TransactionHash>
+  /** A transaction that is mined and reverts. */
+  readonly revert: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
+  /** A transaction that emits these logs as they are. */
+  readonly emit: (logs: ReadonlyArray<RawLog>, env?: Env) => Effect.Effect<TransactionHash>
+  /** Seals blocks; the first takes the waiting transactions. The time is the Clock's. */
+  readonly mine: (blocks?: number, env?: Env) => Effect.Effect<void>
+  /** Whether each transaction is mined at once (the default) or waits for `mine`. */
+  readonly automine: (on: boolean, env?: Env) => Effect.Effect<void>
+  /** Replaces the last blocks, dropping their transactions or including them again. */
+  readonly reorganise: (depth: number, transactions: "drop" | "keep", env?: Env) => Effect.Effect<void>
+  /** The nodes see the chain only up to this many blocks below its head. */
+  readonly lag: (blocks: number, env?: Env) => Effect.Effect<void>
+  /** `fail`: no node answers. `lie`: they contradict each other. `none`: all is well. */
+  readonly fault: (fault: MemoryFault, env?: Env) => Effect.Effect<void>
+  readonly head: (env?: Env) => Effect.Effect<bigint>
+  readonly balance: (address: Address, env?: Env) => Effect.Effect<Balance>
+  /** What the nodes together say about a transaction, faults included. */
+  readonly agreement: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
+  /** The height that the nodes show, and undefined while they fail. */
+  readonly visibleHead: (env: Env) => Effect.Effect<bigint | undefined>
+}
+
+interface Chain {
+  readonly ledger: MemoryLedger
+  readonly wei: Map<Address, bigint>
+  automine: boolean
+  lag: number
+  fault: MemoryFault
+}
+
+const newChain = (env: Env): Chain => ({
+  ledger: new MemoryLedger(networks[env].usdc.address),
+  wei: new Map(),
+  automine: true,
+  lag: 0,
+  fault: "none"
+})
+
+const visible = ({ lag, ledger }: Chain): bigint => {
+  const head = ledger.head - BigInt(lag)
+  return head < 0n ? 0n : head
+}
+
+const blockTime = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
+
+const make = Effect.sync((): MemoryChainShape => {
+  const chains = { test: newChain("test"), live: newChain("live") }
+  const on = <A>(env: Env | undefined, run: (chain: Chain, time: bigint) => A): Effect.Effect<A> =>
+    Effect.map(blockTime, (time) => run(chains[env ?? "test"], time))
+  const submit = (env: Env | undefined, transaction: Parameters<MemoryLedger["submit"]>[0]) =>
+    on(env, ({ automine, ledger }, time) => {
+      const hash = ledger.submit(transaction)
+      if (automine) ledger.mine(time)
+      return hash
+    })
+  const plain = { extraLogs: [], reverts: false }
+
+  return {
+    fund: (address, { gasWei = 0n, usdcAtomic = 0n }, env) =>
+      on(env, ({ ledger, wei }) => {
+        ledger.fund(address, usdcAtomic)
+        wei.set(address, (wei.get(address) ?? 0n) + gasWei)
+      }),
+    transfer: (transfer, env) => submit(env, { ...plain, transfers: [transfer] }),
+    batch: (transfers, env) => submit(env, { ...plain, transfers }),
+    revert: (transfer, env) => submit(env, { ...plain, transfers: [transfer], reverts: true }),
+    emit: (logs, env) => submit(env, { ...plain, transfers: [], extraLogs: logs }),
+    mine: (blocks = 1, env) =>
+      on(env, ({ ledger }, time) => {
+        for (let index = 0; index < blocks; index++) ledger.mine(time)
+      }),
+    automine: (automine, env) => on(env, (chain) => void Object.assign(chain, { automine })),
+    reorganise: (depth, transactions, env) =>
+      on(env, ({ ledger }, time) => ledger.reorganise(depth, transactions === "keep", time)),
+    lag: (lag, env) => on(env, (chain) => void Object.assign(chain, { lag })),
+    fault: (fault, env) => on(env, (chain) => void Object.assign(chain, { fault })),
+    head: (env) => on(env, ({ ledger }) => ledger.head),
+    balance: (address, env) =>
+      on(env, ({ ledger, wei }) => ({ usdcAtomic: ledger.balance(address), gasWei: wei.get(address) ?? 0n })),
+    agreement: (env, transactionId) =>
+      on(env, (chain): Agreement => {
+        if (chain.fault === "fail") return { _tag: "Open", reason: "rpc_unavailable" }
+        if (chain.fault === "lie") return { _tag: "Open", reason: "disagreement" }
+        const head = visible(chain)
+        const facts = chain.ledger.facts(transactionId, head)
+        return facts === undefined ? { _tag: "Absent", head } : { _tag: "Included", facts }
+      }),
+    visibleHead: (env) => on(env, (chain) => (chain.fault === "fail" ? undefined : visible(chain)))
+  }
+})
+
+export class MemoryChain extends Context.Service<MemoryChain, MemoryChainShape>()(
+  "quittance/chain/MemoryChain"
+) {
+  static readonly layer: Layer.Layer<MemoryChain> = Layer.effect(MemoryChain, make)
+}
