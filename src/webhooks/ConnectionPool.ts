@@ -1,7 +1,7 @@
 // Idle connections by origin, so that a burst of deliveries to one receiver does not dial for each.
 // A connection is handed out only to the name it was secured for and only while that name still resolves to
 // the address it was dialled to.
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Effect, Latch, type Scope } from "effect"
 import type { EgressConnection } from "./EgressConnection.ts"
 
 const maxIdlePerOrigin = 64
@@ -47,9 +47,17 @@ export const makeConnectionPool = Effect.fnUntraced(function* (
   }
 
   yield* Effect.addFinalizer(() => Effect.sync(() => sweep(() => false)))
-  yield* Effect.sleep(Math.max(idleMillis, 100)).pipe(
+  // Wakes only while something waits, so that an idle service, or a test clock that leaps, costs nothing.
+  const occupied = yield* Latch.make(false)
+  yield* occupied.await.pipe(
+    Effect.andThen(Effect.sleep(Math.max(idleMillis, 100))),
     Effect.andThen(Clock.currentTimeMillis),
-    Effect.map((now) => sweep(({ since }) => now - since < idleMillis)),
+    Effect.flatMap((now) =>
+      Effect.sync(() => {
+        sweep(({ since }) => now - since < idleMillis)
+        if (count === 0) occupied.closeUnsafe()
+      })
+    ),
     Effect.forever,
     Effect.forkScoped
   )
@@ -74,6 +82,7 @@ export const makeConnectionPool = Effect.fnUntraced(function* (
       entries.push({ connection, since: nowMillis })
       idle.set(origin, entries)
       count++
+      occupied.openUnsafe()
     }
   }
 })

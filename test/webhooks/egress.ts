@@ -1,0 +1,50 @@
+// Sets up the real sender for a test: policy, short budgets, and the DNS it should believe.
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { type EgressBudgets, EgressPolicy } from "../../src/webhooks/EgressPolicy.ts"
+import { Resolver } from "../../src/webhooks/Resolver.ts"
+import type { SendOutcome, SendRequest } from "../../src/webhooks/SendOutcome.ts"
+import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import type { DnsServer } from "../support/dnsServer.ts"
+
+export interface EgressOptions {
+  readonly allowedHosts?: ReadonlyArray<string>
+  readonly ownHosts?: ReadonlyArray<string>
+  readonly budgets?: Partial<EgressBudgets>
+  readonly certificateAuthorities?: ReadonlyArray<string>
+  readonly dns?: DnsServer
+}
+
+/** Budgets that let a test see each one run out. */
+export const shortBudgets = { dnsMillis: 300, connectMillis: 300, tlsMillis: 300, totalMillis: 800 }
+
+/** The real sender, alive as long as the scope. */
+export const makeSender = (
+  options: EgressOptions
+): Effect.Effect<WebhookSender["Service"], never, Scope.Scope> => {
+  const policy = EgressPolicy.layerOf({
+    ownHosts: options.ownHosts ?? [],
+    allowedHosts: options.allowedHosts ?? [],
+    budgets: { ...shortBudgets, ...options.budgets },
+    ...(options.certificateAuthorities && { certificateAuthorities: options.certificateAuthorities })
+  })
+  const resolver = Resolver.layerOf({
+    timeoutMillis: options.budgets?.dnsMillis ?? shortBudgets.dnsMillis,
+    ...(options.dns && { servers: [options.dns.address] })
+  })
+  return Effect.map(Layer.build(WebhookSender.layer.pipe(Layer.provide([policy, resolver]))), (context) =>
+    Context.get(context, WebhookSender)
+  )
+}
+
+export const testSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+
+export const requestTo = (url: string, id = "7f3c2a4e-5b1d-4c7e-9a43-1f0d6b8e2c55"): SendRequest => ({
+  url,
+  id,
+  body: new TextEncoder().encode(JSON.stringify({ id, type: "test", note: "café" })),
+  secret: Redacted.make(testSecret)
+})
+
+/** The status or the class of failure: what most tests ask about. */
+export const gist = (outcome: SendOutcome): number | string =>
+  outcome._tag === "Answered" ? outcome.status : outcome.failure
