@@ -1,0 +1,373 @@
+// The attack table on raw receipts: a payment settles on its own exact, unclaimed
+// transfer and on nothing else.
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { judgeTransfer, type TransactionFacts } from "../../src/chain/judgeTransfer.ts"
+import type { Expectation, Verification } from "../../src/chain/Verification.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { AtomicUsdc, formatUsd } from "../../src/domain/Money.ts"
+import { row } from "../support/attackRows.ts"
+import {
+  amount,
+  bundler,
+  expectation,
+  facts,
+  hash,
+  log,
+  otherToken,
+  paidAt,
+  payer,
+  receiver,
+  thief,
+  usdc,
+  zero
+} from "../support/rawReceipts.ts"
+
+const judge = (chain: Partial<TransactionFacts> = {}, expected: Partial<Expectation> = {}, required = 1) =>
+  judgeTransfer(facts(chain), expectation(expected), required)
+
+const verdict = (result: Verification): string =>
+  result._tag === "Verified"
+    ? `verified at ${result.logPosition}`
+    : `${result._tag.toLowerCase()}: ${result.reason}`
+
+const cases = (
+  name: string,
+  table: ReadonlyArray<readonly [string, Partial<TransactionFacts>, Partial<Expectation>, string]>
+) =>
+  describe(name, () => {
+    for (const [what, chain, expected, wanted] of table) {
+      test(`${what}: ${wanted}`, () => expect(verdict(judge(chain, expected))).toBe(wanted))
+    }
+  })
+
+test("an honest transfer is verified with everything that the chain shows", () => {
+  expect<unknown>(judge()).toEqual({
+    _tag: "Verified",
+    chainId: 84532,
+    transactionId: hash("01"),
+    logPosition: 0,
+    blockNumber: 100n,
+    blockHash: hash("0b"),
+    payer,
+    receiver,
+    token: usdc,
+    value: amount,
+    confirmations: 2
+  })
+})
+
+cases(row.batch, [
+  ["ours is the third log", { logs: [log({ to: thief }), log({ from: thief }), log()] }, {}, "verified at 2"],
+  ["twice the same transfer, none claimed", { logs: [log(), log()] }, {}, "verified at 0"],
+  [
+    "twice the same transfer, the first claimed",
+    { logs: [log(), log()] },
+    { excludeLogs: [0] },
+    "verified at 1"
+  ],
+  [
+    "twice the same transfer, both claimed",
+    { logs: [log(), log()] },
+    { excludeLogs: [0, 1] },
+    "mismatch: already_used"
+  ],
+  [
+    "other logs between",
+    { logs: [{ address: usdc.toLowerCase(), topics: [], data: "0x" }, log()] },
+    {},
+    "verified at 1"
+  ]
+])
+cases(row.oneForTwo, [
+  ["the only transfer is claimed", {}, { excludeLogs: [0] }, "mismatch: already_used"],
+  ["another log is claimed", {}, { excludeLogs: [1, 2, 3] }, "verified at 0"]
+])
+cases(row.twoPayments, [
+  [
+    "one transfer, the other payment claimed it",
+    { logs: [log({ to: thief }), log()] },
+    { excludeLogs: [1] },
+    "mismatch: already_used"
+  ]
+])
+cases(row.otherToken, [
+  ["the same transfer by another contract", { logs: [log({ token: otherToken })] }, {}, "mismatch: token"],
+  [
+    "mainnet USDC on the test chain",
+    { logs: [log({ token: networks.live.usdc.address })] },
+    {},
+    "mismatch: token"
+  ],
+  [
+    "an address one digit off",
+    { logs: [{ ...log(), address: usdc.toLowerCase().replace(/e$/, "f") }] },
+    {},
+    "mismatch: token"
+  ],
+  [
+    "spoofed beside a smaller real one",
+    { logs: [log({ token: otherToken }), log({ value: 1n })] },
+    {},
+    "mismatch: amount"
+  ],
+  ["spoofed beside the real one", { logs: [log({ token: otherToken }), log()] }, {}, "verified at 1"],
+  ["test USDC for a live payment", {}, { env: "live" }, "mismatch: token"]
+])
+cases(row.oddLog, [
+  [
+    "four topics from the pinned token",
+    { logs: [{ ...log(), topics: [...log().topics, log().topics[1] ?? ""] }] },
+    {},
+    "mismatch: no_transfer"
+  ],
+  ["anonymous log of the pinned token", { logs: [{ ...log(), topics: [] }] }, {}, "mismatch: no_transfer"],
+  [
+    "odd data of the pinned token",
+    { logs: [{ ...log(), data: `${log().data}00` }] },
+    {},
+    "mismatch: no_transfer"
+  ]
+])
+cases(row.reverted, [
+  ["reverted", { status: "reverted", logs: [] }, {}, "mismatch: reverted"],
+  ["reverted, and a node that shows logs all the same", { status: "reverted" }, {}, "mismatch: reverted"],
+  ["success that moved nothing", { logs: [] }, {}, "mismatch: no_transfer"],
+  [
+    "inner revert: only the outer contract's event",
+    { logs: [{ address: otherToken, topics: [hash("77")], data: "0x" }] },
+    {},
+    "mismatch: no_transfer"
+  ]
+])
+cases(row.receiver, [
+  ["paid to somebody else", { logs: [log({ to: thief })] }, {}, "mismatch: receiver"],
+  [
+    "the merchant's new address is not the frozen one",
+    { logs: [log({ to: bundler })] },
+    {},
+    "mismatch: receiver"
+  ],
+  ["paid to the token contract", { logs: [log({ to: usdc })] }, {}, "mismatch: receiver"],
+  ["right receiver by allowance of somebody else", { logs: [log({ from: thief })] }, {}, "mismatch: payer"]
+])
+cases(row.amount, [
+  ["one unit less", { logs: [log({ value: amount - 1n })] }, {}, "mismatch: amount"],
+  ["one unit more", { logs: [log({ value: amount + 1n })] }, {}, "mismatch: amount"],
+  [
+    "split in two halves",
+    { logs: [log({ value: amount / 2n }), log({ value: amount / 2n })] },
+    {},
+    "mismatch: amount"
+  ],
+  ["the amount modulo 2^64", { logs: [log({ value: amount + 2n ** 64n })] }, {}, "mismatch: amount"],
+  [
+    "the amount shifted by 12 decimals",
+    { logs: [log({ value: amount * 10n ** 12n })] },
+    {},
+    "mismatch: amount"
+  ],
+  ["the amount in cents", { logs: [log({ value: amount / 10_000n })] }, {}, "mismatch: amount"],
+  [
+    "underpaid, and declared so",
+    { logs: [log({ value: 1n })] },
+    { tokenChanges: expectation({ amount: AtomicUsdc.make(1n) }).tokenChanges },
+    "mismatch: amount"
+  ]
+])
+const declared = expectation().tokenChanges[0] ?? {
+  amountAtomic: "0",
+  chainId: 0,
+  receiver,
+  tokenAddress: usdc
+}
+cases(`${row.amount}: declared changes are compared`, [
+  ["none declared", {}, { tokenChanges: [] }, "mismatch: declared_changes"],
+  ["declared twice", {}, { tokenChanges: [declared, declared] }, "mismatch: declared_changes"],
+  [
+    "another amount declared",
+    {},
+    { tokenChanges: [{ ...declared, amountAtomic: "1" }] },
+    "mismatch: declared_changes"
+  ],
+  [
+    "another chain declared",
+    {},
+    { tokenChanges: [{ ...declared, chainId: 1 }] },
+    "mismatch: declared_changes"
+  ],
+  [
+    "another receiver declared",
+    {},
+    { tokenChanges: [{ ...declared, receiver: thief }] },
+    "mismatch: declared_changes"
+  ],
+  [
+    "another token declared",
+    {},
+    { tokenChanges: [{ ...declared, tokenAddress: otherToken }] },
+    "mismatch: declared_changes"
+  ],
+  [
+    "one more declared",
+    {},
+    { tokenChanges: [declared, { ...declared, receiver: thief }] },
+    "mismatch: declared_changes"
+  ],
+  [
+    "declared in lower case",
+    {},
+    { tokenChanges: [{ ...declared, receiver: Address.make(`0x${receiver.slice(2).toLowerCase()}`) }] },
+    "verified at 0"
+  ]
+])
+cases(row.emptyMove, [
+  ["zero value", { logs: [log({ value: 0n })] }, {}, "mismatch: no_transfer"],
+  ["mint to the receiver", { logs: [log({ from: zero })] }, {}, "mismatch: no_transfer"],
+  [
+    "mint, and the thief claims the zero address",
+    { logs: [log({ from: zero })] },
+    { payer: zero },
+    "mismatch: no_transfer"
+  ],
+  ["burn", { logs: [log({ to: zero })] }, { receiver: zero }, "mismatch: no_transfer"],
+  [
+    "self transfer of the merchant",
+    { logs: [log({ from: receiver })] },
+    { payer: receiver },
+    "mismatch: no_transfer"
+  ]
+])
+cases(row.thief, [
+  ["the payer of the log is not the reporter", {}, { payer: thief }, "mismatch: payer"],
+  [
+    "the thief's own small transfer beside it",
+    { logs: [log(), log({ from: thief, value: 1n })] },
+    { payer: thief },
+    "mismatch: amount"
+  ],
+  [
+    "the thief moved the victim's allowance",
+    { logs: [log({ from: thief, to: bundler }), log()] },
+    { payer: thief },
+    "mismatch: payer"
+  ]
+])
+cases(row.tooOld, [
+  [
+    "a minute and a second before",
+    { blockTime: BigInt(paidAt) },
+    { notBefore: new Date((paidAt + 61) * 1000) },
+    "mismatch: too_old"
+  ],
+  [
+    "a minute before",
+    { blockTime: BigInt(paidAt) },
+    { notBefore: new Date((paidAt + 60) * 1000) },
+    "verified at 0"
+  ],
+  [
+    "a minute before, and milliseconds",
+    { blockTime: BigInt(paidAt) },
+    { notBefore: new Date((paidAt + 60) * 1000 + 999) },
+    "verified at 0"
+  ],
+  ["at the start of time", { blockTime: 0n }, {}, "mismatch: too_old"],
+  ["after the payment", { blockTime: BigInt(paidAt + 3600) }, {}, "verified at 0"]
+])
+cases(row.reorganised, [
+  ["another block is canonical at that height", { canonicalHash: hash("0c") }, {}, "pending: reorganised"],
+  ["not canonical wins over a mismatch", { canonicalHash: hash("0c"), logs: [] }, {}, "pending: reorganised"],
+  ["no block on top yet", { head: 100n }, {}, "pending: confirmations"],
+  ["head behind the block", { head: 90n }, {}, "pending: confirmations"],
+  ["one block on top", { head: 101n }, {}, "verified at 0"]
+])
+
+test(`${row.reorganised}: the missing confirmations are counted, 0 to 64`, () => {
+  for (const [required, head, missing] of [
+    [64, 100n, 64],
+    [64, 163n, 1],
+    [3, 101n, 2]
+  ] as const) {
+    expect<unknown>(judge({ head }, {}, required)).toEqual({
+      _tag: "Pending",
+      reason: "confirmations",
+      missingConfirmations: missing
+    })
+  }
+  expect(verdict(judge({ head: 164n }, {}, 64))).toBe("verified at 0")
+  expect(verdict(judge({ head: 100n }, {}, 0))).toBe("verified at 0")
+})
+
+test("a mismatch names the field, what was expected and what the chain shows", () => {
+  expect(judge({ logs: [log({ value: 1n })] })).toMatchObject({
+    reason: "amount",
+    expected: String(amount),
+    actual: "1"
+  })
+  expect(judge({ logs: [log({ to: thief })] })).toMatchObject({
+    reason: "receiver",
+    expected: receiver,
+    actual: thief
+  })
+  expect(judge({}, { payer: thief })).toMatchObject({ reason: "payer", expected: thief, actual: payer })
+  expect(judge({ logs: [log({ token: otherToken })] })).toMatchObject({
+    reason: "token",
+    expected: usdc,
+    actual: otherToken
+  })
+})
+
+test("a mismatch says whether a reorganisation can still change it", () => {
+  expect(judge({ logs: [], head: 100n })).toMatchObject({ reason: "no_transfer", confirmed: false })
+  expect(judge({ logs: [], head: 101n })).toMatchObject({ reason: "no_transfer", confirmed: true })
+})
+
+test("a block time beyond the calendar is told without a crash", () => {
+  const late = new Date(8_640_000_000_000_000)
+  expect(judge({ blockTime: 2n ** 255n }, { notBefore: late })).toMatchObject({ _tag: "Verified" })
+  expect(judge({ blockTime: -(2n ** 200n) })).toMatchObject({ reason: "too_old" })
+})
+
+test(`${row.decimals}: 14 and 6 digits are compared exactly`, () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 99_999_999_999_999_999_999n }),
+      fc.bigInt({ min: -2n, max: 2n }),
+      (due, off) => {
+        const expected = { amount: AtomicUsdc.make(due) }
+        const result = judge({ logs: [log({ value: due + off })] }, expected)
+        expect(result._tag === "Verified").toBe(off === 0n)
+        if (result._tag === "Verified") expect(formatUsd(result.value)).toBe(formatUsd(due))
+      }
+    )
+  )
+})
+
+test("for any mixture of logs: verified exactly when an unclaimed exact transfer is among them", () => {
+  const someLog = fc.record({
+    from: fc.constantFrom(payer, thief, zero),
+    to: fc.constantFrom(receiver, thief, zero),
+    token: fc.constantFrom(usdc, otherToken),
+    value: fc.constantFrom(amount, amount - 1n, 0n)
+  })
+  fc.assert(
+    fc.property(
+      fc.array(someLog, { maxLength: 6 }),
+      fc.array(fc.nat({ max: 5 }), { maxLength: 3 }),
+      (logs, excludeLogs) => {
+        const settles = logs.findIndex(
+          (one, position) =>
+            one.from === payer &&
+            one.to === receiver &&
+            one.token === usdc &&
+            one.value === amount &&
+            !excludeLogs.includes(position)
+        )
+        const result = judge({ logs: logs.map(log) }, { excludeLogs })
+        expect(result._tag === "Verified" ? result.logPosition : -1).toBe(settles)
+      }
+    ),
+    { numRuns: 500 }
+  )
+})

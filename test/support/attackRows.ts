@@ -1,0 +1,25 @@
+// The attacks on proof of payment, row by row; each test names the row it shows.
+export const row = {
+  oneForTwo: "one transaction for two payments",
+  spelling: "hash spelled otherwise",
+  batch: "a batch with several Transfers",
+  otherToken: "other token with the same symbol; Transfer spoofed by another contract",
+  oddLog: "four-topic Transfer, anonymous log, odd data length",
+  reverted: "reverted transaction; success that moved nothing",
+  smartAccount: "smart account or relayer",
+  receiver: "wrong receiver, or the merchant changed it later",
+  amount: "under-, over- or split payment; amount claimed by the client",
+  decimals: "floats and decimals",
+  emptyMove: "zero value, self transfer, mint, burn",
+  thief: "a thief reports somebody else's transfer",
+  falseEvidence: "false evidence reserves nothing",
+  tooOld: "transfer older than the payment",
+  twoPayments: "same buyer, two open payments, one transfer",
+  wrongChain: "RPC on the wrong chain",
+  reorganised: "reorganisation; re-inclusion at another log index",
+  rpcLies: "RPC lies",
+  rpcLags: "RPC lags, answers null, 429, garbage, or is down",
+  hammering: "PATCH used to hammer the RPC",
+  replaced: "replaced (sped-up) transaction",
+  buyerToken: "buyer token of a contract wallet"
+} as const
