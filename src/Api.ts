@@ -1,0 +1,22 @@
+// The whole HTTP contract, group by group. Handlers live in each room's Http.ts.
+import { HttpApi, OpenApi } from "effect/http-api"
+import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
+import { Answers } from "./http/RequestRules.ts"
+import { PaymentIntentsApi } from "./intents/Api.ts"
+import { PaymentsApi } from "./payments/Api.ts"
+import { WebhookEndpointApi } from "./webhooks/Api.ts"
+
+export class Api extends HttpApi.make("quittance")
+  .add(PaymentIntentsApi, PaymentsApi, WebhookEndpointApi, CheckoutApi, TestRailApi, PlaygroundApi)
+  .prefix("/api/v1")
+  .middleware(Answers)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Quittance",
+      version: "1.0.0",
+      description:
+        "Payment intents in USD, settled in USDC, proven on the chain, told by signed webhooks. Errors come in one envelope with a stable code."
+    })
+  ) {}

@@ -1,0 +1,147 @@
+// The one wiring diagram: clients -> services -> routes and workers.
+import { BunHttpServer } from "@effect/platform-bun"
+import { Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AlertRepo } from "./alerts/AlertRepo.ts"
+import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
+import { Api } from "./Api.ts"
+import { AppConfig } from "./AppConfig.ts"
+import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
+import { ChainAlerts, type ChainAlertKind } from "./chain/ChainAlerts.ts"
+import { ChainVerifier } from "./chain/ChainVerifier.ts"
+import { ContractSignatures } from "./chain/ContractSignatures.ts"
+import { RpcPool } from "./chain/RpcPool.ts"
+import * as CheckoutHttp from "./checkout/Http.ts"
+import * as Database from "./Database.ts"
+import { Faucet } from "./faucet/Faucet.ts"
+import * as Answers from "./http/Answers.ts"
+import * as AuthorizationLive from "./http/AuthorizationLive.ts"
+import * as BodyRulesLive from "./http/bodyRulesLive.ts"
+import { RateLimiter } from "./http/RateLimiter.ts"
+import * as Routing from "./http/Routing.ts"
+import * as System from "./http/System.ts"
+import * as IntentsHttp from "./intents/Http.ts"
+import { IntentTokens } from "./intents/IntentTokens.ts"
+import { PaymentIntents } from "./intents/PaymentIntents.ts"
+import { KeyAuth } from "./keys/KeyAuth.ts"
+import { SecretBox } from "./keys/SecretBox.ts"
+import * as PaymentsHttp from "./payments/Http.ts"
+import { PaymentRepo } from "./payments/PaymentRepo.ts"
+import { Payments } from "./payments/Payments.ts"
+import * as Reconciler from "./payments/Reconciler.ts"
+import { Attempts } from "./webhooks/Attempts.ts"
+import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
+import * as DeliveryWorker from "./webhooks/DeliveryWorker.ts"
+import { EgressPolicy } from "./webhooks/EgressPolicy.ts"
+import * as WebhooksHttp from "./webhooks/Http.ts"
+import { Resolver } from "./webhooks/Resolver.ts"
+import { WebhookEndpoints } from "./webhooks/WebhookEndpoints.ts"
+import { WebhookRepo } from "./webhooks/WebhookRepo.ts"
+import { WebhookSender } from "./webhooks/WebhookSender.ts"
+
+const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
+  disagreement: "rpc_disagreement",
+  wrong_chain: "wrong_chain",
+  malformed_answer: "rpc_disagreement",
+  unreachable: "rpc_unreachable"
+}
+
+const chainAlerts = Layer.effect(
+  ChainAlerts,
+  Effect.map(
+    Alerts,
+    (alerts) =>
+      ({ kind, env, host, message }) =>
+        alerts.raise({
+          kind: alertKindOf[kind],
+          tenant: Option.none(),
+          subject: `${env} ${host}`,
+          message
+        })
+  )
+)
+
+const rpcPool = Layer.unwrap(Effect.map(AppConfig, ({ rpcUrls }) => RpcPool.layer({ urls: rpcUrls })))
+
+const chainVerifier = Layer.unwrap(
+  Effect.map(AppConfig, ({ testnetConfirmations }) =>
+    ChainVerifier.layer({ confirmations: { test: testnetConfirmations } })
+  )
+)
+
+const egressPolicy = Layer.unwrap(
+  Effect.map(AppConfig, ({ baseUrl, webhookAllowedHosts }) =>
+    EgressPolicy.layerOf({ ownHosts: [new URL(baseUrl).hostname], allowedHosts: webhookAllowedHosts })
+  )
+)
+
+/** The handlers of every group, on whatever services are provided. */
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api).pipe(
+    Layer.provide([IntentsHttp.layer, PaymentsHttp.layer, WebhooksHttp.layer, CheckoutHttp.layer]),
+    Layer.provide([
+      AuthorizationLive.layer,
+      AuthorizationLive.layerTestRail,
+      BodyRulesLive.layer,
+      Answers.layer
+    ])
+  ),
+  System.layer,
+  Routing.layer(System.systemPaths)
+)
+
+/** What the swappable services stand on and what stands on them. */
+const services = Layer.mergeAll(Payments.layer, WebhookEndpoints.layer, PaymentIntents.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Attempts.layer, IntentTokens.layer)),
+  Layer.provideMerge(SecretBox.layer)
+)
+
+const workers = Layer.mergeAll(DeliveryWorker.layer, DeliveryWorker.layerPrune(30), Reconciler.layer)
+
+/** Strict paths: no trailing slash, no doubled slashes, letter case counts. */
+export const routerConfig = {
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  maxParamLength: 200
+}
+
+/** Postgres or embedded, the chains' nodes, the network: everything real. */
+const real = Layer.mergeAll(
+  KeyAuth.layer,
+  PaymentRepo.layer,
+  chainVerifier,
+  BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layer)),
+  WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
+  DeliveryWake.layer,
+  RateLimiter.layerMemory,
+  Faucet.layer
+).pipe(
+  Layer.provideMerge(rpcPool),
+  Layer.provide(chainAlerts),
+  Layer.provideMerge(Layer.mergeAll(Alerts.layer, WebhookRepo.layer, egressPolicy)),
+  Layer.provideMerge(AlertRepo.layer),
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+const server = Layer.unwrap(
+  Effect.map(AppConfig, ({ port, host }) =>
+    BunHttpServer.layer({ port, hostname: host, maxRequestBodySize: 128 * 1024, idleTimeout: 30 })
+  )
+)
+
+/** The service: routes and workers on everything real, listening. Needs the configuration alone. */
+export const layer = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
+  routerConfig,
+  disableLogger: true,
+  disableListenLog: true
+}).pipe(Layer.merge(workers), Layer.provide(services), Layer.provide(server), Layer.provideMerge(real))
+
+/** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
+export const layerRoutes = Layer.merge(routes, workers).pipe(
+  Layer.provide(services),
+  Layer.provide(HttpServer.layerServices)
+)

@@ -1,0 +1,45 @@
+// The SQL of alerts.
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Alert } from "./Alerts.ts"
+
+export class AlertRepo extends Context.Service<
+  AlertRepo,
+  {
+    /** False where the same kind and subject is open already. */
+    readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
+  }
+>()("quittance/alerts/AlertRepo") {
+  static readonly layer: Layer.Layer<AlertRepo, never, SqlClient.SqlClient> = Layer.effect(
+    AlertRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return AlertRepo.of({
+        insert: Effect.fn("AlertRepo.insert")(function* (id, alert, at) {
+          const tenant = Option.getOrNull(alert.tenant)
+          const rows = yield* sql`
+            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+            VALUES (${id}, ${tenant?.merchantId ?? null}, ${tenant?.env ?? null}, ${alert.kind}, ${alert.subject},
+              ${alert.message}, ${at})
+            ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie)
+      })
+    })
+  )
+
+  /** Open alerts in this process. */
+  static readonly layerMemory: Layer.Layer<AlertRepo> = Layer.sync(AlertRepo, () => {
+    const open = new Set<string>()
+    return AlertRepo.of({
+      insert: (_id, alert) =>
+        Effect.sync(() => {
+          const key = `${alert.kind} ${alert.subject}`
+          const fresh = !open.has(key)
+          open.add(key)
+          return fresh
+        })
+    })
+  })
+}

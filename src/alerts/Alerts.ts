@@ -1,0 +1,50 @@
+// What a person must look at: a row for the dashboard and a line in the log, once
+// for each open subject.
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Env } from "../domain/Chain.ts"
+import type { MerchantId } from "../domain/Merchant.ts"
+import { AlertRepo } from "./AlertRepo.ts"
+
+export const alertKinds = [
+  "webhook_exhausted",
+  "transfer_dropped",
+  "rpc_disagreement",
+  "rpc_unreachable",
+  "wrong_chain",
+  "faucet_empty"
+] as const
+export type AlertKind = (typeof alertKinds)[number]
+
+export interface Alert {
+  readonly kind: AlertKind
+  /** Whose alert; none for the operator's. */
+  readonly tenant: Option.Option<{ readonly merchantId: MerchantId; readonly env: Env }>
+  /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
+  readonly subject: string
+  /** What happened and what to do. */
+  readonly message: string
+}
+
+export class Alerts extends Context.Service<
+  Alerts,
+  { readonly raise: (alert: Alert) => Effect.Effect<void> }
+>()("quittance/alerts/Alerts") {
+  static readonly layer: Layer.Layer<Alerts, never, AlertRepo | SecureRandom.SecureRandom> = Layer.effect(
+    Alerts,
+    Effect.gen(function* () {
+      const repo = yield* AlertRepo
+      const random = yield* SecureRandom.SecureRandom
+      return Alerts.of({
+        raise: Effect.fn("Alerts.raise")(function* (alert) {
+          const raised = yield* repo.insert(yield* random.uuidV7(), alert, yield* DateTime.nowAsDate)
+          if (raised) {
+            yield* Effect.logError(alert.message).pipe(
+              Effect.annotateLogs({ alert: alert.kind, subject: alert.subject })
+            )
+          }
+        })
+      })
+    })
+  )
+}

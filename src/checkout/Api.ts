@@ -1,0 +1,141 @@
+// The contract of the checkout and the playground (specification 4.2 and 4.3).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Address, Env, TransactionHash } from "../domain/Chain.ts"
+import {
+  ChainUnavailableError,
+  FaucetLimitReached,
+  FaucetUnavailable,
+  InvalidApiKey,
+  InvalidBuyerTokenError,
+  KeyKindNotAllowed,
+  PlaygroundTestnetOnly,
+  RateLimited
+} from "../domain/Errors.ts"
+import { Authorization, TestRail } from "../http/Authorization.ts"
+import { errorResponse } from "../http/ErrorResponse.ts"
+import { BodyRules } from "../http/RequestRules.ts"
+import { CreatedIntent } from "../intents/Api.ts"
+
+/** The amounts that the playground mints intents for (specification 8). */
+export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
+
+const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/))
+
+export const BalanceView = Schema.Struct({
+  usdcAtomic: Digits.annotate({ description: "USDC in its smallest units (6 decimals).", examples: ["10000000"] }),
+  gasWei: Digits.annotate({ description: "The chain's own coin in wei." })
+}).annotate({ identifier: "Balance" })
+
+const AddressParam = Address.annotate({ description: "A wallet address, 0x and 40 hex digits." })
+
+const PublishableKeyParam = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)).annotate({
+  description: "A test publishable key."
+})
+
+export class CheckoutApi extends HttpApiGroup.make("checkout")
+  .add(
+    HttpApiEndpoint.get("context", "/checkout-context", {
+      success: Schema.Struct({
+        merchant: Schema.Struct({ name: Schema.String, logoUrl: Schema.optionalKey(Schema.String) }),
+        env: Env,
+        livemode: Schema.Boolean,
+        chain: Schema.Struct({
+          id: Schema.Int,
+          name: Schema.String,
+          explorerUrl: Schema.String,
+          rpcUrl: Schema.optionalKey(Schema.String)
+        }),
+        token: Schema.Struct({
+          address: Address,
+          chainId: Schema.Int,
+          symbol: Schema.String,
+          decimals: Schema.Int
+        }),
+        receiver: Address,
+        faucet: Schema.Struct({
+          enabled: Schema.Boolean,
+          usdcAtomic: Digits.annotate({ description: "What one grant pays." })
+        }),
+        playgroundAmounts: Schema.Array(Schema.String)
+      })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read the checkout's context",
+        description: "Merchant display data and client configuration of the key's environment."
+      })
+    )
+  )
+  .middleware(BodyRules)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Checkout", description: "What the checkout component calls in the browser." })
+  ) {}
+
+export class TestRailApi extends HttpApiGroup.make("testRail")
+  .add(
+    HttpApiEndpoint.get("balance", "/checkout/test-balance", {
+      query: { address: AddressParam },
+      success: Schema.Struct({ balance: BalanceView }),
+      error: [errorResponse(ChainUnavailableError)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read a test balance",
+        description: "USDC and gas of an address, read from the test chain."
+      })
+    ),
+    HttpApiEndpoint.post("funds", "/checkout/test-funds", {
+      payload: Schema.Struct({
+        buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
+          description: "The buyer's identity token; its address receives the grant."
+        })
+      }),
+      success: Schema.Struct({
+        grant: Schema.Struct({
+          address: Address,
+          usdcAtomic: Digits,
+          gasWei: Digits,
+          transactionIds: Schema.Array(TransactionHash)
+        }),
+        balance: BalanceView
+      }).pipe(HttpApiSchema.status(201)),
+      error: [
+        errorResponse(InvalidBuyerTokenError),
+        errorResponse(FaucetLimitReached),
+        errorResponse(FaucetUnavailable),
+        errorResponse(ChainUnavailableError)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Ask the faucet",
+        description:
+          "Sends test USDC and gas to the verified buyer: 3 grants a day for a recipient, 25 a day for a merchant, 20 an hour for a client address."
+      })
+    )
+  )
+  .middleware(BodyRules)
+  .middleware(TestRail)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Test rail", description: "Balances and funds on Testnet, for test keys only." })
+  ) {}
+
+export class PlaygroundApi extends HttpApiGroup.make("playground")
+  .add(
+    HttpApiEndpoint.get("intent", "/checkout/playground-intent", {
+      query: { pk: PublishableKeyParam, amount: Schema.Literals(playgroundAmounts) },
+      success: CreatedIntent,
+      error: [
+        errorResponse(InvalidApiKey),
+        errorResponse(KeyKindNotAllowed),
+        errorResponse(PlaygroundTestnetOnly),
+        errorResponse(RateLimited)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Mint a playground intent",
+        description: "A capped, Testnet-only intent from a publishable key alone, for trying the checkout."
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Playground", description: "Try the checkout." })) {}

@@ -1,0 +1,151 @@
+// The checkout, the test rail and the playground over HTTP.
+import { Effect, Layer, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { Balance } from "../chain/Verification.ts"
+import { type Address, networks } from "../domain/Chain.ts"
+import {
+  ChainUnavailableError,
+  InvalidBuyerTokenError,
+  KeyKindNotAllowed,
+  PlaygroundTestnetOnly,
+  RateLimited
+} from "../domain/Errors.ts"
+import { UsdAmount } from "../domain/Money.ts"
+import { Faucet } from "../faucet/Faucet.ts"
+import { CurrentPrincipal } from "../http/Authorization.ts"
+import { RateLimiter } from "../http/RateLimiter.ts"
+import { clientAddressOf } from "../http/RequestContext.ts"
+import { PaymentIntents } from "../intents/PaymentIntents.ts"
+import { KeyAuth } from "../keys/KeyAuth.ts"
+import { playgroundAmounts } from "./Api.ts"
+
+const balanceView = ({ usdcAtomic, gasWei }: Balance) => ({
+  usdcAtomic: usdcAtomic.toString(),
+  gasWei: gasWei.toString()
+})
+
+const context = HttpApiBuilder.group(
+  Api,
+  "checkout",
+  Effect.fnUntraced(function* (handlers) {
+    const faucet = yield* Faucet
+    const { rpcUrls, environment } = yield* AppConfig
+
+    return handlers.handle("context", () =>
+      Effect.map(CurrentPrincipal, ({ merchant, env }) => {
+        const { chainId, name, explorerUrl, usdc } = networks[env]
+        const [rpcUrl] = rpcUrls[env]
+        return {
+          merchant: {
+            name: merchant.name,
+            ...(merchant.logoUrl === null ? {} : { logoUrl: merchant.logoUrl })
+          },
+          env,
+          livemode: env === "live",
+          // Production RPC addresses may carry the operator's access key.
+          chain: {
+            id: chainId,
+            name,
+            explorerUrl,
+            ...(environment === "development" && rpcUrl !== undefined ? { rpcUrl } : {})
+          },
+          token: { address: usdc.address, chainId, symbol: usdc.symbol, decimals: usdc.decimals },
+          receiver: merchant.receivers[env],
+          faucet: {
+            enabled: env === "test" && faucet.offer.enabled,
+            usdcAtomic: faucet.offer.usdcAtomic.toString()
+          },
+          playgroundAmounts: [...playgroundAmounts]
+        }
+      })
+    )
+  })
+)
+
+const testRail = HttpApiBuilder.group(
+  Api,
+  "testRail",
+  Effect.fnUntraced(function* (handlers) {
+    const chain = yield* ChainVerifier
+    const faucet = yield* Faucet
+    const buyers = yield* BuyerIdentity
+    const { baseUrl, trustedProxyHops } = yield* AppConfig
+
+    const readBalance = (address: Address) =>
+      chain.readBalance("test", address).pipe(
+        Effect.catchTag("ChainUnavailable", () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 })))
+      )
+
+    return handlers.handleAll({
+      balance: ({ query }) =>
+        Effect.map(readBalance(query.address), (balance) => ({ balance: balanceView(balance) })),
+      funds: Effect.fnUntraced(function* ({ payload, request }) {
+        const { merchant } = yield* CurrentPrincipal
+        const audiences = merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience]
+        const { address } = yield* buyers
+          .verify(payload.buyerDidToken, { audiences, env: "test" })
+          .pipe(
+            Effect.catchTag("InvalidBuyerToken", ({ reason, message }) =>
+              Effect.fail(new InvalidBuyerTokenError({ reason, message }))
+            )
+          )
+        const grant = yield* faucet.grant({
+          merchantId: merchant.id,
+          recipient: address,
+          clientAddress: clientAddressOf(request, trustedProxyHops)
+        })
+        return {
+          grant: {
+            address: grant.recipient,
+            usdcAtomic: grant.usdcAtomic.toString(),
+            gasWei: grant.gasWei.toString(),
+            transactionIds: [...grant.transactionIds]
+          },
+          balance: balanceView(yield* readBalance(address))
+        }
+      })
+    })
+  })
+)
+
+const decodeAmount = Schema.decodeSync(UsdAmount)
+
+/** Mints by a client address: 30 a minute. */
+const playgroundMints = { rate: 30, perSeconds: 60, burst: 30 }
+
+const playground = HttpApiBuilder.group(
+  Api,
+  "playground",
+  Effect.fnUntraced(function* (handlers) {
+    const keys = yield* KeyAuth
+    const intents = yield* PaymentIntents
+    const limiter = yield* RateLimiter
+    const { baseUrl, trustedProxyHops } = yield* AppConfig
+
+    return handlers.handle(
+      "intent",
+      Effect.fnUntraced(function* ({ query }) {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const wait = yield* limiter.take(
+          `playground ${clientAddressOf(request, trustedProxyHops)}`,
+          playgroundMints
+        )
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const principal = yield* keys.authenticate(query.pk)
+        if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
+        if (principal.env !== "test") return yield* new PlaygroundTestnetOnly()
+        return yield* intents.create(principal, {
+          amount: decodeAmount(query.amount),
+          intentUrl: `${baseUrl}/playground`
+        })
+      })
+    )
+  })
+)
+
+export const layer = Layer.mergeAll(context, testRail, playground)

@@ -1,0 +1,101 @@
+// How every answer leaves: the envelope for expected failures, the common headers,
+// open CORS for the routes that buyers' browsers call.
+import { Cause, Effect, Layer, Predicate, SchemaIssue } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { AppConfig } from "../AppConfig.ts"
+import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
+import { type CodedError, type ErrorDetail, InternalError, InvalidRequest } from "../domain/Errors.ts"
+import { errorBody } from "./ErrorResponse.ts"
+import { RequestId } from "./RequestContext.ts"
+import { Answers } from "./RequestRules.ts"
+import { access } from "./routes.ts"
+
+/** True for the tagged errors of the catalogue. */
+export const isCodedError = (error: unknown): error is CodedError =>
+  Predicate.hasProperty(error, "_tag") &&
+  Predicate.hasProperty(error, "code") &&
+  Predicate.isString(error.code) &&
+  error.code in errorCodes
+
+const headersFor: { readonly [C in ErrorCode]?: Readonly<Record<string, string>> } = {
+  INVALID_API_KEY: { "www-authenticate": "Bearer" }
+}
+
+/** The envelope as a response; `headers` beside what the code itself asks for. */
+export const errorAnswer = (
+  error: CodedError,
+  requestId: string,
+  baseUrl: string,
+  headers: Readonly<Record<string, string>> = {}
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(
+    { error: errorBody(error, requestId, baseUrl) },
+    {
+      status: errorCodes[error.code].status,
+      headers: {
+        ...headersFor[error.code],
+        ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
+        ...headers
+      }
+    }
+  )
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const places = { Payload: "body", Query: "query", Params: "path", Headers: "headers" } as const
+
+/** Names each place that breaks the contract, without echoing what stood there. */
+export const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest => {
+  const place = places[error.kind as keyof typeof places]
+  const details = formatIssues(error.cause.issue).issues.map((issue): ErrorDetail => {
+    const path = (issue.path ?? []).map((segment) =>
+      String(Predicate.isObject(segment) && "key" in segment ? segment.key : segment)
+    )
+    return { path: [place, ...path].join(".").slice(0, 200), message: withoutInput(issue.message) }
+  })
+  return new InvalidRequest({ details: details.slice(0, 20) })
+}
+
+/** Schema messages may end in `, got <input>`; input is not echoed. */
+const withoutInput = (message: string) => message.replace(/,? ?(but )?got .*$/s, "").slice(0, 300)
+
+export const commonHeaders = (requestId: string) => ({
+  "cache-control": "no-store",
+  "x-request-id": requestId
+})
+
+export const crossOriginHeaders = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "retry-after, x-request-id"
+}
+
+export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
+  Answers,
+  Effect.map(AppConfig, ({ baseUrl }) => (httpEffect, { endpoint, group }) => {
+    const name = `${group.identifier}.${endpoint.identifier}`
+    const crossOrigin = access[name]?.crossOrigin === true || group.identifier === "playground"
+    const withCors = (response: HttpServerResponse.HttpServerResponse) =>
+      crossOrigin ? HttpServerResponse.setHeaders(response, crossOriginHeaders) : response
+    const answer = (error: CodedError) =>
+      Effect.map(RequestId, (requestId) => withCors(errorAnswer(error, requestId, baseUrl)))
+
+    const answered = Effect.matchCauseEffect(httpEffect, {
+      onSuccess: (response) => Effect.succeed(withCors(response)),
+      onFailure: (cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const error = Cause.squash(cause)
+        if (isCodedError(error)) return answer(error)
+        if (HttpApiError.HttpApiSchemaError.is(error) && error.kind in places) return answer(invalidRequest(error))
+        // Our own bug or an outage: logged once with the request id, told without details.
+        return Effect.andThen(
+          Effect.flatMap(RequestId, (requestId) =>
+            Effect.logError("Unexpected failure", cause).pipe(Effect.annotateLogs({ requestId, endpoint: name }))
+          ),
+          answer(new InternalError())
+        )
+      }
+    })
+    return answered
+  })
+)

@@ -1,0 +1,37 @@
+// The contract of authentication: a bearer key, and the principal it stands for.
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import {
+  InvalidApiKey,
+  KeyKindNotAllowed,
+  LiveModeNoTestFunds,
+  ManagePermissionRequired,
+  RateLimited
+} from "../domain/Errors.ts"
+import type { Principal } from "../domain/Merchant.ts"
+import { errorResponse } from "./ErrorResponse.ts"
+
+/** Whose key the request carries. */
+export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
+  "quittance/http/CurrentPrincipal"
+) {}
+
+/** `Authorization: Bearer <KEY>`; the route table decides which keys may call. */
+export class Authorization extends HttpApiMiddleware.Service<
+  Authorization,
+  { provides: CurrentPrincipal }
+>()("quittance/http/Authorization", {
+  security: { bearer: HttpApiSecurity.bearer },
+  error: [
+    errorResponse(InvalidApiKey),
+    errorResponse(KeyKindNotAllowed),
+    errorResponse(ManagePermissionRequired),
+    errorResponse(RateLimited)
+  ]
+}) {}
+
+/** The test rail refuses live keys (specification 1). */
+export class TestRail extends HttpApiMiddleware.Service<TestRail, { requires: CurrentPrincipal }>()(
+  "quittance/http/TestRail",
+  { error: errorResponse(LiveModeNoTestFunds) }
+) {}

@@ -1,0 +1,42 @@
+// Request limits by GCRA: each key of a limit may burst, then goes at the rate.
+// Per instance in memory, or shared through Redis.
+import { Clock, Context, Effect, Layer } from "effect"
+
+export interface Limit {
+  /** Sustained requests for each `perSeconds`. */
+  readonly rate: number
+  readonly perSeconds: number
+  /** How many may come at once. */
+  readonly burst: number
+}
+
+export class RateLimiter extends Context.Service<
+  RateLimiter,
+  {
+    /** Takes one request; 0 when it may pass, otherwise the whole seconds after which one will. */
+    readonly take: (key: string, limit: Limit) => Effect.Effect<number>
+  }
+>()("quittance/http/RateLimiter") {
+  static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.sync(RateLimiter, () => {
+    // Theoretical arrival times in milliseconds, dropped once they are past.
+    const arrivals = new Map<string, number>()
+    let nextSweep = 0
+    const sweep = (now: number) => {
+      if (now < nextSweep) return
+      nextSweep = now + 10_000
+      for (const [key, arrival] of arrivals) if (arrival < now) arrivals.delete(key)
+    }
+    return RateLimiter.of({
+      take: (key, { rate, perSeconds, burst }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          sweep(now)
+          const interval = (perSeconds * 1000) / rate
+          const arrival = Math.max(arrivals.get(key) ?? now, now)
+          const wait = arrival - now - interval * (burst - 1)
+          if (wait > 0) return Math.ceil(wait / 1000)
+          arrivals.set(key, arrival + interval)
+          return 0
+        })
+    })
+  })
+}

@@ -1,0 +1,29 @@
+// The contract of what every request must keep and every answer carries: bodies
+// are small UTF-8 JSON objects, errors come in the envelope.
+import { HttpApiMiddleware } from "effect/http-api"
+import {
+  IdempotencyKeyNotAccepted,
+  InternalError,
+  InvalidJson,
+  InvalidRequest,
+  PayloadTooLarge,
+  RequestTimeout,
+  UnsupportedMediaType
+} from "../domain/Errors.ts"
+import { errorResponse } from "./ErrorResponse.ts"
+
+/** Checks a mutation's headers and body before it is decoded. */
+export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance/http/BodyRules", {
+  error: [
+    errorResponse(IdempotencyKeyNotAccepted),
+    errorResponse(InvalidJson),
+    errorResponse(PayloadTooLarge),
+    errorResponse(RequestTimeout),
+    errorResponse(UnsupportedMediaType)
+  ]
+}) {}
+
+/** Turns every expected failure into the envelope and sets the headers of every answer. */
+export class Answers extends HttpApiMiddleware.Service<Answers>()("quittance/http/Answers", {
+  error: [errorResponse(InvalidRequest), errorResponse(InternalError)]
+}) {}

@@ -1,0 +1,28 @@
+// Who may call what: one table, deny by default. An endpoint that is missing here
+// answers nobody.
+import type { KeyKind } from "../domain/Merchant.ts"
+
+export interface Access {
+  readonly kinds: ReadonlyArray<KeyKind>
+  /** Full access needed, beside the kind. */
+  readonly manage?: true
+  /** Open to pages of any origin: these are called from buyers' browsers. */
+  readonly crossOrigin?: true
+}
+
+/** Keyed by `group.endpoint` of the contract. */
+export const access: Readonly<Record<string, Access>> = {
+  "paymentIntents.create": { kinds: ["secret"], manage: true },
+  "payments.list": { kinds: ["secret"] },
+  "payments.retrieve": { kinds: ["secret"] },
+  "payments.open": { kinds: ["publishable"], crossOrigin: true },
+  "payments.report": { kinds: ["publishable"], crossOrigin: true },
+  "webhookEndpoint.retrieve": { kinds: ["secret"] },
+  "webhookEndpoint.create": { kinds: ["secret"], manage: true },
+  "webhookEndpoint.update": { kinds: ["secret"], manage: true },
+  "webhookEndpoint.delete": { kinds: ["secret"], manage: true },
+  "webhookEndpoint.test": { kinds: ["secret"], manage: true },
+  "checkout.context": { kinds: ["publishable"], crossOrigin: true },
+  "testRail.balance": { kinds: ["publishable"], crossOrigin: true },
+  "testRail.funds": { kinds: ["publishable"], crossOrigin: true }
+}

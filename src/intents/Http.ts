@@ -1,0 +1,17 @@
+// Payment intents over HTTP.
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { CurrentPrincipal } from "../http/Authorization.ts"
+import { PaymentIntents } from "./PaymentIntents.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "paymentIntents",
+  Effect.fnUntraced(function* (handlers) {
+    const intents = yield* PaymentIntents
+    return handlers.handle("create", ({ payload }) =>
+      Effect.flatMap(CurrentPrincipal, (principal) => intents.create(principal, payload))
+    )
+  })
+)

@@ -1,0 +1,169 @@
+// The contract of payments (specification 2.1, 3, 4.1 and 4.3).
+import { Schema, SchemaGetter } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Address, Env, TransactionHash } from "../domain/Chain.ts"
+import {
+  ChainUnavailableError,
+  EnvironmentMismatch,
+  IntentTokenExpired,
+  IntentTokenKeyMismatch,
+  InvalidBuyerTokenError,
+  InvalidIntentToken,
+  PaymentFailed,
+  PaymentNotFound,
+  PaymentReportConflict,
+  TestSettlementMismatch
+} from "../domain/Errors.ts"
+import { FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
+import { TokenChange } from "../domain/TokenChange.ts"
+import { Authorization } from "../http/Authorization.ts"
+import { ErrorBody, errorResponse } from "../http/ErrorResponse.ts"
+import { BodyRules } from "../http/RequestRules.ts"
+import { Amount, Token } from "../intents/Api.ts"
+
+const Timestamp = Schema.String.annotate({
+  description: "ISO 8601 in UTC with milliseconds.",
+  examples: ["2026-01-31T12:00:00.000Z"]
+})
+
+/** The payment object (specification 2.1). Absent fields are omitted. */
+export const PaymentView = Schema.Struct({
+  id: PaymentId.annotate({ description: "Equals the `jti` of the intent token." }),
+  amount: Amount,
+  currency: Schema.Literal("USD"),
+  env: Env,
+  livemode: Schema.Boolean,
+  status: PaymentStatus,
+  refCode: Schema.String.annotate({
+    description: "Reference code for people.",
+    examples: ["PAY-7Q2M4XKD"]
+  }),
+  intentUrl: Schema.String,
+  createdAt: Timestamp,
+  payerType: PayerType,
+  payerAddress: Schema.optionalKey(Address),
+  reportedAt: Schema.optionalKey(Timestamp),
+  reportedTransactionId: Schema.optionalKey(TransactionHash),
+  settledAt: Schema.optionalKey(Timestamp),
+  failureReason: Schema.optionalKey(
+    Schema.NullOr(FailureReason).annotate({ description: "Null on a settled payment, absent on a pending one." })
+  ),
+  token: Token
+}).annotate({ identifier: "Payment" })
+export type PaymentView = typeof PaymentView.Type
+
+export const PaymentAnswer = Schema.Struct({ payment: PaymentView })
+
+/** 202: the envelope that says why the payment is still pending, and the payment beside it. */
+export const PendingAnswer = Schema.Struct({
+  error: ErrorBody(["TEST_SETTLEMENT_PENDING", "LIVE_SETTLEMENT_GATED"]),
+  payment: PaymentView
+})
+
+/** A UUID in any letter case. */
+const PaymentIdParam = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, { message: "a UUID" })
+).pipe(
+  Schema.decodeTo(PaymentId, {
+    decode: SchemaGetter.transform((text) => text.toLowerCase()),
+    encode: SchemaGetter.transform((id) => id)
+  })
+)
+
+/** A transaction hash in any letter case. */
+const TransactionId = Schema.String.check(
+  Schema.isPattern(/^0x[0-9a-fA-F]{64}$/, { message: "a transaction hash: 0x and 64 hex digits" })
+).pipe(
+  Schema.decodeTo(TransactionHash, {
+    decode: SchemaGetter.transform((text) => TransactionHash.make(`0x${text.slice(2).toLowerCase()}`)),
+    encode: SchemaGetter.transform((hash) => hash)
+  })
+)
+
+const Limit = Schema.String.check(
+  Schema.isPattern(/^([1-9][0-9]?|100)$/, { message: "an integer from 1 to 100" })
+).pipe(
+  Schema.decodeTo(Schema.Int, {
+    decode: SchemaGetter.transform(Number),
+    encode: SchemaGetter.transform(String)
+  })
+)
+
+export class PaymentsApi extends HttpApiGroup.make("payments")
+  .add(
+    HttpApiEndpoint.get("list", "/payments", {
+      query: {
+        limit: Schema.optionalKey(Limit.annotate({ description: "Page size, 1 to 100; 20 by default." })),
+        env: Schema.optionalKey(Env.annotate({ description: "Must equal the key's environment." })),
+        startingAfter: Schema.optionalKey(
+          PaymentIdParam.annotate({ description: "The last payment of the page before." })
+        )
+      },
+      success: Schema.Struct({
+        payments: Schema.Array(PaymentView),
+        hasMore: Schema.Boolean.annotate({ description: "Whether older payments follow." })
+      }),
+      error: [errorResponse(EnvironmentMismatch)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List payments",
+        description: "Newest first, of the merchant and the key's environment."
+      })
+    ),
+    HttpApiEndpoint.post("open", "/payments", {
+      payload: Schema.Struct({
+        intentToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(8192)).annotate({
+          description: "The token of the payment intent."
+        })
+      }),
+      success: [PaymentAnswer.pipe(HttpApiSchema.status(201)), PaymentAnswer],
+      error: [
+        errorResponse(InvalidIntentToken),
+        errorResponse(IntentTokenExpired),
+        errorResponse(IntentTokenKeyMismatch)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Open a payment",
+        description:
+          "Opens a pending payment from an intent token: 201 on first use, 200 with the same payment on replay."
+      })
+    ),
+    HttpApiEndpoint.get("retrieve", "/payments/:id", {
+      params: { id: PaymentIdParam },
+      success: PaymentAnswer,
+      error: [errorResponse(PaymentNotFound)]
+    }).annotateMerge(OpenApi.annotations({ summary: "Retrieve a payment" })),
+    HttpApiEndpoint.patch("report", "/payments/:id", {
+      params: { id: PaymentIdParam },
+      payload: Schema.Struct({
+        buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
+          description: "The buyer's own identity token. Its address must be the payer of the transfer."
+        }),
+        transactionId: TransactionId,
+        tokenChanges: Schema.Array(TokenChange)
+          .check(Schema.isMinLength(1), Schema.isMaxLength(16))
+          .annotate({ description: "What the transaction moved; compared with the chain, never trusted." })
+      }),
+      success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
+      error: [
+        errorResponse(PaymentNotFound),
+        errorResponse(InvalidBuyerTokenError),
+        errorResponse(PaymentReportConflict),
+        errorResponse(PaymentFailed),
+        errorResponse(TestSettlementMismatch),
+        errorResponse(ChainUnavailableError)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Report a settlement",
+        description:
+          "Testnet: the transfer is verified on the chain; 200 settled, 202 while it is not indexed or confirmed, 422 where it does not match. Mainnet: recorded, 202, stays pending. The first verified report stands."
+      })
+    )
+  )
+  .middleware(BodyRules)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Payments", description: "Opened, reported, proven and settled." })
+  ) {}

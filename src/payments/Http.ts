@@ -1,0 +1,109 @@
+// Payments over HTTP.
+import { Effect, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { networks } from "../domain/Chain.ts"
+import { errorCodes } from "../domain/ErrorCode.ts"
+import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/Errors.ts"
+import type { Payment } from "../domain/Payment.ts"
+import { CurrentPrincipal } from "../http/Authorization.ts"
+import { RequestId } from "../http/RequestContext.ts"
+import { PaymentAnswer, type PaymentView } from "./Api.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
+import { Payments } from "./Payments.ts"
+
+/** The payment object of specification 2.1. */
+export const viewOf = (payment: Payment): PaymentView => {
+  const { chainId, usdc } = networks[payment.env]
+  const { reported } = payment
+  return {
+    id: payment.id,
+    amount: payment.amount,
+    currency: "USD",
+    env: payment.env,
+    livemode: payment.env === "live",
+    status: payment.status,
+    refCode: payment.refCode,
+    intentUrl: payment.intentUrl,
+    createdAt: payment.createdAt.toISOString(),
+    payerType: payment.payerType,
+    ...(reported === null
+      ? {}
+      : {
+          payerAddress: reported.evidence.payer,
+          reportedAt: reported.at.toISOString(),
+          reportedTransactionId: reported.evidence.transactionId
+        }),
+    ...(payment.settledAt === null ? {} : { settledAt: payment.settledAt.toISOString() }),
+    ...(payment.status === "pending" ? {} : { failureReason: payment.failureReason }),
+    token: { address: usdc.address, chainId }
+  }
+}
+
+const defaultLimit = 20
+const answerJson = HttpServerResponse.schemaJson(PaymentAnswer)
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "payments",
+  Effect.fnUntraced(function* (handlers) {
+    const payments = yield* Payments
+    const repo = yield* PaymentRepo
+    const { baseUrl } = yield* AppConfig
+
+    const pending = (code: "TEST_SETTLEMENT_PENDING" | "LIVE_SETTLEMENT_GATED", payment: Payment) =>
+      Effect.map(RequestId, (requestId) => ({
+        error: {
+          code,
+          message: errorCodes[code].summary,
+          requestId,
+          docUrl: `${baseUrl}/docs/errors#${code}`,
+          retryable: errorCodes[code].retryable
+        },
+        payment: viewOf(payment)
+      }))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { merchant, env } = yield* CurrentPrincipal
+        if (query.env !== undefined && query.env !== env) return yield* new EnvironmentMismatch()
+        const page = yield* repo.list(
+          { merchantId: merchant.id, env },
+          { limit: query.limit ?? defaultLimit, startingAfter: query.startingAfter }
+        )
+        if (Option.isNone(page)) {
+          return yield* new InvalidRequest({
+            details: [
+              { path: "query.startingAfter", message: "No payment with this id exists; pass the last id of the page before." }
+            ]
+          })
+        }
+        return { payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore }
+      }),
+      open: Effect.fnUntraced(function* ({ payload }) {
+        const { payment, created } = yield* payments.open(yield* CurrentPrincipal, payload.intentToken)
+        // 201 and 200 carry the same body, so the status is set here rather than chosen by its shape.
+        return yield* answerJson({ payment: viewOf(payment) }, { status: created ? 201 : 200 }).pipe(Effect.orDie)
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { merchant, env } = yield* CurrentPrincipal
+        const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
+        if (Option.isNone(payment)) return yield* new PaymentNotFound()
+        return { payment: viewOf(payment.value) }
+      }),
+      report: Effect.fnUntraced(function* ({ params, payload }) {
+        const outcome = yield* payments.report(yield* CurrentPrincipal, params.id, payload)
+        switch (outcome._tag) {
+          case "Settled":
+            return { payment: viewOf(outcome.payment) }
+          case "Pending":
+            return yield* pending("TEST_SETTLEMENT_PENDING", outcome.payment)
+          case "Gated":
+            return yield* pending("LIVE_SETTLEMENT_GATED", outcome.payment)
+        }
+      })
+    })
+  })
+)

@@ -1,0 +1,114 @@
+// The contract of webhook endpoint management (specification 2.3 and 4.1).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Env } from "../domain/Chain.ts"
+import {
+  InvalidWebhookUrlError,
+  RateLimited,
+  WebhookEndpointExists,
+  WebhookEndpointNotFound
+} from "../domain/Errors.ts"
+import { Uuid } from "../domain/Merchant.ts"
+import { DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
+import { Authorization } from "../http/Authorization.ts"
+import { errorResponse } from "../http/ErrorResponse.ts"
+import { BodyRules } from "../http/RequestRules.ts"
+
+const Timestamp = Schema.String.annotate({ description: "ISO 8601 in UTC with milliseconds." })
+
+export const EndpointView = Schema.Struct({
+  id: Uuid,
+  url: Schema.String,
+  env: Env,
+  health: EndpointHealth.annotate({
+    description: "`unverified`: no 2xx since the url was set; `failing`: the last attempt failed."
+  }),
+  listening: Schema.Boolean.annotate({ description: "Whether the url answered the latest attempt at all." }),
+  secretLast4: Schema.String,
+  lastDeliveredAt: Schema.NullOr(Timestamp),
+  verifiedAt: Schema.NullOr(Timestamp),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "WebhookEndpoint" })
+
+export const DeliveryView = Schema.Struct({
+  id: Uuid.annotate({ description: "The payload's `id`, the same in every attempt." }),
+  type: EventType,
+  status: DeliveryStatus,
+  attempts: Schema.Array(
+    Schema.Struct({
+      number: Schema.Int,
+      startedAt: Timestamp,
+      durationMs: Schema.NullOr(Schema.Int),
+      responseStatus: Schema.optionalKey(Schema.Int),
+      failure: Schema.optionalKey(
+        Schema.String.annotate({
+          description: "Class of failure: dns, blocked, connect, tls, timeout, response, status."
+        })
+      )
+    })
+  ),
+  createdAt: Timestamp
+}).annotate({ identifier: "WebhookDelivery" })
+
+const Url = Schema.Struct({
+  url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)).annotate({
+    description: "A public https address by name, at most 2048 characters.",
+    examples: ["https://shop.example.com/webhooks/quittance"]
+  })
+})
+
+const EndpointAnswer = Schema.Struct({ endpoint: EndpointView })
+
+export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
+  .add(
+    HttpApiEndpoint.get("retrieve", "/webhook-endpoint", {
+      success: Schema.Struct({ endpoint: Schema.NullOr(EndpointView) })
+    }).annotateMerge(OpenApi.annotations({ summary: "Retrieve the webhook endpoint" })),
+    HttpApiEndpoint.post("create", "/webhook-endpoint", {
+      payload: Url,
+      success: Schema.Struct({
+        endpoint: EndpointView,
+        secret: Schema.String.annotate({ description: "The signing secret, returned only here." })
+      }).pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointExists)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create the webhook endpoint",
+        description: "One endpoint for each environment. The signing secret is shown once."
+      })
+    ),
+    HttpApiEndpoint.patch("update", "/webhook-endpoint", {
+      payload: Url,
+      success: EndpointAnswer,
+      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointNotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change the url",
+        description: "Resets `verifiedAt`; waiting deliveries go to the new url."
+      })
+    ),
+    HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(WebhookEndpointNotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Delete the webhook endpoint",
+        description: "Waiting deliveries are cancelled."
+      })
+    ),
+    HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
+      success: Schema.Struct({ delivery: DeliveryView, endpoint: EndpointView }),
+      error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Send a test event",
+        description: "Sends a signed `test` event and answers after its first attempt. 10 a minute."
+      })
+    )
+  )
+  .middleware(BodyRules)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Webhook endpoint", description: "Where the merchant hears of settlements." })
+  ) {}
