@@ -133,8 +133,8 @@ const make = Effect.fnUntraced(function* (
         if (winner !== undefined) yield* settle([...winner])
       }
       if (ballots.length === nodes.length) {
-        yield* settle(undefined)
         if (contradiction) yield* alertDissent(env, nodes, groups, ballots, question)
+        yield* settle(undefined)
       }
     })
 
