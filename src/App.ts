@@ -2,20 +2,21 @@
 import { BunHttpServer } from "@effect/platform-bun"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { AlertRepo } from "./alerts/AlertRepo.ts"
-import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
 import { Api } from "./Api.ts"
 import { AppConfig } from "./AppConfig.ts"
+import { AlertRepo } from "./alerts/AlertRepo.ts"
+import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
-import { ChainAlerts, type ChainAlertKind } from "./chain/ChainAlerts.ts"
+import { type ChainAlertKind, ChainAlerts } from "./chain/ChainAlerts.ts"
 import { ChainVerifier } from "./chain/ChainVerifier.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
 import * as Database from "./Database.ts"
 import { Faucet } from "./faucet/Faucet.ts"
+import { FaucetRepo } from "./faucet/FaucetRepo.ts"
 import * as Answers from "./http/Answers.ts"
 import * as AuthorizationLive from "./http/AuthorizationLive.ts"
 import * as BodyRulesLive from "./http/bodyRulesLive.ts"
@@ -117,7 +118,7 @@ const real = Layer.mergeAll(
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   RateLimiter.layerMemory,
-  Faucet.layer
+  Faucet.layer.pipe(Layer.provide(FaucetRepo.layer))
 ).pipe(
   Layer.provideMerge(rpcPool),
   Layer.provide(chainAlerts),
@@ -134,7 +135,11 @@ const server = Layer.unwrap(
 )
 
 /** The service: routes and workers on everything real, listening. Needs the configuration alone. */
-export const layer = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
+export const layer: Layer.Layer<
+  Layer.Success<typeof real>,
+  Layer.Error<typeof real> | HttpServerError.ServeError,
+  AppConfig
+> = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
   routerConfig,
   disableLogger: true,
   disableListenLog: true

@@ -8,7 +8,9 @@ const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* AppConfig
     const database =
-      config.database._tag === "Postgres" ? "Postgres" : `the embedded Postgres in ${config.database.directory}`
+      config.database._tag === "Postgres"
+        ? "Postgres"
+        : `the embedded Postgres in ${config.database.directory}`
     yield* Console.log(`Quittance listens on ${config.baseUrl}, on ${database}.`)
     yield* Console.log(`API reference: ${config.baseUrl}/docs`)
     if (Option.isNone(config.faucet.privateKey)) {
@@ -26,7 +28,10 @@ Layer.launch(service).pipe(
     const message = error instanceof Error ? error.message : String(error)
     return Cause.hasInterruptsOnly(cause)
       ? Effect.void
-      : Effect.andThen(Console.error(message), Effect.sync(() => process.exit(1)))
+      : Effect.andThen(
+          Console.error(message),
+          Effect.sync(() => process.exit(1))
+        )
   }),
   BunRuntime.runMain({ disableErrorReporting: true })
 )

@@ -1,6 +1,6 @@
 // What a person must look at: a row for the dashboard and a line in the log, once
 // for each open subject.
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Env } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"

@@ -23,7 +23,10 @@ export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
 const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/))
 
 export const BalanceView = Schema.Struct({
-  usdcAtomic: Digits.annotate({ description: "USDC in its smallest units (6 decimals).", examples: ["10000000"] }),
+  usdcAtomic: Digits.annotate({
+    description: "USDC in its smallest units (6 decimals).",
+    examples: ["10000000"]
+  }),
   gasWei: Digits.annotate({ description: "The chain's own coin in wei." })
 }).annotate({ identifier: "Balance" })
 
@@ -69,7 +72,10 @@ export class CheckoutApi extends HttpApiGroup.make("checkout")
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Checkout", description: "What the checkout component calls in the browser." })
+    OpenApi.annotations({
+      title: "Checkout",
+      description: "What the checkout component calls in the browser."
+    })
   ) {}
 
 export class TestRailApi extends HttpApiGroup.make("testRail")
@@ -117,7 +123,10 @@ export class TestRailApi extends HttpApiGroup.make("testRail")
   .middleware(TestRail)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Test rail", description: "Balances and funds on Testnet, for test keys only." })
+    OpenApi.annotations({
+      title: "Test rail",
+      description: "Balances and funds on Testnet, for test keys only."
+    })
   ) {}
 
 export class PlaygroundApi extends HttpApiGroup.make("playground")

@@ -77,16 +77,19 @@ const testRail = HttpApiBuilder.group(
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
     const readBalance = (address: Address) =>
-      chain.readBalance("test", address).pipe(
-        Effect.catchTag("ChainUnavailable", () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 })))
-      )
+      chain
+        .readBalance("test", address)
+        .pipe(
+          Effect.catchTag("ChainUnavailable", () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 })))
+        )
 
     return handlers.handleAll({
       balance: ({ query }) =>
         Effect.map(readBalance(query.address), (balance) => ({ balance: balanceView(balance) })),
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
-        const audiences = merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience]
+        const audiences =
+          merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience]
         const { address } = yield* buyers
           .verify(payload.buyerDidToken, { audiences, env: "test" })
           .pipe(

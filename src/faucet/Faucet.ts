@@ -5,6 +5,7 @@ import type { Address, TransactionHash } from "../domain/Chain.ts"
 import { TransactionHash as Hash } from "../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
+import { layerLive } from "./FaucetLive.ts"
 
 export interface GrantRequest {
   readonly merchantId: MerchantId
@@ -38,7 +39,7 @@ export class Faucet extends Context.Service<
   }
 >()("quittance/faucet/Faucet") {
   /** Grants whatever is asked; `credit` moves the money, for example on the in-memory chain. */
-  static readonly layer: Layer.Layer<Faucet> = Layer.succeed(Faucet, { offer: {enabled: false, usdcAtomic: 0n}, grant: () => Effect.die("todo") })
+  static readonly layer = Layer.suspend(() => layerLive)
 
   static readonly layerMemory = (credit: (grant: Grant) => Effect.Effect<void>): Layer.Layer<Faucet> =>
     Layer.succeed(Faucet, {

@@ -86,11 +86,14 @@ export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const error = Cause.squash(cause)
         if (isCodedError(error)) return answer(error)
-        if (HttpApiError.HttpApiSchemaError.is(error) && error.kind in places) return answer(invalidRequest(error))
+        if (HttpApiError.HttpApiSchemaError.is(error) && error.kind in places)
+          return answer(invalidRequest(error))
         // Our own bug or an outage: logged once with the request id, told without details.
         return Effect.andThen(
           Effect.flatMap(RequestId, (requestId) =>
-            Effect.logError("Unexpected failure", cause).pipe(Effect.annotateLogs({ requestId, endpoint: name }))
+            Effect.logError("Unexpected failure", cause).pipe(
+              Effect.annotateLogs({ requestId, endpoint: name })
+            )
           ),
           answer(new InternalError())
         )

@@ -17,18 +17,18 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
 ) {}
 
 /** `Authorization: Bearer <KEY>`; the route table decides which keys may call. */
-export class Authorization extends HttpApiMiddleware.Service<
-  Authorization,
-  { provides: CurrentPrincipal }
->()("quittance/http/Authorization", {
-  security: { bearer: HttpApiSecurity.bearer },
-  error: [
-    errorResponse(InvalidApiKey),
-    errorResponse(KeyKindNotAllowed),
-    errorResponse(ManagePermissionRequired),
-    errorResponse(RateLimited)
-  ]
-}) {}
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentPrincipal }>()(
+  "quittance/http/Authorization",
+  {
+    security: { bearer: HttpApiSecurity.bearer },
+    error: [
+      errorResponse(InvalidApiKey),
+      errorResponse(KeyKindNotAllowed),
+      errorResponse(ManagePermissionRequired),
+      errorResponse(RateLimited)
+    ]
+  }
+) {}
 
 /** The test rail refuses live keys (specification 1). */
 export class TestRail extends HttpApiMiddleware.Service<TestRail, { requires: CurrentPrincipal }>()(

@@ -27,7 +27,9 @@ const network = (address: string): string => {
   const left = head === "" ? [] : head.split(":")
   const right = tail === undefined || tail === "" ? [] : tail.split(":")
   const middle = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0")
-  const groups = [...left, ...middle, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  const groups = [...left, ...middle, ...right]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
   return `${groups.join(":")}::/64`
 }
 

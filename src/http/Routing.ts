@@ -36,7 +36,8 @@ const pathTable = (systemPaths: ReadonlyArray<string>): ReadonlyArray<PathMethod
       methods.add(endpoint.method)
       if (endpoint.method === "GET") methods.add("HEAD")
       const name = `${group.identifier}.${endpoint.identifier}`
-      if (access[name]?.crossOrigin === true || group.identifier === "playground") crossOrigin.add(endpoint.method)
+      if (access[name]?.crossOrigin === true || group.identifier === "playground")
+        crossOrigin.add(endpoint.method)
     }
   })
   return [...table.values()]
@@ -63,7 +64,9 @@ const unrouted = (
       }
     })
   }
-  return errorAnswer(new MethodNotAllowed(), requestId, baseUrl, { allow: [...found.methods].sort().join(", ") })
+  return errorAnswer(new MethodNotAllowed(), requestId, baseUrl, {
+    allow: [...found.methods].sort().join(", ")
+  })
 }
 
 /** Surrounds every route of the router; `systemPaths` are the GET paths outside the contract. */
@@ -82,7 +85,8 @@ export const layer = (systemPaths: ReadonlyArray<string>) =>
               if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
               const error = Cause.squash(cause)
               if (isRouteNotFound(error)) return Effect.succeed(unrouted(request, requestId, baseUrl, table))
-              if (isUnreadable(error)) return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
+              if (isUnreadable(error))
+                return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
               return Effect.as(
                 Effect.logError("Unexpected failure", cause).pipe(Effect.annotateLogs({ requestId })),
                 errorAnswer(new InternalError(), requestId, baseUrl)

@@ -1,5 +1,5 @@
 // Routes outside the versioned contract: health and the contract itself.
-import { Effect, Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
@@ -14,13 +14,17 @@ const json = (body: unknown, status = 200) => HttpServerResponse.jsonUnsafe(body
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     yield* router.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
-    yield* router.add("GET", "/openapi.json", Effect.sync(() => json(OpenApi.fromApi(Api))))
+    yield* router.add(
+      "GET",
+      "/openapi.json",
+      Effect.sync(() => json(OpenApi.fromApi(Api)))
+    )
   })
 )
 
 /** Ready when the database answers and carries every migration. */
-export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient> = HttpRouter.use(
-  (router) =>
+export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient> =
+  HttpRouter.use((router) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const check = ready.pipe(
@@ -34,4 +38,4 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
         Effect.map(check, (ok) => json({ status: ok ? "ready" : "unavailable" }, ok ? 200 : 503))
       )
     })
-)
+  )

@@ -46,7 +46,9 @@ export const PaymentView = Schema.Struct({
   reportedTransactionId: Schema.optionalKey(TransactionHash),
   settledAt: Schema.optionalKey(Timestamp),
   failureReason: Schema.optionalKey(
-    Schema.NullOr(FailureReason).annotate({ description: "Null on a settled payment, absent on a pending one." })
+    Schema.NullOr(FailureReason).annotate({
+      description: "Null on a settled payment, absent on a pending one."
+    })
   ),
   token: Token
 }).annotate({ identifier: "Payment" })

@@ -76,7 +76,10 @@ export const layer = HttpApiBuilder.group(
         if (Option.isNone(page)) {
           return yield* new InvalidRequest({
             details: [
-              { path: "query.startingAfter", message: "No payment with this id exists; pass the last id of the page before." }
+              {
+                path: "query.startingAfter",
+                message: "No payment with this id exists; pass the last id of the page before."
+              }
             ]
           })
         }
@@ -85,7 +88,9 @@ export const layer = HttpApiBuilder.group(
       open: Effect.fnUntraced(function* ({ payload }) {
         const { payment, created } = yield* payments.open(yield* CurrentPrincipal, payload.intentToken)
         // 201 and 200 carry the same body, so the status is set here rather than chosen by its shape.
-        return yield* answerJson({ payment: viewOf(payment) }, { status: created ? 201 : 200 }).pipe(Effect.orDie)
+        return yield* answerJson({ payment: viewOf(payment) }, { status: created ? 201 : 200 }).pipe(
+          Effect.orDie
+        )
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { merchant, env } = yield* CurrentPrincipal

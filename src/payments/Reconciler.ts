@@ -2,8 +2,8 @@
 // fails what was never paid, and watches settled blocks until they are final.
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { AppConfig } from "../AppConfig.ts"
-import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { Alerts } from "../alerts/Alerts.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 

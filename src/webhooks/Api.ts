@@ -110,5 +110,8 @@ export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Webhook endpoint", description: "Where the merchant hears of settlements." })
+    OpenApi.annotations({
+      title: "Webhook endpoint",
+      description: "Where the merchant hears of settlements."
+    })
   ) {}

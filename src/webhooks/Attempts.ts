@@ -44,7 +44,13 @@ export class Attempts extends Context.Service<
           durationMs: outcome?.durationMs ?? 0,
           responseStatus: outcome?._tag === "Answered" ? outcome.status : null,
           failure:
-            outcome === undefined ? "interrupted" : outcome._tag === "Failed" ? outcome.failure : outcome.ok ? null : "status",
+            outcome === undefined
+              ? "interrupted"
+              : outcome._tag === "Failed"
+                ? outcome.failure
+                : outcome.ok
+                  ? null
+                  : "status",
           responseBody: outcome?._tag === "Answered" ? (outcome.body ?? null) : null,
           status,
           dueAt: dueIn === undefined ? null : new Date(at.getTime() + dueIn)

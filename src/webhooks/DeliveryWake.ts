@@ -44,7 +44,9 @@ export class DeliveryWake extends Context.Service<
         })
       ).pipe(Effect.timeoutOption("1 minute"))
       yield* listen.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("The webhook listener was lost and is replaced", cause)),
+        Effect.catchCause((cause) =>
+          Effect.logWarning("The webhook listener was lost and is replaced", cause)
+        ),
         Effect.repeat(Schedule.spaced("1 second")),
         Effect.forkScoped
       )

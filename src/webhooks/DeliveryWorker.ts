@@ -75,7 +75,10 @@ const make = Effect.gen(function* () {
     yield* Effect.race(wake.wait, Effect.sleep("1 second"))
   }).pipe(
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("The webhook worker stumbled and goes on", cause), Effect.sleep("1 second"))
+      Effect.andThen(
+        Effect.logError("The webhook worker stumbled and goes on", cause),
+        Effect.sleep("1 second")
+      )
     ),
     Effect.forever
   )

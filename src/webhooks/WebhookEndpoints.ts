@@ -64,9 +64,7 @@ export class WebhookEndpoints extends Context.Service<
         })
 
       const newSecret = Effect.fnUntraced(function* (endpointId: string) {
-        const secret = yield* makeWebhookSecret.pipe(
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        )
+        const secret = yield* makeWebhookSecret.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
         return {
           secret,
           stored: {
@@ -88,7 +86,11 @@ export class WebhookEndpoints extends Context.Service<
         }
       })
 
-      const delivered = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery, final: boolean) {
+      const delivered = Effect.fnUntraced(function* (
+        tenant: Tenant,
+        claimed: ClaimedDelivery,
+        final: boolean
+      ) {
         yield* attempts.make(claimed, { final })
         return yield* Effect.flatMap(repo.findDelivery(tenant, claimed.id), (delivery) =>
           Option.isSome(delivery)

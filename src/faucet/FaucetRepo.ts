@@ -1,0 +1,214 @@
+// The SQL of the faucet: limits and nonces are taken together under one lock, and a
+// signed transaction is stored before it is broadcast, so that a crash neither pays
+// twice nor forgets.
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Hex, hexToBytes, keccak256 } from "viem"
+import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
+import type { Address, TransactionHash } from "../domain/Chain.ts"
+import type { GrantRequest } from "./Faucet.ts"
+import { type FaucetLimit, faucetLimits } from "./limits.ts"
+
+export type FaucetAsset = "usdc" | "gas"
+
+/** A stored, signed transaction of the wallet. */
+export interface OutgoingTransaction {
+  readonly nonce: number
+  readonly grantId: string
+  readonly asset: FaucetAsset
+  readonly raw: Hex
+  readonly transactionId: TransactionHash
+  readonly createdAt: Date
+}
+
+export interface Reservation {
+  readonly grantId: string
+  readonly wallet: Address
+  readonly request: GrantRequest
+  readonly usdcAtomic: bigint
+  readonly gasWei: bigint
+  readonly at: Date
+  /** The wallet's next nonce as the chain tells it. */
+  readonly chainNonce: number
+  /** Signs locally; called inside the lock. */
+  readonly sign: (asset: FaucetAsset, nonce: number) => Effect.Effect<Hex>
+}
+
+export type Reserved =
+  | { readonly _tag: "Reserved"; readonly transactions: ReadonlyArray<OutgoingTransaction> }
+  | { readonly _tag: "Limited"; readonly limit: FaucetLimit; readonly retryAfter: number }
+
+const LimitRow = Schema.Struct({
+  recipient: Schema.NullOr(Schema.Date),
+  merchant: Schema.NullOr(Schema.Date),
+  ip: Schema.NullOr(Schema.Date)
+})
+const TransactionRow = Schema.Struct({
+  nonce: Schema.BigInt,
+  grant_id: Schema.String,
+  asset: Schema.Literals(["usdc", "gas"]),
+  raw: Schema.Uint8Array,
+  transaction_id: HashBytes,
+  created_at: Schema.Date
+})
+const decodeLimit = Schema.decodeUnknownEffect(LimitRow)
+const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
+const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
+
+const toTransaction = (row: typeof TransactionRow.Type): OutgoingTransaction => ({
+  nonce: Number(row.nonce),
+  grantId: row.grant_id,
+  asset: row.asset,
+  raw: `0x${Buffer.from(row.raw).toString("hex")}`,
+  transactionId: row.transaction_id,
+  createdAt: row.created_at
+})
+
+const hashOf = (raw: Hex): Uint8Array => hexToBytes(keccak256(raw))
+
+export class FaucetRepo extends Context.Service<
+  FaucetRepo,
+  {
+    /** Takes all three limits and the nonces in one step, or says which limit holds and for how long. */
+    readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved>
+    /** Transactions not seen in a block yet, by nonce. */
+    readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    readonly markMined: (wallet: Address, nonce: number, at: Date) => Effect.Effect<void>
+    /** Replaces the signed bytes of an open transaction. */
+    readonly replace: (wallet: Address, nonce: number, raw: Hex, at: Date) => Effect.Effect<void>
+    /**
+     * Gives a refused grant back. Its nonces are freed where they are the wallet's last,
+     * otherwise filled with what `fill` signs, so that later transactions are not stuck.
+     */
+    readonly giveBack: (
+      wallet: Address,
+      grantId: string,
+      refused: ReadonlyArray<OutgoingTransaction>,
+      counted: boolean,
+      fill: (nonce: number) => Effect.Effect<Hex>
+    ) => Effect.Effect<void>
+  }
+>()("quittance/faucet/FaucetRepo") {
+  static readonly layer: Layer.Layer<FaucetRepo, never, SqlClient.SqlClient> = Layer.effect(
+    FaucetRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const lock = sql`SELECT pg_advisory_xact_lock(hashtext('quittance faucet'))`
+
+      /** The grant that keeps each limit full: its end of window is when there is room again. */
+      const blocking = ({ request, at }: Reservation) => {
+        const since = (limit: FaucetLimit) => new Date(at.getTime() - faucetLimits[limit].windowMillis)
+        const nth = (limit: FaucetLimit) => faucetLimits[limit].grants - 1
+        return sql`
+          SELECT
+            (SELECT created_at FROM faucet_grants WHERE status <> 'returned'
+              AND recipient = ${toBytes(request.recipient)} AND created_at > ${since("recipient")}
+              ORDER BY created_at DESC OFFSET ${nth("recipient")} LIMIT 1) AS recipient,
+            (SELECT created_at FROM faucet_grants WHERE status <> 'returned'
+              AND merchant_id = ${request.merchantId} AND created_at > ${since("merchant")}
+              ORDER BY created_at DESC OFFSET ${nth("merchant")} LIMIT 1) AS merchant,
+            (SELECT created_at FROM faucet_grants WHERE status <> 'returned'
+              AND client_address = ${request.clientAddress} AND created_at > ${since("ip")}
+              ORDER BY created_at DESC OFFSET ${nth("ip")} LIMIT 1) AS ip`
+      }
+
+      const limited = Effect.fnUntraced(function* (reservation: Reservation) {
+        const row = yield* decodeLimit((yield* blocking(reservation))[0])
+        const waits = (["recipient", "merchant", "ip"] as const).flatMap((limit) => {
+          const full = row[limit]
+          if (full === null) return []
+          const millis = full.getTime() + faucetLimits[limit].windowMillis - reservation.at.getTime()
+          return [{ limit, retryAfter: Math.max(1, Math.ceil(millis / 1000)) }]
+        })
+        // A retry must pass all three, so the longest wait is the truthful one.
+        return waits.sort((left, right) => right.retryAfter - left.retryAfter)[0]
+      })
+
+      const insertTransaction = (
+        wallet: Address,
+        { nonce, grantId, asset, raw, createdAt }: Omit<OutgoingTransaction, "transactionId">
+      ) => sql`
+        INSERT INTO faucet_transactions (wallet, nonce, grant_id, asset, raw, transaction_id, created_at)
+        VALUES (${toBytes(wallet)}, ${nonce}, ${grantId}, ${asset}, ${hexToBytes(raw)}, ${hashOf(raw)}, ${createdAt})
+        RETURNING *`
+
+      return FaucetRepo.of({
+        reserve: Effect.fn("FaucetRepo.reserve")(function* (reservation) {
+          const { grantId, wallet, request, at } = reservation
+          return yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* lock
+              const held = yield* limited(reservation)
+              if (held !== undefined) return { _tag: "Limited", ...held } as const
+              yield* sql`
+                INSERT INTO faucet_grants
+                  (id, merchant_id, recipient, client_address, status, usdc_atomic, gas_wei, created_at)
+                VALUES (${grantId}, ${request.merchantId}, ${toBytes(request.recipient)}, ${request.clientAddress},
+                  'reserved', ${reservation.usdcAtomic.toString()}::numeric, ${reservation.gasWei.toString()}::numeric, ${at})`
+              const [row] = yield* sql`
+                SELECT greatest(${reservation.chainNonce}::bigint, coalesce(max(nonce) + 1, 0)) AS next
+                FROM faucet_transactions WHERE wallet = ${toBytes(wallet)}`
+              const next = Number((yield* decodeNonce(row)).next)
+              const transactions: Array<OutgoingTransaction> = []
+              for (const [index, asset] of (["gas", "usdc"] as const).entries()) {
+                const nonce = next + index
+                const raw = yield* reservation.sign(asset, nonce)
+                const rows = yield* insertTransaction(wallet, { nonce, grantId, asset, raw, createdAt: at })
+                transactions.push(...(yield* decodeTransactions(rows)).map(toTransaction))
+              }
+              return { _tag: "Reserved", transactions } as const
+            })
+          )
+        }, Effect.orDie),
+
+        open: Effect.fn("FaucetRepo.open")(function* (wallet) {
+          const rows = yield* sql`
+            SELECT * FROM faucet_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
+            ORDER BY nonce LIMIT 100`
+          return (yield* decodeTransactions(rows)).map(toTransaction)
+        }, Effect.orDie),
+
+        markMined: Effect.fn("FaucetRepo.markMined")(function* (wallet, nonce, at) {
+          yield* sql`
+            WITH mined AS (
+              UPDATE faucet_transactions SET mined_at = ${at}
+              WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
+              RETURNING grant_id
+            )
+            UPDATE faucet_grants SET status = 'sent'
+            FROM mined WHERE id = mined.grant_id AND status = 'reserved'`
+        }, Effect.orDie),
+
+        replace: Effect.fn("FaucetRepo.replace")(function* (wallet, nonce, raw, at) {
+          yield* sql`
+            UPDATE faucet_transactions
+            SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}, created_at = ${at}
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL`
+        }, Effect.orDie),
+
+        giveBack: Effect.fn("FaucetRepo.giveBack")(function* (wallet, grantId, refused, counted, fill) {
+          yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* lock
+              if (!counted) yield* sql`UPDATE faucet_grants SET status = 'returned' WHERE id = ${grantId}`
+              // From the last nonce down: what is last is freed, what others have built on is filled.
+              for (const { nonce } of [...refused].reverse()) {
+                const freed = yield* sql`
+                  DELETE FROM faucet_transactions
+                  WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND NOT EXISTS (
+                    SELECT 1 FROM faucet_transactions later
+                    WHERE later.wallet = ${toBytes(wallet)} AND later.nonce > ${nonce})
+                  RETURNING nonce`
+                if (freed.length > 0) continue
+                const raw = yield* fill(nonce)
+                yield* sql`
+                  UPDATE faucet_transactions SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}
+                  WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce}`
+              }
+            })
+          )
+        }, Effect.orDie)
+      })
+    })
+  )
+}
