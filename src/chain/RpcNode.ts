@@ -157,8 +157,13 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
   }
 }
 
+/** However a node words it: the call ran and did not succeed, on any node. */
+const failedExecution =
+  /revert|out of gas|outofgas|invalid opcode|bad jump|invalid ?jump|stack (?:under|over)flow/i
+
 const refusal = (method: string, error: { readonly code: number; readonly message: string }) => {
-  if (error.code === 3 || /revert/i.test(error.message)) return failure("reverted", `${method}: reverted`)
+  if (error.code === 3 || failedExecution.test(error.message))
+    return failure("reverted", `${method}: reverted`)
   // Rate limits of public nodes come as errors with HTTP 200.
   if (error.code === -32005 || error.code === 429 || /rate limit|too many/i.test(error.message)) {
     return failure("transport", `${method}: rate limited`)

@@ -45,6 +45,8 @@ export interface Question<A> {
 }
 
 const alertEveryMillis = 60_000
+/** Bounds what a hostile contract can make a node compute: 10 million. */
+const callGas = "0x989680"
 
 interface Shape {
   /** Empty when the environment has no node. */
@@ -180,7 +182,7 @@ const make = Effect.fnUntraced(function* (
     if (byEnv[env].length === 0) return yield* unavailable("unconfigured", env)
     const result = yield* poll<`0x${string}` | "reverted">(env, {
       ask: (node) =>
-        node.call("eth_call", [transaction, "latest"], Bytes).pipe(
+        node.call("eth_call", [{ ...transaction, gas: callGas }, "latest"], Bytes).pipe(
           Effect.catchIf(
             (cause) => cause.kind === "reverted",
             () => Effect.succeed("reverted" as const)

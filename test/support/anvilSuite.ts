@@ -24,7 +24,7 @@ const collectAlerts = Layer.succeed(ChainAlerts, (alert: ChainAlert) =>
   Effect.sync(() => void alerts.push(alert))
 )
 
-const chain = LocalChain.layer({ blockTimeSeconds: 0 })
+export const localChain = LocalChain.layer({ blockTimeSeconds: 0 })
 
 /** Verifier over these nodes; observations are not shared between calls, so that each sees the chain as it is. */
 export const verifierOver = (
@@ -42,11 +42,11 @@ export const verifierOver = (
     Layer.provide(collectAlerts)
   )
 
-const verifier = Layer.unwrap(Effect.map(LocalChain, ({ rpcUrl }) => verifierOver([rpcUrl])))
+export const verifier = Layer.unwrap(Effect.map(LocalChain, ({ rpcUrl }) => verifierOver([rpcUrl])))
 
 /** `test` for Effects that need the chain and the verifier. Call it once in a file. */
 export const anvilSuite = () => {
-  const runtime = ManagedRuntime.make(Layer.provideMerge(verifier, chain))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(verifier, localChain))
   afterAll(() => runtime.dispose())
   return <E>(
     name: string,
