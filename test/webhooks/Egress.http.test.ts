@@ -44,6 +44,13 @@ describe("the request", () => {
     })
   )
 
+  liveEffect("shows nothing of what a private peer answers but its status", () =>
+    Effect.gen(function* () {
+      const { send } = yield* subject()
+      expect(Object.keys(yield* send).toSorted()).toEqual(["_tag", "durationMs", "ok", "status"])
+    })
+  )
+
   liveEffect("ignores proxies of the environment", () =>
     Effect.gen(function* () {
       const proxy = yield* rawReceiver()
@@ -109,7 +116,8 @@ describe("hostile answers", () => {
   for (const [name, answer, expected] of cases) {
     liveEffect(name, () =>
       Effect.gen(function* () {
-        const { receiver, send } = yield* subject(answering(answer))
+        const budgets = expected === "timeout" ? shortBudgets : {}
+        const { receiver, send } = yield* subject(answering(answer), { budgets })
         expect(gist(yield* send)).toBe(expected)
         yield* expectClosed(receiver)
       })
@@ -159,11 +167,11 @@ describe("hostile answers", () => {
   ] as const) {
     liveEffect(`a receiver that ${name} uses up the attempt's time, not more`, () =>
       Effect.gen(function* () {
-        const { receiver, send } = yield* subject(options)
+        const { receiver, send } = yield* subject(options, { budgets: shortBudgets })
         const outcome = yield* send
         expect(gist(outcome)).toBe("timeout")
         expect(outcome.durationMs).toBeGreaterThanOrEqual(shortBudgets.totalMillis - 5)
-        expect(outcome.durationMs).toBeLessThan(shortBudgets.totalMillis + 200)
+        expect(outcome.durationMs).toBeLessThan(shortBudgets.totalMillis + 1_000)
         yield* expectClosed(receiver)
       })
     )
@@ -243,11 +251,11 @@ describe("kept connections", () => {
 
   liveEffect("an idle connection is closed after its time, in use or not", () =>
     Effect.gen(function* () {
-      const { receiver, send } = yield* subject({}, {})
+      const { receiver, send } = yield* subject()
       yield* send
       expect(receiver.closed()).toBe(0)
-      yield* Effect.sleep(2_200)
-      expect(receiver.closed()).toBe(1)
+      yield* Effect.sleep(2_000)
+      yield* expectClosed(receiver)
     })
   )
 
@@ -261,6 +269,12 @@ describe("kept connections", () => {
       yield* TestClock.adjust("1001 millis")
       yield* send
       expect(receiver.connections()).toBe(2)
+      // Too old between two sweeps: at 500 ms it is used, at 1000 ms swept over, at 1600 ms wanted again.
+      yield* TestClock.adjust("500 millis")
+      yield* send
+      yield* TestClock.adjust("1100 millis")
+      yield* send
+      expect(receiver.connections()).toBe(3)
     })
   )
 
@@ -281,6 +295,17 @@ describe("kept connections", () => {
     })
   )
 
+  liveEffect("a burst leaves no more than 64 to one receiver", () =>
+    Effect.gen(function* () {
+      const { receiver, send } = yield* subject({
+        answer: (socket) => void setTimeout(() => socket.write(ok200), 50)
+      })
+      yield* Effect.replicateEffect(send, 80, { concurrency: "unbounded" })
+      for (let tries = 0; tries < 50 && receiver.closed() < 16; tries++) yield* Effect.sleep(5)
+      expect([receiver.connections(), receiver.closed()]).toEqual([80, 16])
+    })
+  )
+
   liveEffect("the end of the service closes them", () =>
     Effect.gen(function* () {
       const receiver = yield* rawReceiver()
@@ -295,14 +320,32 @@ describe("kept connections", () => {
   )
 })
 
+/** One turn of the event loop, in which sockets advance. */
+const turn = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
 describe("interruption", () => {
+  liveEffect("at any moment leaves no connection behind", () =>
+    Effect.gen(function* () {
+      const { receiver, send } = yield* subject({ mute: true })
+      for (let ticks = 0; ticks < 300; ticks++) {
+        const fiber = yield* Effect.forkChild(send)
+        for (let tick = 0; tick < ticks % 30; tick++) yield* turn
+        yield* Fiber.interrupt(fiber)
+      }
+      yield* Effect.sleep(50)
+      yield* expectClosed(receiver)
+    })
+  )
+
   liveEffect("aborts the request at the receiver", () =>
     Effect.gen(function* () {
       const { receiver, send } = yield* subject({ mute: true })
       const fiber = yield* Effect.forkChild(send)
       yield* Effect.sleep(50)
       const [took] = yield* Effect.timed(Fiber.interrupt(fiber))
-      expect(Duration.toMillis(took)).toBeLessThan(100)
+      expect(Duration.toMillis(took)).toBeLessThan(1_000)
       yield* expectClosed(receiver)
       expect(receiver.connections()).toBe(1)
     })

@@ -72,17 +72,14 @@ describe("Resolver", () => {
   liveEffect("an address is not a name", expectFailure(undefined, "not_found", "127.0.0.1"))
   liveEffect("localhost is not public DNS", expectFailure(undefined, "not_found", "localhost"))
 
-  for (const [behaviour, slack] of [
-    ["silent", 600],
-    ["garbage", 600]
-  ] as const) {
+  for (const behaviour of ["silent", "garbage"] as const) {
     liveEffect(`a ${behaviour} server ends within the budget`, () =>
       withDns((resolver, dns) =>
         Effect.gen(function* () {
           dns.set("shop.example.com", { behaviour })
           const [took, result] = yield* Effect.timed(Effect.result(resolver.resolve("shop.example.com")))
           expect(Result.isFailure(result)).toBe(true)
-          expect(Duration.toMillis(took)).toBeLessThan(timeoutMillis + slack)
+          expect(Duration.toMillis(took)).toBeLessThan(timeoutMillis + 1_000)
         })
       )
     )
@@ -125,7 +122,7 @@ describe("Resolver", () => {
         const fiber = yield* Effect.forkChild(resolver.resolve("shop.example.com"))
         yield* Effect.sleep(50)
         const [took] = yield* Effect.timed(Fiber.interrupt(fiber))
-        expect(Duration.toMillis(took)).toBeLessThan(100)
+        expect(Duration.toMillis(took)).toBeLessThan(timeoutMillis - 100)
       })
     )
   )
