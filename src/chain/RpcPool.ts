@@ -145,6 +145,8 @@ const make = Effect.fnUntraced(function* (
       yield* question.ask(node).pipe(
         Effect.result,
         Effect.flatMap((answer) => count(node, answer)),
+        // When the pool closes, whoever still waits is released rather than left hanging.
+        Effect.onInterrupt(() => settle(undefined)),
         Effect.forkIn(scope)
       )
     }
