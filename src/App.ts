@@ -150,3 +150,9 @@ export const layerRoutes = Layer.merge(routes, workers).pipe(
   Layer.provide(services),
   Layer.provide(HttpServer.layerServices)
 )
+
+/** What the operator's commands need: the database and what is kept in it. */
+export const layerOperator = Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer).pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)

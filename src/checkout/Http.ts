@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Balance } from "../chain/Verification.ts"
 import { type Address, networks } from "../domain/Chain.ts"
@@ -85,7 +86,9 @@ const testRail = HttpApiBuilder.group(
 
     return handlers.handleAll({
       balance: ({ query }) =>
-        Effect.map(readBalance(query.address), (balance) => ({ balance: balanceView(balance) })),
+        Effect.map(readBalance(parseAddress(query.address) ?? query.address), (balance) => ({
+          balance: balanceView(balance)
+        })),
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
         const audiences =

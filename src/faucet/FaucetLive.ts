@@ -20,7 +20,7 @@ const limitAdvice = {
 /** How long a transaction may wait before it is sent again at a higher fee. */
 const stuckMillis = 60_000
 
-const off = Faucet.of({
+const off: Faucet["Service"] = {
   offer: { enabled: false, usdcAtomic: 0n },
   grant: () =>
     Effect.fail(
@@ -29,7 +29,7 @@ const off = Faucet.of({
         message: "This deployment has no faucet: its operator has not set FAUCET_PRIVATE_KEY."
       })
     )
-})
+}
 
 const make = Effect.fnUntraced(function* (privateKey: Redacted.Redacted<string>) {
   const { faucet } = yield* AppConfig

@@ -1,14 +1,14 @@
 // What merchants do with their webhook endpoint: register, change, delete, test,
 // resend, regenerate the secret.
-import { Context, DateTime, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Context, DateTime, Effect, Layer, Option, type Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { InvalidWebhookUrlError, WebhookEndpointExists, WebhookEndpointNotFound } from "../domain/Errors.ts"
 import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
-import { SecretBox } from "../keys/SecretBox.ts"
+import type { SecretBox } from "../keys/SecretBox.ts"
 import type { Tenant } from "../payments/PaymentRepo.ts"
 import { Attempts, leaseSeconds } from "./Attempts.ts"
 import { EgressPolicy } from "./EgressPolicy.ts"
-import { makeWebhookSecret } from "./Signature.ts"
+import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 import { checkWebhookUrl, InvalidWebhookUrl } from "./WebhookUrl.ts"
 
@@ -51,8 +51,8 @@ export class WebhookEndpoints extends Context.Service<
       const repo = yield* WebhookRepo
       const attempts = yield* Attempts
       const policy = yield* EgressPolicy
-      const secrets = yield* SecretBox
       const random = yield* SecureRandom.SecureRandom
+      const context = yield* Effect.context<WebhookRepo | SecretBox | SecureRandom.SecureRandom>()
 
       const checked = (url: string) =>
         Result.match(checkWebhookUrl(url, policy), {
@@ -62,17 +62,6 @@ export class WebhookEndpoints extends Context.Service<
               new InvalidWebhookUrlError({ reason, message: InvalidWebhookUrl.because(reason).message })
             )
         })
-
-      const newSecret = Effect.fnUntraced(function* (endpointId: string) {
-        const secret = yield* makeWebhookSecret.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-        return {
-          secret,
-          stored: {
-            secret: yield* secrets.seal(secret, endpointId),
-            secretLastFour: Redacted.value(secret).slice(-4)
-          }
-        }
-      })
 
       const found = <A>(option: Option.Option<A>) =>
         Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new WebhookEndpointNotFound())
@@ -104,7 +93,7 @@ export class WebhookEndpoints extends Context.Service<
         create: Effect.fn("WebhookEndpoints.create")(function* (tenant, url) {
           const href = yield* checked(url)
           const id = yield* random.uuidV7()
-          const { secret, stored } = yield* newSecret(id)
+          const { secret, stored } = yield* Effect.provideContext(newEndpointSecret(id), context)
           const created = yield* repo.createEndpoint(
             tenant,
             { id, url: href, ...stored },
@@ -121,14 +110,7 @@ export class WebhookEndpoints extends Context.Service<
           const deleted = yield* repo.deleteEndpoint(tenant, yield* DateTime.nowAsDate)
           if (!deleted) return yield* new WebhookEndpointNotFound()
         }),
-        regenerateSecret: Effect.fn("WebhookEndpoints.regenerateSecret")(function* (tenant) {
-          const { id } = yield* found(yield* repo.findEndpoint(tenant))
-          const { secret, stored } = yield* newSecret(id)
-          const endpoint = yield* found(
-            yield* repo.replaceSecret(tenant, id, stored, yield* DateTime.nowAsDate)
-          )
-          return { endpoint, secret }
-        }),
+        regenerateSecret: (tenant) => Effect.provideContext(regenerateSecret(tenant), context),
         sendTest: Effect.fn("WebhookEndpoints.sendTest")(function* (tenant) {
           const id = yield* random.uuidV7()
           const claimed = yield* found(

@@ -1,0 +1,92 @@
+// `key list`, `key create`, `key rotate` and `key revoke`.
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { ApiKey, Permission } from "../domain/Merchant.ts"
+import { KeyAuth } from "../keys/KeyAuth.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { env, json, merchantId, print } from "./flags.ts"
+
+const keyId = Flag.String("key").pipe(Flag.withDescription("The key's id, from `key list`"))
+
+const requireMerchant = Effect.fnUntraced(function* (id: string) {
+  const merchants = yield* (yield* KeyAuth).listMerchants
+  if (!merchants.some((one) => one.id === id)) {
+    return yield* new CommandFailed({ message: `No merchant ${id}. List them: bun run cli merchant list` })
+  }
+})
+
+const describe = (key: ApiKey) =>
+  `${key.id}  ${key.prefix}…${key.lastFour}  ${key.kind}  ${key.permission}  ${key.revokedAt === null ? "current" : `revoked ${key.revokedAt.toISOString()}`}`
+
+const list = Command.make(
+  "list",
+  { merchant: merchantId, json },
+  Effect.fn("key list")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const keys = yield* (yield* KeyAuth).listKeys(input.merchant)
+    yield* print(input.json, { keys }, keys.map(describe))
+  })
+).pipe(Command.withDescription("List a merchant's keys, without their secret parts"))
+
+const create = Command.make(
+  "create",
+  {
+    merchant: merchantId,
+    env,
+    kind: Flag.Literals("kind", ["secret", "publishable"]).pipe(Flag.withDefault("secret")),
+    readOnly: Flag.Boolean("read-only").pipe(
+      Flag.withDescription("A secret key that can only read"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fn("key create")(function* (input) {
+    yield* requireMerchant(input.merchant)
+    const permission: Permission = input.readOnly || input.kind === "publishable" ? "read" : "manage"
+    const issued = yield* (yield* KeyAuth).createKey(input.merchant, {
+      kind: input.kind,
+      env: input.env,
+      permission
+    })
+    yield* print(input.json, { key: { id: issued.id, key: issued.key, env: input.env, permission } }, [
+      `Created a ${input.env} ${input.kind} key (${permission}), shown this once:`,
+      issued.key
+    ])
+  })
+).pipe(Command.withDescription("Create a key"))
+
+const rotate = Command.make(
+  "rotate",
+  { merchant: merchantId, key: keyId, json },
+  Effect.fn("key rotate")(function* (input) {
+    const issued = yield* (yield* KeyAuth).rotateKey(input.merchant, input.key)
+    if (Option.isNone(issued)) {
+      return yield* new CommandFailed({
+        message: "No current key with this id. List them: bun run cli key list"
+      })
+    }
+    yield* print(input.json, { key: { id: issued.value.id, key: issued.value.key }, revoked: input.key }, [
+      `Rotated. The old key ${input.key} is refused from now on. The new one, shown this once:`,
+      issued.value.key
+    ])
+  })
+).pipe(Command.withDescription("Replace a key; the old one is refused at once"))
+
+const revoke = Command.make(
+  "revoke",
+  { merchant: merchantId, key: keyId, json },
+  Effect.fn("key revoke")(function* (input) {
+    const revoked = yield* (yield* KeyAuth).revokeKey(input.merchant, input.key)
+    if (!revoked) {
+      return yield* new CommandFailed({
+        message: "No current key with this id. List them: bun run cli key list"
+      })
+    }
+    yield* print(input.json, { revoked: input.key }, [`Revoked ${input.key}. It is refused from now on.`])
+  })
+).pipe(Command.withDescription("Revoke a key at once"))
+
+export const key = Command.make("key").pipe(
+  Command.withDescription("List, create, rotate and revoke API keys"),
+  Command.withSubcommands([list, create, rotate, revoke])
+)

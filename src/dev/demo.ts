@@ -1,0 +1,274 @@
+// The main job on embedded defaults: a merchant, a buyer, a local chain with the
+// real USDC contract, and one payment from intent to verified webhook.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { BunRuntime } from "@effect/platform-bun"
+import { Cause, Clock, Console, Data, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { createWalletClient, erc20Abi, http } from "viem"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import * as App from "../App.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { createDidToken } from "../buyers/createDidToken.ts"
+import { Address, networks } from "../domain/Chain.ts"
+import { formatUsd } from "../domain/Money.ts"
+import { KeyAuth } from "../keys/KeyAuth.ts"
+import { freePort } from "./freePort.ts"
+import { LocalChain } from "./LocalChain.ts"
+import { openShop, type Shop } from "./Shop.ts"
+
+class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
+
+const amount = "4.20"
+const amountAtomic = 4_200_000n
+const { usdc, chainId } = networks.test
+
+const fail = (message: string) => new DemoFailed({ message })
+
+/** One line of the timeline: the step, what came of it, and the time it took. */
+const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (result: A) => string) =>
+  Effect.gen(function* () {
+    const [duration, result] = yield* Effect.timed(effect)
+    const millis = Duration.toMillis(duration)
+    yield* Console.log(`${title.padEnd(26)}${tell(result).padEnd(62)} ${millis.toFixed(0).padStart(6)} ms`)
+    return result
+  })
+
+const CreatedIntent = Schema.Struct({
+  intent: Schema.Struct({ receiver: Address, amount: Schema.String }),
+  intentToken: Schema.String
+})
+const Opened = Schema.Struct({
+  payment: Schema.Struct({ id: Schema.String, refCode: Schema.String, status: Schema.String })
+})
+const Funded = Schema.Struct({ balance: Schema.Struct({ usdcAtomic: Schema.String }) })
+const CreatedEndpoint = Schema.Struct({ secret: Schema.String })
+
+/** A JSON request of the demo's merchant or buyer; anything but the expected statuses ends the demo. */
+const makeApi = (baseUrl: string) => {
+  const request = <T, E>(
+    method: string,
+    path: string,
+    key: string,
+    body: unknown,
+    answer: Schema.Codec<T, E>,
+    expected: ReadonlyArray<number>
+  ) =>
+    Effect.tryPromise({
+      try: async () => {
+        const response = await fetch(`${baseUrl}${path}`, {
+          method,
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        })
+        return { status: response.status, text: await response.text() }
+      },
+      catch: (error) => fail(`${method} ${path}: ${error instanceof Error ? error.message : "no answer"}`)
+    }).pipe(
+      Effect.flatMap(({ status, text }) =>
+        expected.includes(status)
+          ? Schema.decodeUnknownEffect(Schema.fromJsonString(answer))(text).pipe(
+              Effect.map((decoded) => ({ status, body: decoded })),
+              Effect.mapError(() => fail(`${method} ${path} answered something else: ${text}`))
+            )
+          : Effect.fail(fail(`${method} ${path} answered ${status}: ${text}`))
+      )
+    )
+  return request
+}
+
+const serve = (port: number, chain: LocalChain["Service"], dataDir: string, receiver: string) =>
+  App.layer.pipe(
+    Layer.provideMerge(
+      AppConfig.layer({
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+        FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+        FAUCET_GAS_WEI: "2000000000000000",
+        WEBHOOK_ALLOWED_HOSTS: receiver
+      })
+    )
+  )
+
+const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Service"]) {
+  const config = yield* AppConfig
+  const keys = yield* KeyAuth
+  const api = makeApi(config.baseUrl)
+  const { keys: issued } = yield* step(
+    "Merchant",
+    keys.createMerchant({
+      name: "Demo Books",
+      receivers: {
+        test: Address.make(chain.account(5).address),
+        live: Address.make(chain.account(5).address)
+      }
+    }),
+    ({ merchant }) => `"${merchant.name}" has keys and a receiving address`
+  )
+  const { secret, publishable } = issued.test
+  const endpoint = yield* step(
+    "Webhook endpoint",
+    api(
+      "POST",
+      "/api/v1/webhook-endpoint",
+      secret,
+      { url: `http://127.0.0.1:${shop.port}/webhooks/quittance` },
+      CreatedEndpoint,
+      [201]
+    ),
+    () => `registered, 127.0.0.1:${shop.port}`
+  )
+  shop.secret.value = endpoint.body.secret
+
+  const intent = yield* step(
+    "Payment intent",
+    api(
+      "POST",
+      "/api/v1/payment-intents",
+      secret,
+      { amount, intentUrl: "https://shop.example.com/orders/1042" },
+      CreatedIntent,
+      [201]
+    ),
+    ({ body }) => `$${body.intent.amount}, signed`
+  )
+  const opened = yield* step(
+    "Payment",
+    api("POST", "/api/v1/payments", publishable, { intentToken: intent.body.intentToken }, Opened, [201]),
+    ({ body }) => `${body.payment.refCode} is ${body.payment.status}`
+  )
+
+  const buyer = privateKeyToAccount(generatePrivateKey())
+  const buyerDidToken = yield* step(
+    "Buyer",
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.promise(() =>
+        createDidToken(buyer, { audience: config.baseUrl, lifetimeSeconds: 900, now: Math.floor(now / 1000) })
+      )
+    ),
+    () => `${buyer.address} signed its identity token`
+  )
+  yield* step(
+    "Faucet",
+    api("POST", "/api/v1/checkout/test-funds", publishable, { buyerDidToken }, Funded, [201]),
+    ({ body }) => `the buyer holds ${formatUsd(BigInt(body.balance.usdcAtomic))} USDC and gas`
+  )
+
+  const wallet = createWalletClient({ account: buyer, chain: chain.chain, transport: http(chain.rpcUrl) })
+  const transactionId = yield* step(
+    "Transfer",
+    Effect.tryPromise({
+      try: () =>
+        wallet.writeContract({
+          address: usdc.address,
+          abi: erc20Abi,
+          functionName: "transfer",
+          args: [intent.body.intent.receiver, amountAtomic]
+        }),
+      catch: (error) =>
+        fail(`The transfer was refused: ${error instanceof Error ? error.message : "unknown"}`)
+    }),
+    (hash) => `${hash.slice(0, 18)}…`
+  )
+
+  const report = api(
+    "PATCH",
+    `/api/v1/payments/${opened.body.payment.id}`,
+    publishable,
+    {
+      buyerDidToken,
+      transactionId,
+      tokenChanges: [
+        {
+          amountAtomic: amountAtomic.toString(),
+          chainId,
+          receiver: intent.body.intent.receiver,
+          tokenAddress: usdc.address
+        }
+      ]
+    },
+    Opened,
+    [200, 202]
+  )
+  yield* step(
+    "Settlement",
+    report.pipe(
+      Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: ({ status }) => status === 200 }),
+      Effect.timeoutOrElse({
+        duration: "20 seconds",
+        orElse: () => Effect.fail(fail("The transfer was not confirmed within 20 seconds."))
+      })
+    ),
+    ({ body }) => `proven on chain ${chainId}: ${body.payment.status}`
+  )
+  yield* step(
+    "Webhook",
+    shop.settled.pipe(
+      Effect.timeoutOrElse({
+        duration: "10 seconds",
+        orElse: () => Effect.fail(fail("The shop got no verified payment.settled within 10 seconds."))
+      })
+    ),
+    (event) => `${event.type} verified; the shop ships`
+  )
+  return { issued, baseUrl: config.baseUrl }
+})
+
+const once = process.argv.includes("--once")
+
+const demo = Effect.gen(function* () {
+  const chain = yield* step(
+    "Local chain",
+    Effect.service(LocalChain),
+    ({ rpcUrl }) => `anvil with Circle's USDC, ${rpcUrl}`
+  )
+  const shop = yield* openShop
+  const port = yield* freePort(8787)
+  const dataDir = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "quittance-demo-"))),
+    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+  )
+  const context = yield* step(
+    "Service",
+    Layer.build(serve(port, chain, dataDir, `127.0.0.1:${shop.port}`)),
+    () => `on embedded Postgres, http://localhost:${port}`
+  )
+  const { issued, baseUrl } = yield* payOnce(shop, chain).pipe(Effect.provideContext(context))
+
+  yield* Console.log("\nPaid, proven, settled and delivered.")
+  if (once) return
+  yield* Console.log(`
+The service stays up. Look at:
+  API reference    ${baseUrl}/docs
+  Payments         curl -H 'authorization: Bearer ${issued.test.secret}' ${baseUrl}/api/v1/payments
+  Secret key       ${issued.test.secret}
+  Publishable key  ${issued.test.publishable}
+  Chain            ${chain.rpcUrl} (chain id ${chainId})
+
+Ctrl-C stops everything.`)
+  return yield* Effect.never
+})
+
+const main = Effect.gen(function* () {
+  yield* Console.log("One payment, from intent to verified webhook, on a local chain.\n")
+  const started = yield* Clock.currentTimeMillis
+  const chain = yield* LocalChain
+  yield* Effect.raceFirst(demo, chain.died)
+  yield* Console.log(`${(((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)} s in all.`)
+}).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 1 })))
+
+main.pipe(
+  Effect.catchCause((cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.void
+    const error = Cause.squash(cause)
+    return Effect.andThen(
+      Console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`),
+      Effect.sync(() => {
+        process.exitCode = 1
+      })
+    )
+  }),
+  Effect.andThen(Effect.sync(() => process.exit(process.exitCode ?? 0))),
+  BunRuntime.runMain({ disableErrorReporting: true })
+)
