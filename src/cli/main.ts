@@ -15,6 +15,9 @@ const root = Command.make("quittance").pipe(
   Command.withSubcommands([merchant, key, webhook])
 )
 
+// Annotated: the installed typing of BunServices names a module that has moved.
+const platform: Layer.Layer<Command.Environment> = BunServices.layer
+
 const sentence = (error: unknown): string => {
   if (error instanceof CommandFailed) return error.message
   const message = error instanceof Error ? error.message : String(error)
@@ -26,7 +29,7 @@ const sentence = (error: unknown): string => {
 
 const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pipe(
   Effect.provide(App.layerOperator.pipe(Layer.provideMerge(AppConfig.layer(process.env)))),
-  Effect.provide(BunServices.layer),
+  Effect.provide(platform),
   Effect.catchCause((cause) => {
     const error = Cause.squash(cause)
     const shown = CliError.isCliError(error) ? Effect.void : Console.error(sentence(error))

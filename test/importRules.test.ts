@@ -1,0 +1,83 @@
+// The architecture's import rules, read off the sources.
+import { describe, expect, test } from "bun:test"
+import { Glob } from "bun"
+import { dirname, join, relative } from "node:path"
+
+const root = join(import.meta.dir, "..")
+
+interface Import {
+  readonly file: string
+  readonly target: string
+}
+
+const imports: ReadonlyArray<Import> = [...new Glob("{src,migrations}/**/*.{ts,tsx}").scanSync(root)].flatMap((file) => {
+  const text = require("node:fs").readFileSync(join(root, file), "utf8") as string
+  return [...text.matchAll(/^(?:import|export)[^"']*?from\s+"([^"]+)"|^import\s+"([^"]+)"|import\("([^"]+)"\)/gm)].map(
+    (match) => {
+      const target = match[1] ?? match[2] ?? match[3] ?? ""
+      return { file, target: target.startsWith(".") ? relative(root, join(root, dirname(file), target)) : target }
+    }
+  )
+})
+
+const violations = (breaks: (one: Import) => boolean) =>
+  imports.filter(breaks).map(({ file, target }) => `${file} -> ${target}`)
+
+describe("import rules", () => {
+  test("there are imports to judge", () => expect(imports.length).toBeGreaterThan(200))
+
+  test("the domain imports effect alone", () => {
+    expect(
+      violations(
+        ({ file, target }) =>
+          file.startsWith("src/domain/") && !target.startsWith("src/domain/") && !/^effect(\/|$)/.test(target)
+      )
+    ).toEqual([])
+  })
+
+  test("contracts import domain, other contracts and the shared HTTP contract", () => {
+    const contract = /^src\/(.*\/)?Api\.ts$/
+    const allowed =
+      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Authorization|ErrorResponse|RequestRules)\.ts)$/
+    expect(violations(({ file, target }) => contract.test(file) && !allowed.test(target))).toEqual([])
+  })
+
+  test("SQL is written in repositories, migrations and the database room alone", () => {
+    const repository = /(Repo(Sql)?|Database|System)\.ts$/
+    expect(
+      violations(
+        ({ file, target }) =>
+          /^effect\/sql|^@effect\/sql-pg/.test(target) &&
+          !repository.test(file) &&
+          !file.startsWith("migrations/") &&
+          // Types of what a layer needs, and LISTEN, are not SQL.
+          !["src/keys/KeyAuth.ts", "src/webhooks/DeliveryWake.ts"].includes(file)
+      )
+    ).toEqual([])
+  })
+
+  test("nothing but programs imports App, and App alone composes rooms' layers", () => {
+    const programs = /^src\/(main|cli\/main|dev\/demo)\.ts$/
+    expect(violations(({ file, target }) => target === "src/App.ts" && !programs.test(file))).toEqual([])
+  })
+
+  test("nothing outside development imports development or test code", () => {
+    expect(
+      violations(
+        ({ file, target }) =>
+          (target.startsWith("src/dev/") && !file.startsWith("src/dev/")) || target.startsWith("test/")
+      )
+    ).toEqual([])
+  })
+
+  test("the client library imports nothing but itself and web standards", () => {
+    expect(
+      violations(({ file, target }) => file.startsWith("src/client/") && !target.startsWith("src/client/"))
+    ).toEqual([])
+  })
+
+  test("no barrels, no rooms named after nothing", () => {
+    const files = [...new Glob("src/**/*").scanSync(root)]
+    expect(files.filter((file) => /(^|\/)(index\.ts|utils?|helpers?|common|types)(\/|\.ts$|$)/.test(file))).toEqual([])
+  })
+})
