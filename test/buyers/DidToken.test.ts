@@ -189,6 +189,21 @@ describe("forged forms fail closed", () => {
         expect([token.slice(0, 40), yield* verify(token)]).toEqual([token.slice(0, 40), "malformed"])
     })
   )
+  testEffect("a well signed token beyond the size limit is not even read", () =>
+    Effect.gen(function* () {
+      expect(yield* verify(yield* sign(claim({ sub: "x".repeat(10_000) })))).toBe(buyer.address)
+      expect(yield* verify(yield* sign(claim({ sub: "x".repeat(13_000) })))).toBe("malformed")
+    })
+  )
+  testEffect("bytes that are no UTF-8 are not read as the replacement character", () =>
+    Effect.gen(function* () {
+      const text = claim({ sub: "\ufffd" })
+      const proof = yield* Effect.promise(() => buyer.signMessage({ message: text }))
+      const bytes = Buffer.from(JSON.stringify([proof, text]), "utf8").toString("latin1")
+      expect(yield* verify(btoa(bytes))).toBe(buyer.address)
+      expect(yield* verify(btoa(bytes.replace("\xef\xbf\xbd", "\xff")))).toBe("malformed")
+    })
+  )
   testEffect("a proof that is no signature is refused, whatever its length", () =>
     Effect.gen(function* () {
       for (const bytes of [1, 64, 65, 66, 3000]) {

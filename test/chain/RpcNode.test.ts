@@ -69,6 +69,16 @@ describe(row.rpcLags, () => {
       expect((yield* Effect.flip(ask(reverting.url))).kind).toBe("reverted")
     })
   )
+  liveEffect("the answer to another request, and a node that sends elsewhere, are not believed", () =>
+    Effect.gen(function* () {
+      const confused = yield* server(() => Response.json({ jsonrpc: "2.0", id: 7, result: "0x1" }))
+      expect((yield* Effect.flip(ask(String(confused.url)))).kind).toBe("malformed")
+      const elsewhere = yield* server((request) => echo(request, "0x1"))
+      const redirecting = yield* server(() => Response.redirect(String(elsewhere.url), 307))
+      expect((yield* Effect.flip(ask(String(redirecting.url)))).kind).toBe("transport")
+      expect(elsewhere.requests).toHaveLength(0)
+    })
+  )
   liveEffect("an answer that drips is given up in time", () =>
     Effect.gen(function* () {
       const dripping = yield* server(
