@@ -1,10 +1,12 @@
 // Sets up the real sender for a test: policy, budgets, and the DNS it should believe.
+import { expect } from "bun:test"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { type EgressBudgets, EgressPolicy } from "../../src/webhooks/EgressPolicy.ts"
 import { Resolver } from "../../src/webhooks/Resolver.ts"
 import type { SendOutcome, SendRequest } from "../../src/webhooks/SendOutcome.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import type { DnsServer } from "../support/dnsServer.ts"
+import { type RawReceiver, type RawReceiverOptions, rawReceiver } from "../support/rawReceiver.ts"
 
 export interface EgressOptions {
   readonly allowedHosts?: ReadonlyArray<string>
@@ -51,3 +53,27 @@ export const requestTo = (url: string, id = "7f3c2a4e-5b1d-4c7e-9a43-1f0d6b8e2c5
 /** The status or the class of failure: what most tests ask about. */
 export const gist = (outcome: SendOutcome): number | string =>
   outcome._tag === "Answered" ? outcome.status : outcome.failure
+
+/** A receiver on 127.0.0.1, a sender that may reach it, and one delivery to it. */
+export const subject = Effect.fnUntraced(function* (
+  options: RawReceiverOptions = {},
+  egress: EgressOptions = {}
+) {
+  const receiver = yield* rawReceiver(options)
+  const sender = yield* makeSender({ allowedHosts: [`127.0.0.1:${receiver.port}`], ...egress })
+  const send = sender.send(requestTo(`http://127.0.0.1:${receiver.port}/hook?a=b`))
+  return { receiver, sender, send }
+})
+
+/** The other side sees the end of a connection a moment later. */
+export const expectClosed = (receiver: RawReceiver) =>
+  Effect.gen(function* () {
+    for (let tries = 0; tries < 50 && receiver.closed() < receiver.connections(); tries++)
+      yield* Effect.sleep(10)
+    expect(receiver.closed()).toBe(receiver.connections())
+  })
+
+/** A receiver that answers every request with these bytes. */
+export const answering = (answer: string | Buffer) => ({
+  answer: (socket: { write: (bytes: string | Buffer) => unknown }) => void socket.write(answer)
+})
