@@ -65,7 +65,8 @@ const openPglite = (dataDir: string | undefined) =>
     (pglite) => Effect.promise(() => pglite.close())
   )
 
-const embeddedClient = (pglite: PGlite) =>
+/** The client on an open PGlite. A single connection: no LISTEN, no concurrent transactions. */
+export const embeddedClient = (pglite: PGlite) =>
   PgClient.layer({
     stream: () => pgliteStream(pglite),
     maxConnections: 1,

@@ -1,7 +1,7 @@
 // The architecture's import rules, read off the sources.
 import { describe, expect, test } from "bun:test"
-import { Glob } from "bun"
 import { dirname, join, relative } from "node:path"
+import { Glob } from "bun"
 
 const root = join(import.meta.dir, "..")
 
@@ -10,15 +10,20 @@ interface Import {
   readonly target: string
 }
 
-const imports: ReadonlyArray<Import> = [...new Glob("{src,migrations}/**/*.{ts,tsx}").scanSync(root)].flatMap((file) => {
-  const text = require("node:fs").readFileSync(join(root, file), "utf8") as string
-  return [...text.matchAll(/^(?:import|export)[^"']*?from\s+"([^"]+)"|^import\s+"([^"]+)"|import\("([^"]+)"\)/gm)].map(
-    (match) => {
+const imports: ReadonlyArray<Import> = [...new Glob("{src,migrations}/**/*.{ts,tsx}").scanSync(root)].flatMap(
+  (file) => {
+    const text = require("node:fs").readFileSync(join(root, file), "utf8") as string
+    return [
+      ...text.matchAll(/^(?:import|export)[^"']*?from\s+"([^"]+)"|^import\s+"([^"]+)"|import\("([^"]+)"\)/gm)
+    ].map((match) => {
       const target = match[1] ?? match[2] ?? match[3] ?? ""
-      return { file, target: target.startsWith(".") ? relative(root, join(root, dirname(file), target)) : target }
-    }
-  )
-})
+      return {
+        file,
+        target: target.startsWith(".") ? relative(root, join(root, dirname(file), target)) : target
+      }
+    })
+  }
+)
 
 const violations = (breaks: (one: Import) => boolean) =>
   imports.filter(breaks).map(({ file, target }) => `${file} -> ${target}`)
@@ -78,6 +83,8 @@ describe("import rules", () => {
 
   test("no barrels, no rooms named after nothing", () => {
     const files = [...new Glob("src/**/*").scanSync(root)]
-    expect(files.filter((file) => /(^|\/)(index\.ts|utils?|helpers?|common|types)(\/|\.ts$|$)/.test(file))).toEqual([])
+    expect(
+      files.filter((file) => /(^|\/)(index\.ts|utils?|helpers?|common|types)(\/|\.ts$|$)/.test(file))
+    ).toEqual([])
   })
 })

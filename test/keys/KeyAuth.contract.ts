@@ -1,0 +1,134 @@
+// What every KeyAuth does, whatever it stands on.
+import { expect } from "bun:test"
+import { Effect, type Layer, Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { parseAddress } from "../../src/chain/Address.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { generateKey } from "../../src/keys/KeyFormat.ts"
+import { liveEffect } from "../support/run.ts"
+
+const receiver = Option.getOrThrow(Option.fromNullishOr(parseAddress(`0x${"b".repeat(40)}`)))
+const receivers = { test: receiver, live: receiver }
+
+/** Runs the contract on a layer that is built anew for each test. */
+export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.SecureRandom>): void => {
+  const it = <E>(
+    name: string,
+    effect: () => Effect.Effect<unknown, E, KeyAuth | SecureRandom.SecureRandom>
+  ) => liveEffect(name, () => Effect.provide(effect(), layer))
+
+  it("a merchant starts with four keys, each of its kind, environment and permission", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      expect(yield* keys.authenticate(first.test.secret)).toMatchObject({
+        kind: "secret",
+        env: "test",
+        permission: "manage"
+      })
+      expect(yield* keys.authenticate(first.test.publishable)).toMatchObject({
+        kind: "publishable",
+        env: "test",
+        permission: "read"
+      })
+      expect(yield* keys.authenticate(first.live.secret)).toMatchObject({
+        kind: "secret",
+        env: "live",
+        permission: "manage"
+      })
+      expect(yield* keys.authenticate(first.live.publishable)).toMatchObject({
+        kind: "publishable",
+        env: "live"
+      })
+      expect((yield* keys.authenticate(first.test.secret)).merchant).toEqual(merchant)
+      expect(first.test.secret).toMatch(/^sk_test_[0-9A-Za-z]{49}$/)
+      expect(first.live.publishable).toMatch(/^pk_live_[0-9A-Za-z]{49}$/)
+    }))
+
+  it("refuses missing, malformed, mistyped and unknown keys with one answer", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const good = first.test.secret
+      const typo = good.slice(0, -1) + (good.endsWith("a") ? "b" : "a")
+      const unknown = yield* generateKey("secret", "test")
+      const bad = [
+        "",
+        "x",
+        "sk_test_",
+        typo,
+        unknown,
+        good.toLowerCase(),
+        ` ${good}`,
+        `${good} `,
+        good.replace("test", "live"),
+        `${good}\u0000`
+      ]
+      const errors = yield* Effect.forEach(bad, (key) => Effect.flip(keys.authenticate(key)))
+      expect(new Set(errors.map((error) => `${error.code} ${error.message}`)).size).toBe(1)
+    }))
+
+  it("rotation revokes at once: the next request with the old key is refused", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const old = yield* keys.authenticate(first.live.secret)
+      const issued = Option.getOrThrow(yield* keys.rotateKey(merchant.id, old.keyId))
+      expect((yield* Effect.flip(keys.authenticate(first.live.secret))).code).toBe("INVALID_API_KEY")
+      expect(yield* keys.authenticate(issued.key)).toMatchObject({
+        kind: "secret",
+        env: "live",
+        permission: "manage",
+        keyId: issued.id
+      })
+      expect(Option.isNone(yield* keys.rotateKey(merchant.id, old.keyId))).toBe(true)
+    }))
+
+  it("of rotations of one key at once, one issues a successor", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const { keyId } = yield* keys.authenticate(first.test.secret)
+      const all = yield* Effect.forEach(
+        Array.from({ length: 10 }),
+        () => keys.rotateKey(merchant.id, keyId),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      expect(all.filter(Option.isSome)).toHaveLength(1)
+    }))
+
+  it("revocation is final, and no merchant touches another's key", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const other = yield* keys.createMerchant({ name: "Other", receivers })
+      const { keyId } = yield* keys.authenticate(first.test.secret)
+      expect(yield* keys.revokeKey(other.merchant.id, keyId)).toBe(false)
+      expect(Option.isNone(yield* keys.rotateKey(other.merchant.id, keyId))).toBe(true)
+      expect(yield* keys.revokeKey(merchant.id, keyId)).toBe(true)
+      expect(yield* keys.revokeKey(merchant.id, keyId)).toBe(false)
+      expect((yield* Effect.flip(keys.authenticate(first.test.secret))).code).toBe("INVALID_API_KEY")
+    }))
+
+  it("lists keys without anything that could be used as one", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const issued = yield* keys.createKey(merchant.id, { kind: "secret", env: "test", permission: "read" })
+      const listed = yield* keys.listKeys(merchant.id)
+      expect(listed).toHaveLength(5)
+      expect(listed.find((one) => one.id === issued.id)).toMatchObject({
+        prefix: "sk_test_",
+        lastFour: issued.key.slice(-4),
+        permission: "read",
+        revokedAt: null
+      })
+      const text = JSON.stringify(listed)
+      for (const key of [issued.key, first.test.secret, first.live.secret]) {
+        expect(text).not.toContain(key.slice(8, -4))
+      }
+      expect((yield* keys.listMerchants).map((one) => one.id)).toContain(merchant.id)
+    }))
+}

@@ -1,0 +1,388 @@
+// What every PaymentRepo does, whatever it stands on.
+import { expect } from "bun:test"
+import { Effect, type Layer, Option, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { parseAddress } from "../../src/chain/Address.ts"
+import { type Address, TransactionHash } from "../../src/domain/Chain.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { type Evidence, type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo, type Settlement, type Tenant } from "../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { liveEffect } from "../support/run.ts"
+
+export type RepoLayer = Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | SecureRandom.SecureRandom>
+
+const address = (digit: string): Address => {
+  const parsed = parseAddress(`0x${digit.repeat(40)}`)
+  if (parsed === undefined) throw new Error("not an address")
+  return parsed
+}
+const hash = (seed: number) => TransactionHash.make(`0x${seed.toString(16).padStart(64, "0")}`)
+const receiver = address("b")
+const payer = address("c")
+const start = new Date("2026-05-01T12:00:00.000Z")
+const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
+
+const evidenceOf = (transactionId: TransactionHash, amount = 1_000_000n, by: Address = payer): Evidence => ({
+  transactionId,
+  payer: by,
+  tokenChanges: [{ amountAtomic: amount.toString(), chainId: 84532, receiver, tokenAddress: address("a") }]
+})
+
+const newTenant = (env: Tenant["env"] = "test") =>
+  Effect.gen(function* () {
+    const keys = yield* KeyAuth
+    const { merchant } = yield* keys.createMerchant({
+      name: "Shop",
+      receivers: { test: receiver, live: receiver }
+    })
+    return { merchantId: merchant.id, env }
+  })
+
+const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
+  Effect.map(random.uuidV7(), (id) => PaymentId.make(id))
+)
+
+const opened = Effect.fnUntraced(function* (tenant: Tenant, at = start, amount = 1_000_000n) {
+  const repo = yield* PaymentRepo
+  const { payment } = yield* repo.open({
+    ...tenant,
+    id: yield* newId,
+    amount: AtomicUsdc.make(amount),
+    intentUrl: "https://shop.example.com/1",
+    receiver,
+    at
+  })
+  return payment
+})
+
+const settlementOf = Effect.fnUntraced(function* (
+  payment: Payment,
+  transactionId: TransactionHash,
+  logPosition = 0
+) {
+  const random = yield* SecureRandom.SecureRandom
+  const settlement: Settlement = {
+    paymentId: payment.id,
+    evidence: evidenceOf(transactionId),
+    reportedAt: after(5),
+    at: after(6),
+    transfer: {
+      chainId: 84532,
+      transactionId,
+      logPosition,
+      blockNumber: 100n,
+      blockHash: hash(7)
+    },
+    delivery: { id: yield* random.uuidV7(), body: new TextEncoder().encode("{}") },
+    watchAt: after(60)
+  }
+  return settlement
+})
+
+const registerEndpoint = Effect.fnUntraced(function* (tenant: Tenant) {
+  const webhooks = yield* WebhookRepo
+  const random = yield* SecureRandom.SecureRandom
+  yield* webhooks.createEndpoint(
+    tenant,
+    {
+      id: yield* random.uuidV7(),
+      url: "https://shop.example.com/hook",
+      secret: { kid: "k", ciphertext: new Uint8Array([1]) },
+      secretLastFour: "abcd"
+    },
+    start
+  )
+})
+
+/** Runs the contract on a layer that is built anew for each test. */
+export const paymentRepoContract = (layer: RepoLayer): void => {
+  const it = <E>(
+    name: string,
+    effect: () => Effect.Effect<unknown, E, PaymentRepo | WebhookRepo | KeyAuth | SecureRandom.SecureRandom>
+  ) => liveEffect(name, () => Effect.provide(effect(), layer))
+
+  it("opens a payment once: the same id again answers the same payment", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const input = {
+        ...tenant,
+        id: yield* newId,
+        amount: AtomicUsdc.make(99_999_999_999_999_999_999n),
+        intentUrl: "https://shop.example.com/1",
+        receiver,
+        at: start
+      }
+      const all = yield* Effect.forEach(Array.from({ length: 100 }), () => repo.open(input), {
+        concurrency: "unbounded"
+      })
+      expect(all.filter((one) => one.created)).toHaveLength(1)
+      expect(new Set(all.map((one) => one.payment.refCode)).size).toBe(1)
+      expect(all[0]?.payment).toMatchObject({
+        status: "pending",
+        amount: 99_999_999_999_999_999_999n,
+        receiver
+      })
+      expect(all[0]?.payment.refCode).toMatch(/^PAY-[A-Z0-9]{8}$/)
+      const page = yield* repo.list(tenant, { limit: 100, startingAfter: undefined })
+      expect(Option.getOrThrow(page).payments).toHaveLength(1)
+    }))
+
+  it("an expired token replays only a payment that exists", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      expect((yield* repo.openExpired(tenant, payment.id)).id).toBe(payment.id)
+      const error = yield* Effect.flip(repo.openExpired(tenant, yield* newId))
+      expect(error.code).toBe("INTENT_TOKEN_EXPIRED")
+    }))
+
+  it("finds a payment for its own merchant and environment alone", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      expect(Option.isSome(yield* repo.find(tenant, payment.id))).toBe(true)
+      expect(Option.isNone(yield* repo.find({ ...tenant, env: "live" }, payment.id))).toBe(true)
+      expect(Option.isNone(yield* repo.find(yield* newTenant(), payment.id))).toBe(true)
+    }))
+
+  it("lists newest first, in pages", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      // Two share a millisecond, so that the order must not rest on time alone.
+      for (const seconds of [1, 2, 2, 3, 4]) yield* opened(tenant, after(seconds))
+      yield* opened(yield* newTenant(), after(9))
+      const pages: Array<Payment> = []
+      let startingAfter: PaymentId | undefined
+      for (let page = 0; page < 3; page++) {
+        const { payments, hasMore } = Option.getOrThrow(yield* repo.list(tenant, { limit: 2, startingAfter }))
+        expect(hasMore).toBe(page < 2)
+        pages.push(...payments)
+        startingAfter = payments.at(-1)?.id
+      }
+      expect(pages.map((one) => one.createdAt.getTime())).toEqual(
+        [4, 3, 2, 2, 1].map((seconds) => after(seconds).getTime())
+      )
+      expect(new Set(pages.map((one) => one.id)).size).toBe(5)
+      expect(Option.isNone(yield* repo.list(tenant, { limit: 2, startingAfter: yield* newId }))).toBe(true)
+    }))
+
+  it("keeps an unverified report without touching the payment, and hands it out when due", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      const report = {
+        ...tenant,
+        paymentId: payment.id,
+        evidence: evidenceOf(hash(1)),
+        at: after(1),
+        nextCheckAt: after(5)
+      }
+      const kept = Option.getOrThrow(yield* repo.report(report))
+      expect(kept).toMatchObject({ status: "pending", reported: null })
+      expect(yield* repo.takeDueReports(after(4), after(60), 10)).toHaveLength(0)
+      const [due] = yield* repo.takeDueReports(after(5), after(60), 10)
+      expect(due).toMatchObject({ checks: 0, evidence: { transactionId: hash(1), payer } })
+      expect(due?.payment.id).toBe(payment.id)
+      // Taken: out of others' sight until the lease ends.
+      expect(yield* repo.takeDueReports(after(6), after(60), 10)).toHaveLength(0)
+      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), "not_found", after(10))
+      expect((yield* repo.takeDueReports(after(10), after(60), 10))[0]?.checks).toBe(1)
+      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), "amount", null)
+      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+    }))
+
+  it("another payer's report replaces nobody's; the same payer's newer one replaces the older", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      const report = (evidence: Evidence) =>
+        repo.report({ ...tenant, paymentId: payment.id, evidence, at: after(1), nextCheckAt: after(2) })
+      yield* report(evidenceOf(hash(1)))
+      yield* report(evidenceOf(hash(2)))
+      yield* report(evidenceOf(hash(3), 1_000_000n, address("d")))
+      const due = yield* repo.takeDueReports(after(3), after(60), 10)
+      expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(2), hash(3)].sort())
+    }))
+
+  it("a live payment freezes its first report and stays pending", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant("live")
+      const payment = yield* opened(tenant)
+      const report = (evidence: Evidence, at: Date) =>
+        repo.report({ ...tenant, paymentId: payment.id, evidence, at, nextCheckAt: after(5) })
+      const first = Option.getOrThrow(yield* report(evidenceOf(hash(1)), after(1)))
+      expect(first).toMatchObject({
+        status: "pending",
+        reported: { at: after(1), evidence: { transactionId: hash(1) } }
+      })
+      const second = Option.getOrThrow(yield* report(evidenceOf(hash(2)), after(2)))
+      expect(second.reported?.evidence.transactionId).toBe(hash(1))
+    }))
+
+  it("settles with its claim and its webhook, and drops the kept report", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const webhooks = yield* WebhookRepo
+      const tenant = yield* newTenant()
+      yield* registerEndpoint(tenant)
+      const payment = yield* opened(tenant)
+      yield* repo.report({
+        ...tenant,
+        paymentId: payment.id,
+        evidence: evidenceOf(hash(1)),
+        at: after(1),
+        nextCheckAt: after(5)
+      })
+      const settlement = yield* settlementOf(payment, hash(1), 3)
+      const settled = Option.getOrThrow(yield* repo.settle(settlement))
+      expect(settled).toMatchObject({
+        status: "settled",
+        settledAt: after(6),
+        failureReason: null,
+        reported: { at: after(5), evidence: { transactionId: hash(1), payer } }
+      })
+      expect(yield* repo.claimedLogs(84532, hash(1))).toEqual([3])
+      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+      expect(yield* webhooks.listDeliveries(tenant, 10)).toMatchObject([
+        { id: settlement.delivery.id, type: "payment.settled", paymentId: payment.id, status: "pending" }
+      ])
+      expect(Option.isNone(yield* repo.settle(settlement))).toBe(true)
+    }))
+
+  it("a settlement without an endpoint keeps its delivery, cancelled, for a resend", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const webhooks = yield* WebhookRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      yield* repo.settle(yield* settlementOf(payment, hash(1)))
+      expect(yield* webhooks.listDeliveries(tenant, 10)).toMatchObject([{ status: "cancelled" }])
+    }))
+
+  it("one transfer pays one payment: the other is refused and stays pending, with no webhook", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const webhooks = yield* WebhookRepo
+      const tenant = yield* newTenant()
+      yield* registerEndpoint(tenant)
+      const payments = yield* Effect.forEach(Array.from({ length: 8 }), () => opened(tenant))
+      const results = yield* Effect.forEach(
+        payments,
+        (payment) =>
+          Effect.flatMap(settlementOf(payment, hash(1)), (settlement) =>
+            Effect.result(repo.settle(settlement))
+          ),
+        { concurrency: "unbounded" }
+      )
+      expect(results.filter(Result.isSuccess)).toHaveLength(1)
+      const page = Option.getOrThrow(yield* repo.list(tenant, { limit: 100, startingAfter: undefined }))
+      expect(page.payments.filter((one) => one.status === "settled")).toHaveLength(1)
+      expect(page.payments.filter((one) => one.status === "pending")).toHaveLength(7)
+      expect(yield* webhooks.listDeliveries(tenant, 100)).toHaveLength(1)
+    }))
+
+  it("fifty settlements of one payment at once: one wins, one webhook", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const webhooks = yield* WebhookRepo
+      const tenant = yield* newTenant()
+      yield* registerEndpoint(tenant)
+      const payment = yield* opened(tenant)
+      const results = yield* Effect.forEach(
+        Array.from({ length: 50 }),
+        () =>
+          Effect.flatMap(settlementOf(payment, hash(1)), (settlement) =>
+            Effect.result(repo.settle(settlement))
+          ),
+        { concurrency: "unbounded" }
+      )
+      const wins = results.filter((one) => Result.isSuccess(one) && Option.isSome(one.success))
+      expect(wins).toHaveLength(1)
+      expect(yield* webhooks.listDeliveries(tenant, 100)).toHaveLength(1)
+    }))
+
+  it("fails what was never reported as expired, and what never verified as unverified", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const never = yield* opened(tenant)
+      const reported = yield* opened(tenant)
+      const fresh = yield* opened(tenant, after(100))
+      const recent = yield* opened(tenant)
+      const report = (payment: Payment, at: Date) =>
+        repo.report({ ...tenant, paymentId: payment.id, evidence: evidenceOf(hash(1)), at, nextCheckAt: at })
+      yield* report(reported, after(10))
+      yield* report(recent, after(95))
+      const failed = yield* repo.expire({
+        openedBefore: after(50),
+        reportedBefore: after(50),
+        at: after(200)
+      })
+      expect(new Map(failed.map((one) => [one.id, one.reason]))).toEqual(
+        new Map([
+          [never.id, "expired" as const],
+          [reported.id, "unverified" as const]
+        ])
+      )
+      const status = (payment: Payment) =>
+        Effect.map(repo.find(tenant, payment.id), (found) => Option.getOrThrow(found))
+      expect(yield* status(never)).toMatchObject({
+        status: "failed",
+        failureReason: "expired",
+        settledAt: null
+      })
+      expect((yield* status(fresh)).status).toBe("pending")
+      expect((yield* status(recent)).status).toBe("pending")
+      expect(Option.isNone(yield* repo.settle(yield* settlementOf(never, hash(1))))).toBe(true)
+      expect(
+        yield* repo.expire({ openedBefore: after(50), reportedBefore: after(50), at: after(201) })
+      ).toHaveLength(0)
+    }))
+
+  it("live payments with a recorded report do not expire", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant("live")
+      const payment = yield* opened(tenant)
+      yield* repo.report({
+        ...tenant,
+        paymentId: payment.id,
+        evidence: evidenceOf(hash(1)),
+        at: after(1),
+        nextCheckAt: after(1)
+      })
+      expect(
+        yield* repo.expire({ openedBefore: after(50), reportedBefore: after(50), at: after(60) })
+      ).toHaveLength(0)
+    }))
+
+  it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      yield* repo.settle(yield* settlementOf(payment, hash(1), 2))
+      expect(yield* repo.takeWatched(after(59), after(90), 10)).toHaveLength(0)
+      expect(yield* repo.takeWatched(after(60), after(90), 10)).toMatchObject([
+        { paymentId: payment.id, logPosition: 2, blockNumber: 100n, blockHash: hash(7), dropped: false }
+      ])
+      expect(yield* repo.takeWatched(after(61), after(90), 10)).toHaveLength(0)
+      yield* repo.noteWatched(payment.id, { number: 101n, hash: hash(8) }, null, after(100))
+      expect(yield* repo.takeWatched(after(100), after(130), 10)).toMatchObject([
+        { blockNumber: 101n, blockHash: hash(8) }
+      ])
+      yield* repo.noteWatched(payment.id, undefined, after(101), after(140))
+      expect(yield* repo.takeWatched(after(140), after(170), 10)).toMatchObject([{ dropped: true }])
+      yield* repo.noteWatched(payment.id, undefined, null, null)
+      expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
+    }))
+}

@@ -1,0 +1,21 @@
+// The in-memory layers that fast tests run on.
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AppConfig, type AppConfigShape, loadAppConfig } from "../../src/AppConfig.ts"
+
+const secret = Buffer.alloc(32, 7).toString("base64")
+
+/** A configuration with fixed secrets; overridden where a test cares. */
+export const testConfig = (overrides: Partial<AppConfigShape> = {}): Layer.Layer<AppConfig> =>
+  Layer.effect(
+    AppConfig,
+    Effect.map(
+      loadAppConfig({
+        BASE_URL: "http://localhost:8787",
+        INTENT_TOKEN_SECRETS: `test:${secret}`,
+        ENCRYPTION_KEYS: `test:${secret}`,
+        RATE_LIMIT_PER_KEY: "1000000"
+      }),
+      (config) => ({ ...config, ...overrides })
+    )
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto), Layer.orDie)

@@ -1,0 +1,116 @@
+// How a developer runs the whole HTTP service in `bun test`, on an in-memory chain
+// and store: swap the layers, drive the chain, speak HTTP. Copy this file.
+import { expect, test } from "bun:test"
+import { Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpRouter } from "effect/http"
+import * as App from "../src/App.ts"
+import { AlertRepo } from "../src/alerts/AlertRepo.ts"
+import { Alerts } from "../src/alerts/Alerts.ts"
+import { BuyerIdentity } from "../src/buyers/BuyerIdentity.ts"
+import { ChainVerifier } from "../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../src/chain/MemoryChain.ts"
+import { Address, networks } from "../src/domain/Chain.ts"
+import { Faucet } from "../src/faucet/Faucet.ts"
+import { RateLimiter } from "../src/http/RateLimiter.ts"
+import { KeyAuth } from "../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../src/payments/PaymentRepo.ts"
+import { DeliveryWake } from "../src/webhooks/DeliveryWake.ts"
+import { EgressPolicy } from "../src/webhooks/EgressPolicy.ts"
+import { WebhookRepo } from "../src/webhooks/WebhookRepo.ts"
+import { WebhookSender, WebhookSenderMemory } from "../src/webhooks/WebhookSender.ts"
+import { testConfig } from "./support/memory.ts"
+
+// 1. Every outside part in memory.
+const memory = Layer.mergeAll(
+  KeyAuth.layerMemory,
+  PaymentRepo.layerMemory,
+  ChainVerifier.layerMemory,
+  BuyerIdentity.layerMemory,
+  WebhookSender.layerMemory,
+  DeliveryWake.layerLocal,
+  RateLimiter.layerMemory,
+  Faucet.layerMemory(() => Effect.void),
+  Alerts.layer,
+  EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] })
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(WebhookRepo.layerMemory, AlertRepo.layerMemory)),
+  Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, testConfig()))
+)
+
+const buyer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
+const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+
+test("a payment settles on the in-memory chain and the webhook leaves", async () => {
+  const program = Effect.gen(function* () {
+    // 2. The whole HTTP service as a function from Request to Response.
+    const services = yield* Effect.context<Layer.Success<typeof memory>>()
+    const { handler } = HttpRouter.toWebHandler(
+      App.layerRoutes.pipe(Layer.provide(Layer.succeedContext(services))),
+      {
+        routerConfig: App.routerConfig,
+        disableLogger: true
+      }
+    )
+    const call = (method: string, path: string, key: string, body?: unknown) =>
+      Effect.promise(async () => {
+        const response = await handler(
+          new Request(`http://localhost${path}`, {
+            method,
+            headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) })
+          })
+        )
+        return { status: response.status, body: await response.json() }
+      })
+
+    // 3. A merchant with keys and a webhook endpoint.
+    const auth = yield* KeyAuth
+    const { keys } = yield* auth.createMerchant({
+      name: "Shop",
+      receivers: { test: receiver, live: receiver }
+    })
+    const { secret, publishable } = keys.test
+    yield* call("POST", "/api/v1/webhook-endpoint", secret, { url: "https://shop.example.com/hook" })
+
+    // 4. Intent, payment, and a transfer on the chain that the test drives.
+    const created = yield* call("POST", "/api/v1/payment-intents", secret, {
+      amount: "10",
+      intentUrl: "https://shop.example.com/orders/1"
+    })
+    const opened = yield* call("POST", "/api/v1/payments", publishable, {
+      intentToken: created.body.intentToken
+    })
+    expect(opened.status).toBe(201)
+    const chain = yield* MemoryChain
+    yield* chain.fund(buyer, { usdcAtomic: 10_000_000n })
+    const transactionId = yield* chain.transfer({ from: buyer, to: receiver, amount: 10_000_000n })
+
+    const report = call("PATCH", `/api/v1/payments/${opened.body.payment.id}`, publishable, {
+      buyerDidToken: `buyer:${buyer}`,
+      transactionId,
+      tokenChanges: [
+        { amountAtomic: "10000000", chainId: 84532, receiver, tokenAddress: networks.test.usdc.address }
+      ]
+    })
+    expect(yield* report).toMatchObject({ status: 202, body: { error: { code: "TEST_SETTLEMENT_PENDING" } } })
+    yield* chain.mine(2)
+    expect(yield* report).toMatchObject({
+      status: 200,
+      body: { payment: { status: "settled", payerAddress: buyer } }
+    })
+
+    // 5. What the merchant's receiver would have got.
+    const sender = yield* WebhookSenderMemory
+    const sent = yield* sender.sent.pipe(
+      Effect.repeat({ until: (all) => all.length > 0 }),
+      Effect.timeoutOption("2 seconds"),
+      Effect.map(Option.getOrThrow)
+    )
+    expect(JSON.parse(new TextDecoder().decode(sent[0]?.body))).toMatchObject({
+      type: "payment.settled",
+      transactionId
+    })
+  })
+  await Effect.runPromise(program.pipe(Effect.provide(memory)))
+})
