@@ -1,6 +1,7 @@
 // The whole HTTP contract, group by group. Handlers live in each room's Http.ts.
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
+import { compactDocument } from "./http/openApiDocument.ts"
 import { Answers } from "./http/RequestRules.ts"
 import { PaymentIntentsApi } from "./intents/Api.ts"
 import { PaymentsApi } from "./payments/Api.ts"
@@ -12,6 +13,7 @@ export class Api extends HttpApi.make("quittance")
   .middleware(Answers)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(OpenApi.Transform, compactDocument)
   .annotateMerge(
     OpenApi.annotations({
       title: "Quittance",

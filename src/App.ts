@@ -20,6 +20,7 @@ import { FaucetRepo } from "./faucet/FaucetRepo.ts"
 import * as Answers from "./http/Answers.ts"
 import * as AuthorizationLive from "./http/AuthorizationLive.ts"
 import * as BodyRulesLive from "./http/bodyRulesLive.ts"
+import * as Documents from "./http/Documents.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
 import * as Routing from "./http/Routing.ts"
 import * as System from "./http/System.ts"
@@ -90,7 +91,8 @@ const routes = Layer.mergeAll(
     ])
   ),
   System.layer,
-  Routing.layer(System.systemPaths)
+  Documents.layer,
+  Routing.layer([...System.systemPaths, ...Documents.documentPaths])
 )
 
 /** What the swappable services stand on and what stands on them. */

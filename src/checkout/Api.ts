@@ -20,7 +20,7 @@ import { CreatedIntent } from "../intents/Api.ts"
 /** The amounts that the playground mints intents for (specification 8). */
 export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
 
-const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/))
+const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/u))
 
 export const BalanceView = Schema.Struct({
   usdcAtomic: Digits.annotate({

@@ -7,13 +7,13 @@ export type Env = typeof Env.Type
 
 /** An address in its canonical EIP-55 spelling, so that two equal addresses are equal strings. */
 export const Address = Schema.TemplateLiteral(["0x", Schema.String])
-  .check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/, { message: "an address: 0x and 40 hex digits" }))
+  .check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u, { message: "an address: 0x and 40 hex digits" }))
   .pipe(Schema.brand("Address"))
 export type Address = typeof Address.Type
 
 /** A transaction hash: 0x and 64 lower-case hex digits. */
 export const TransactionHash = Schema.TemplateLiteral(["0x", Schema.String])
-  .check(Schema.isPattern(/^0x[0-9a-f]{64}$/, { message: "a transaction hash: 0x and 64 hex digits" }))
+  .check(Schema.isPattern(/^0x[0-9a-f]{64}$/u, { message: "a transaction hash: 0x and 64 hex digits" }))
   .pipe(Schema.brand("TransactionHash"))
 export type TransactionHash = typeof TransactionHash.Type
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Address, Env } from "./Chain.ts"
 
 export const Uuid = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, { message: "a UUID" })
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u, { message: "a UUID" })
 )
 
 export const MerchantId = Uuid.pipe(Schema.brand("MerchantId"))

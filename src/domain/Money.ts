@@ -33,13 +33,18 @@ export const formatUsd = (atomic: bigint): string => {
  * 14 integer and 6 decimal digits, greater than 0, ASCII digits only.
  */
 export const UsdAmount = Schema.String.check(
-  Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/, {
+  Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
     message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
   }),
-  Schema.isPattern(/[1-9]/, { message: "an amount greater than 0" })
-).pipe(
-  Schema.decodeTo(AtomicUsdc, {
-    decode: SchemaGetter.transform(parse),
-    encode: SchemaGetter.transform(formatUsd)
-  })
+  Schema.isPattern(/[1-9]/u, { message: "an amount greater than 0" })
 )
+  .annotate({
+    description: "USD as a decimal string: up to 14 integer and 6 decimal digits, greater than 0.",
+    examples: ["10.00"]
+  })
+  .pipe(
+    Schema.decodeTo(AtomicUsdc, {
+      decode: SchemaGetter.transform(parse),
+      encode: SchemaGetter.transform(formatUsd)
+    })
+  )

@@ -5,7 +5,7 @@ import { Address, networks } from "./Chain.ts"
 
 export const TokenChange = Schema.Struct({
   amountAtomic: Schema.String.check(
-    Schema.isPattern(/^(0|[1-9][0-9]{0,77})$/, {
+    Schema.isPattern(/^(0|[1-9][0-9]{0,77})$/u, {
       message: "the amount in the token's smallest units, as decimal digits"
     })
   ).annotate({

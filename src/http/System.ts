@@ -1,26 +1,15 @@
-// Routes outside the versioned contract: health and the contract itself.
+// Routes outside the versioned contract: is it alive, is it ready.
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { Api } from "../Api.ts"
 import { ready } from "../Database.ts"
 
 /** Every GET path here, for the answers to other methods. */
-export const systemPaths = ["/healthz", "/readyz", "/openapi.json"]
+export const systemPaths = ["/healthz", "/readyz"]
 
 const json = (body: unknown, status = 200) => HttpServerResponse.jsonUnsafe(body, { status })
 
-export const layer = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    yield* router.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
-    yield* router.add(
-      "GET",
-      "/openapi.json",
-      Effect.sync(() => json(OpenApi.fromApi(Api)))
-    )
-  })
-)
+export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 
 /** Ready when the database answers and carries every migration. */
 export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient> =

@@ -12,11 +12,6 @@ export const Token = Schema.Struct({
   chainId: Schema.Int.annotate({ description: "EIP-155 chain id.", examples: [networks.test.chainId] })
 }).annotate({ identifier: "Token" })
 
-export const Amount = UsdAmount.annotate({
-  description: "USD as a decimal string with at least two and at most six decimals.",
-  examples: [10_000_000n as typeof UsdAmount.Type]
-})
-
 const noControls = (text: string) => text.isWellFormed() && !/[\p{Cc}\s\\]/u.test(text)
 
 /** Specification 4.1: https, or http on localhost; no credentials, no fragment, at most 2048 characters. */
@@ -42,7 +37,7 @@ export const IntentUrl = Schema.String.check(
 })
 
 export const Intent = Schema.Struct({
-  amount: Amount,
+  amount: UsdAmount,
   currency: Schema.Literal("USD"),
   mode: Env.annotate({ description: "The key's environment." }),
   receiver: Address.annotate({
@@ -63,7 +58,7 @@ export const CreatedIntent = Schema.Struct({
 export class PaymentIntentsApi extends HttpApiGroup.make("paymentIntents")
   .add(
     HttpApiEndpoint.post("create", "/payment-intents", {
-      payload: Schema.Struct({ amount: Amount, intentUrl: IntentUrl }),
+      payload: Schema.Struct({ amount: UsdAmount, intentUrl: IntentUrl }),
       success: CreatedIntent.pipe(HttpApiSchema.status(201))
     }).annotateMerge(
       OpenApi.annotations({

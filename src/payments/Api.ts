@@ -14,12 +14,13 @@ import {
   PaymentReportConflict,
   TestSettlementMismatch
 } from "../domain/Errors.ts"
+import { UsdAmount } from "../domain/Money.ts"
 import { FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { ErrorBody, errorResponse } from "../http/ErrorResponse.ts"
 import { BodyRules } from "../http/RequestRules.ts"
-import { Amount, Token } from "../intents/Api.ts"
+import { Token } from "../intents/Api.ts"
 
 const Timestamp = Schema.String.annotate({
   description: "ISO 8601 in UTC with milliseconds.",
@@ -29,7 +30,7 @@ const Timestamp = Schema.String.annotate({
 /** The payment object (specification 2.1). Absent fields are omitted. */
 export const PaymentView = Schema.Struct({
   id: PaymentId.annotate({ description: "Equals the `jti` of the intent token." }),
-  amount: Amount,
+  amount: UsdAmount,
   currency: Schema.Literal("USD"),
   env: Env,
   livemode: Schema.Boolean,
@@ -64,42 +65,46 @@ export const PendingAnswer = Schema.Struct({
 
 /** A UUID in any letter case. */
 const PaymentIdParam = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, { message: "a UUID" })
-).pipe(
-  Schema.decodeTo(PaymentId, {
-    decode: SchemaGetter.transform((text) => text.toLowerCase()),
-    encode: SchemaGetter.transform((id) => id)
-  })
+  Schema.isPattern(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/u, { message: "a UUID" })
 )
+  .annotate({ description: "A payment's id, a UUID.", examples: ["01a1fc34-7205-710e-9410-874fee9a4996"] })
+  .pipe(
+    Schema.decodeTo(PaymentId, {
+      decode: SchemaGetter.transform((text) => text.toLowerCase()),
+      encode: SchemaGetter.transform((id) => id)
+    })
+  )
 
 /** A transaction hash in any letter case. */
 const TransactionId = Schema.String.check(
-  Schema.isPattern(/^0x[0-9a-fA-F]{64}$/, { message: "a transaction hash: 0x and 64 hex digits" })
-).pipe(
-  Schema.decodeTo(TransactionHash, {
-    decode: SchemaGetter.transform((text) => TransactionHash.make(`0x${text.slice(2).toLowerCase()}`)),
-    encode: SchemaGetter.transform((hash) => hash)
-  })
+  Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u, { message: "a transaction hash: 0x and 64 hex digits" })
 )
+  .annotate({ description: "The hash of the transaction that holds the transfer." })
+  .pipe(
+    Schema.decodeTo(TransactionHash, {
+      decode: SchemaGetter.transform((text) => TransactionHash.make(`0x${text.slice(2).toLowerCase()}`)),
+      encode: SchemaGetter.transform((hash) => hash)
+    })
+  )
 
 const Limit = Schema.String.check(
-  Schema.isPattern(/^([1-9][0-9]?|100)$/, { message: "an integer from 1 to 100" })
-).pipe(
-  Schema.decodeTo(Schema.Int, {
-    decode: SchemaGetter.transform(Number),
-    encode: SchemaGetter.transform(String)
-  })
+  Schema.isPattern(/^([1-9][0-9]?|100)$/u, { message: "an integer from 1 to 100" })
 )
+  .annotate({ description: "Page size, 1 to 100; 20 by default.", examples: ["20"] })
+  .pipe(
+    Schema.decodeTo(Schema.Int, {
+      decode: SchemaGetter.transform(Number),
+      encode: SchemaGetter.transform(String)
+    })
+  )
 
 export class PaymentsApi extends HttpApiGroup.make("payments")
   .add(
     HttpApiEndpoint.get("list", "/payments", {
       query: {
-        limit: Schema.optionalKey(Limit.annotate({ description: "Page size, 1 to 100; 20 by default." })),
+        limit: Schema.optionalKey(Limit),
         env: Schema.optionalKey(Env.annotate({ description: "Must equal the key's environment." })),
-        startingAfter: Schema.optionalKey(
-          PaymentIdParam.annotate({ description: "The last payment of the page before." })
-        )
+        startingAfter: Schema.optionalKey(PaymentIdParam)
       },
       success: Schema.Struct({
         payments: Schema.Array(PaymentView),
