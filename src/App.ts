@@ -130,10 +130,19 @@ const real = Layer.mergeAll(
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
-const server = Layer.unwrap(
-  Effect.map(AppConfig, ({ port, host }) =>
-    BunHttpServer.layer({ port, hostname: host, maxRequestBodySize: 128 * 1024, idleTimeout: 30 })
-  )
+/** A listening socket. Bodies past the contract's 64 KiB are answered 413; far larger ones are not read at all. */
+export const layerServer = (options: { readonly port: number; readonly hostname: string }) =>
+  BunHttpServer.layer({ ...options, maxRequestBodySize: 1024 * 1024, idleTimeout: 30 })
+
+/** Routes and workers, listening, on services of the caller's choice. */
+export const layerHttp = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
+  routerConfig,
+  disableLogger: true,
+  disableListenLog: true
+}).pipe(Layer.merge(workers), Layer.provide(services))
+
+const configuredServer = Layer.unwrap(
+  Effect.map(AppConfig, ({ port, host }) => layerServer({ port, hostname: host }))
 )
 
 /** The service: routes and workers on everything real, listening. Needs the configuration alone. */
@@ -141,11 +150,7 @@ export const layer: Layer.Layer<
   Layer.Success<typeof real>,
   Layer.Error<typeof real> | HttpServerError.ServeError,
   AppConfig
-> = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
-  routerConfig,
-  disableLogger: true,
-  disableListenLog: true
-}).pipe(Layer.merge(workers), Layer.provide(services), Layer.provide(server), Layer.provideMerge(real))
+> = layerHttp.pipe(Layer.provide(configuredServer), Layer.provideMerge(real))
 
 /** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
 export const layerRoutes = Layer.merge(routes, workers).pipe(

@@ -79,6 +79,15 @@ export const layer = (systemPaths: ReadonlyArray<string>) =>
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
           const requestId = requestIdOf(request)
+          // The router would read `/payments/` as a payment with an empty id.
+          if (/.\/(\?|$)/.test(request.url)) {
+            return Effect.succeed(
+              HttpServerResponse.setHeaders(
+                errorAnswer(new NotFound(), requestId, baseUrl),
+                commonHeaders(requestId)
+              )
+            )
+          }
           return httpEffect.pipe(
             Effect.provideService(RequestId, requestId),
             Effect.catchCause((cause) => {

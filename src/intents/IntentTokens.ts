@@ -14,6 +14,7 @@ export const intentTokenLifetime = 300
 
 const algorithm = "HS256"
 const type = "intent+jwt"
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const Claims = Schema.Struct({
   iss: Schema.String,
@@ -99,6 +100,8 @@ export class IntentTokens extends Context.Service<
 
       const verify = Effect.fnUntraced(
         function* (token: string) {
+          // Decoders of base64url pass over stray characters; a token has none.
+          if (!compactForm.test(token)) return yield* new InvalidIntentToken()
           const verified = yield* Effect.tryPromise({
             try: () => compactVerify(token, keyFor, { algorithms: [algorithm] }),
             catch: () => new InvalidIntentToken()

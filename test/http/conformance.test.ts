@@ -1,0 +1,44 @@
+// The interface specification as a table, over real HTTP, on every database. Each
+// case names its section; each response is also held against the OpenAPI document.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { networks } from "../../src/domain/Chain.ts"
+import { onEachDatabase } from "../support/database.ts"
+import { receiver, startService, type TestMerchant, type TestService } from "../support/service.ts"
+import { cases } from "./conformance.cases.ts"
+import { makeShop, type Shop } from "./shop.ts"
+
+onEachDatabase("Conformance", (database) => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let shop: Shop
+  let other: Shop
+  let newShop: () => Promise<Shop>
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    newShop = async (): Promise<Shop> => {
+      const merchant: TestMerchant = await Effect.runPromise(service.newMerchant)
+      return makeShop(service, merchant)
+    }
+    shop = await newShop()
+    other = await newShop()
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  const sections = [...new Set(cases.map((one) => one.section))]
+  for (const section of sections) {
+    describe(`section ${section}`, () => {
+      for (const one of cases.filter((each) => each.section === section)) {
+        test(one.name, () => one.run({ shop, other, service, fresh: newShop }))
+      }
+    })
+  }
+
+  test("the table holds at least 250 cases", () => expect(cases.length).toBeGreaterThanOrEqual(250))
+  test("the table names networks as the specification does", () => {
+    expect(networks.test.chainId).toBe(84532)
+    expect(networks.live.chainId).toBe(42161)
+    expect(receiver).toMatch(/^0x/)
+  })
+})

@@ -1,0 +1,120 @@
+// Holds every response of the suite against the published OpenAPI document: status
+// declared, body valid, common headers present.
+import Ajv2020 from "ajv/dist/2020"
+import addFormats from "ajv-formats"
+import { errorCodes } from "../../src/domain/ErrorCode.ts"
+import { openApiDocument } from "../../src/http/Documents.ts"
+
+const document = JSON.parse(JSON.stringify(openApiDocument("http://localhost:8787")))
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats(ajv)
+ajv.addSchema({ $id: "openapi", ...document })
+
+interface Route {
+  readonly template: string
+  readonly pattern: RegExp
+}
+
+const routes: ReadonlyArray<Route> = Object.keys(document.paths).map((template) => ({
+  template,
+  pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, "[^/]+")}$`)
+}))
+
+const validators = new Map<string, ReturnType<typeof ajv.compile>>()
+const validatorAt = (pointer: string) => {
+  const found = validators.get(pointer)
+  if (found !== undefined) return found
+  const made = ajv.compile({ $ref: `openapi#${pointer}` })
+  validators.set(pointer, made)
+  return made
+}
+const escape = (part: string) => part.replaceAll("~", "~0").replaceAll("/", "~1")
+
+const envelope = () => validatorAt("/components/schemas/ErrorEnvelope")
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are looked into by tests
+  readonly body: any
+}
+
+/** What is wrong with a response, or undefined. */
+export const contractBreak = (method: string, path: string, answer: Answer): string | undefined => {
+  const { status, headers, text, body } = answer
+  if (headers.get("cache-control") !== "no-store") return "cache-control is not no-store"
+  if (!/^[A-Za-z0-9._-]{8,64}$/.test(headers.get("x-request-id") ?? "")) return "no x-request-id"
+  if (status >= 500 && status !== 503) return `status ${status}`
+  const pathname = path.split("?")[0] ?? ""
+  const withoutBody = method === "HEAD" || status === 204
+  if (withoutBody) return text === "" ? undefined : "a body where none may be"
+  if (status >= 400 || body?.error !== undefined) {
+    if (!headers.get("content-type")?.startsWith("application/json")) return "an error that is not JSON"
+    if (status >= 400 && !envelope()(body)) return `not the envelope: ${ajv.errorsText(envelope().errors)}`
+    const code: unknown = body.error.code
+    const known = Object.entries(errorCodes).find(([name]) => name === code)?.[1]
+    if (known?.status !== status) return `code ${String(code)} with status ${status}`
+    if (body.error.requestId !== headers.get("x-request-id"))
+      return "envelope and header name different requests"
+    if (status === 429 && !/^[1-9]\d*$/.test(headers.get("retry-after") ?? ""))
+      return "429 without retry-after"
+  }
+  const route = routes.find((one) => one.pattern.test(pathname))
+  const operation = route === undefined ? undefined : document.paths[route.template][method.toLowerCase()]
+  if (route === undefined || operation === undefined) return undefined
+  const declared = operation.responses[String(status)]
+  if (declared === undefined) return `${method} ${route.template} does not declare ${status}`
+  if (declared.content === undefined) return undefined
+  const pointer = [
+    "paths",
+    route.template,
+    method.toLowerCase(),
+    "responses",
+    String(status),
+    "content",
+    "application/json",
+    "schema"
+  ]
+  const validate = validatorAt(`/${pointer.map(escape).join("/")}`)
+  return validate(body)
+    ? undefined
+    : `${method} ${route.template} ${status}: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 300)}`
+}
+
+export interface Call {
+  readonly method: string
+  readonly path: string
+  readonly key?: string | undefined
+  /** A value is sent as JSON; a string or bytes as they are. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a request and holds the answer against the contract. */
+export const send = async (baseUrl: string, call: Call): Promise<Answer> => {
+  const { method, path, key, body, headers } = call
+  const raw = typeof body === "string" || body instanceof Uint8Array
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers
+    },
+    ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) })
+  })
+  const text = await response.text()
+  const json = response.headers.get("content-type")?.startsWith("application/json") === true && text !== ""
+  const answer: Answer = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: json ? JSON.parse(text) : undefined
+  }
+  const broken = contractBreak(method, path, answer)
+  if (broken !== undefined)
+    throw new Error(`${method} ${path} breaks the contract: ${broken}\n${text.slice(0, 500)}`)
+  return answer
+}

@@ -1,0 +1,103 @@
+// The whole service for wire tests: real HTTP on a free port, a real database, the
+// in-memory chain and sender. Every response is checked against the OpenAPI document.
+import { Context, Effect, Layer, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpServer } from "effect/http"
+import * as App from "../../src/App.ts"
+import type { AppConfigShape } from "../../src/AppConfig.ts"
+import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
+import { Alerts } from "../../src/alerts/Alerts.ts"
+import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { Address, type Env } from "../../src/domain/Chain.ts"
+import { Faucet } from "../../src/faucet/Faucet.ts"
+import { RateLimiter } from "../../src/http/RateLimiter.ts"
+import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
+import { EgressPolicy } from "../../src/webhooks/EgressPolicy.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import type { TestDatabase } from "./database.ts"
+import { testConfig } from "./memory.ts"
+
+export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+
+const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
+  Layer.mergeAll(
+    KeyAuth.layer,
+    PaymentRepo.layer,
+    ChainVerifier.layerMemory,
+    BuyerIdentity.layerMemory,
+    WebhookSender.layerMemory,
+    DeliveryWake.layerLocal,
+    RateLimiter.layerMemory,
+    Faucet.layerMemory(() => Effect.void),
+    Alerts.layer,
+    EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(WebhookRepo.layer, AlertRepo.layer)),
+    Layer.provideMerge(database.layer),
+    Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, testConfig(config)))
+  )
+
+export type TestServices = Layer.Success<ReturnType<typeof services>>
+
+export interface TestMerchant {
+  readonly id: string
+  readonly keys: FirstKeys
+}
+
+export interface TestService {
+  readonly baseUrl: string
+  readonly context: Context.Context<TestServices>
+  readonly chain: MemoryChain["Service"]
+  readonly sender: WebhookSenderMemory["Service"]
+  readonly auth: KeyAuth["Service"]
+  readonly newMerchant: Effect.Effect<TestMerchant>
+  readonly newKey: (
+    merchant: TestMerchant,
+    kind: "secret" | "agent",
+    env: Env,
+    permission: "manage" | "read"
+  ) => Effect.Effect<string>
+}
+
+/** Starts the service; it ends with the scope. */
+export const startService = (
+  database: TestDatabase,
+  config: Partial<AppConfigShape> = {}
+): Effect.Effect<TestService, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(services(database, config))
+    const http = yield* Layer.build(
+      App.layerHttp.pipe(
+        Layer.provideMerge(Layer.orDie(App.layerServer({ port: 0, hostname: "127.0.0.1" }))),
+        Layer.provide(Layer.succeedContext(context))
+      )
+    )
+    const { address } = Context.get(http, HttpServer.HttpServer)
+    const port = address._tag === "UnixPathAddress" ? 0 : address.port
+    const use = <A, E>(effect: Effect.Effect<A, E, TestServices>) => Effect.provideContext(effect, context)
+    const auth = yield* use(Effect.service(KeyAuth))
+
+    const newMerchant = Effect.map(
+      auth.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } }),
+      ({ merchant, keys }): TestMerchant => ({ id: merchant.id, keys })
+    )
+    return {
+      baseUrl: `http://127.0.0.1:${port}`,
+      context,
+      chain: yield* use(Effect.service(MemoryChain)),
+      sender: yield* use(Effect.service(WebhookSenderMemory)),
+      auth,
+      newMerchant,
+      newKey: (merchant, kind, env, permission) =>
+        Effect.gen(function* () {
+          const principal = yield* Effect.orDie(auth.authenticate(merchant.keys.test.secret))
+          const issued = yield* auth.createKey(principal.merchant.id, { kind, env, permission })
+          return issued.key
+        })
+    }
+  })
