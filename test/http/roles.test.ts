@@ -1,0 +1,209 @@
+// Key roles by route, walked in full: every kind of key, every route, own and other
+// merchants' objects. The expectation is written out here, apart from the code's table.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../../src/Api.ts"
+import { access } from "../../src/http/routes.ts"
+import { generateKey } from "../../src/keys/KeyFormat.ts"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { buyer, intentUrl, makeShop, type Shop, tokenChangesOf } from "./shop.ts"
+
+type KeyName = keyof Shop["keys"] | "revoked" | "malformed" | "unknown" | "none"
+
+const keyNames: ReadonlyArray<KeyName> = [
+  "full",
+  "readOnly",
+  "publishable",
+  "agent",
+  "liveFull",
+  "liveReadOnly",
+  "livePublishable",
+  "liveAgent",
+  "revoked",
+  "malformed",
+  "unknown",
+  "none"
+]
+
+/** Which kinds of key get past the door of each route; all others are refused there. */
+const doors: Readonly<
+  Record<
+    string,
+    {
+      readonly method: string
+      readonly path: string
+      readonly body?: unknown
+      readonly opens: ReadonlyArray<KeyName>
+    }
+  >
+> = {
+  "paymentIntents.create": {
+    method: "POST",
+    path: "/api/v1/payment-intents",
+    body: { amount: "1", intentUrl },
+    opens: ["full", "liveFull"]
+  },
+  "payments.list": {
+    method: "GET",
+    path: "/api/v1/payments",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "payments.retrieve": {
+    method: "GET",
+    path: "/api/v1/payments/{id}",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "payments.open": {
+    method: "POST",
+    path: "/api/v1/payments",
+    body: { intentToken: "x" },
+    opens: ["publishable", "livePublishable"]
+  },
+  "payments.report": {
+    method: "PATCH",
+    path: "/api/v1/payments/{id}",
+    body: {
+      buyerDidToken: `buyer:${buyer}`,
+      transactionId: `0x${"ab".repeat(32)}`,
+      tokenChanges: tokenChangesOf(1n)
+    },
+    opens: ["publishable", "livePublishable"]
+  },
+  "webhookEndpoint.retrieve": {
+    method: "GET",
+    path: "/api/v1/webhook-endpoint",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "webhookEndpoint.create": {
+    method: "POST",
+    path: "/api/v1/webhook-endpoint",
+    body: { url: "https://roles.example.com/" },
+    opens: ["full", "liveFull"]
+  },
+  "webhookEndpoint.update": {
+    method: "PATCH",
+    path: "/api/v1/webhook-endpoint",
+    body: { url: "https://roles.example.com/" },
+    opens: ["full", "liveFull"]
+  },
+  "webhookEndpoint.delete": {
+    method: "DELETE",
+    path: "/api/v1/webhook-endpoint",
+    opens: ["full", "liveFull"]
+  },
+  "webhookEndpoint.test": {
+    method: "POST",
+    path: "/api/v1/webhook-endpoint/test",
+    opens: ["full", "liveFull"]
+  },
+  "checkout.context": {
+    method: "GET",
+    path: "/api/v1/checkout-context",
+    opens: ["publishable", "livePublishable"]
+  },
+  "testRail.balance": {
+    method: "GET",
+    path: `/api/v1/checkout/test-balance?address=${buyer}`,
+    opens: ["publishable", "livePublishable"]
+  },
+  "testRail.funds": {
+    method: "POST",
+    path: "/api/v1/checkout/test-funds",
+    body: { buyerDidToken: "x" },
+    opens: ["publishable", "livePublishable"]
+  }
+}
+
+const shut = (key: KeyName, name: string): { readonly status: number; readonly code: string } =>
+  ["revoked", "malformed", "unknown", "none"].includes(key)
+    ? { status: 401, code: "INVALID_API_KEY" }
+    : key === "readOnly" || key === "liveReadOnly"
+      ? doors[name]?.opens.includes("full") === true
+        ? { status: 403, code: "MANAGE_PERMISSION_REQUIRED" }
+        : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
+      : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
+
+describe("Key roles by route", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let shop: Shop
+  const ids: Record<string, string> = {}
+  const keys = new Map<KeyName, string | undefined>()
+
+  beforeAll(async () => {
+    const [database] = databases
+    if (database === undefined) throw new Error("no database")
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const other = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    ids["own test"] = (await shop.open()).body.payment.id
+    ids["own live"] = (await shop.open("1", "live")).body.payment.id
+    ids["other's test"] = (await other.open()).body.payment.id
+    ids["other's live"] = (await other.open("1", "live")).body.payment.id
+    for (const [name, key] of Object.entries(shop.keys)) keys.set(name as KeyName, key)
+    const doomed = await Effect.runPromise(
+      Effect.gen(function* () {
+        const principal = yield* service.auth.authenticate(shop.keys.full)
+        const issued = yield* service.auth.createKey(principal.merchant.id, {
+          kind: "secret",
+          env: "test",
+          permission: "manage"
+        })
+        yield* service.auth.revokeKey(principal.merchant.id, issued.id)
+        return issued.key
+      })
+    )
+    keys.set("revoked", doomed)
+    keys.set("malformed", `${shop.keys.full.slice(0, -1)}_`)
+    keys.set(
+      "unknown",
+      await Effect.runPromise(generateKey("secret", "test").pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+    )
+    keys.set("none", undefined)
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  test("every endpoint of the contract is walked, and none is open that the code's table does not name", () => {
+    const names: Array<string> = []
+    HttpApi.reflect(Api, {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint, group }) => void names.push(`${group.identifier}.${endpoint.identifier}`)
+    })
+    const bearer = names.filter((name) => name !== "playground.intent").sort()
+    expect(Object.keys(doors).sort()).toEqual(bearer)
+    expect(Object.keys(access).sort()).toEqual(bearer)
+  })
+
+  for (const [name, door] of Object.entries(doors)) {
+    for (const key of keyNames) {
+      const objects = door.path.includes("{id}")
+        ? ["own test", "own live", "other's test", "other's live"]
+        : [""]
+      for (const object of objects) {
+        const opens = door.opens.includes(key)
+        test(`${key} key at ${name} ${object}: ${opens ? "passes the door" : "is refused"}`, async () => {
+          const answer = await shop.call({
+            method: door.method,
+            path: door.path.replace("{id}", ids[object] ?? ""),
+            key: keys.get(key),
+            body: door.body
+          })
+          const code = answer.body?.error?.code
+          if (!opens) {
+            expect({ status: answer.status, code }).toEqual(shut(key, name))
+            return
+          }
+          expect(["INVALID_API_KEY", "KEY_KIND_NOT_ALLOWED", "MANAGE_PERMISSION_REQUIRED"]).not.toContain(
+            code
+          )
+          if (object === "") return
+          const own = object === (key.startsWith("live") ? "own live" : "own test")
+          expect(code === "PAYMENT_NOT_FOUND").toBe(!own)
+        })
+      }
+    }
+  }
+})
