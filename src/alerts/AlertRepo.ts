@@ -1,13 +1,15 @@
 // The SQL of alerts.
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Alert } from "./Alerts.ts"
+import type { Alert, AlertKind } from "./Alerts.ts"
 
 export class AlertRepo extends Context.Service<
   AlertRepo,
   {
     /** False where the same kind and subject is open already. */
     readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
+    /** Acknowledges what is open about the subject; false where nothing is. */
+    readonly close: (kind: AlertKind, subject: string, at: Date) => Effect.Effect<boolean>
   }
 >()("quittance/alerts/AlertRepo") {
   static readonly layer: Layer.Layer<AlertRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -24,6 +26,12 @@ export class AlertRepo extends Context.Service<
             ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
             RETURNING id`
           return rows.length > 0
+        }, Effect.orDie),
+        close: Effect.fn("AlertRepo.close")(function* (kind, subject, at) {
+          const rows = yield* sql`
+            UPDATE alerts SET acknowledged_at = ${at}
+            WHERE kind = ${kind} AND subject = ${subject} AND acknowledged_at IS NULL RETURNING id`
+          return rows.length > 0
         }, Effect.orDie)
       })
     })
@@ -39,7 +47,8 @@ export class AlertRepo extends Context.Service<
           const fresh = !open.has(key)
           open.add(key)
           return fresh
-        })
+        }),
+      close: (kind, subject) => Effect.sync(() => open.delete(`${kind} ${subject}`))
     })
   })
 }

@@ -12,7 +12,8 @@ export const alertKinds = [
   "rpc_disagreement",
   "rpc_unreachable",
   "wrong_chain",
-  "faucet_empty"
+  "faucet_empty",
+  "faucet_not_configured"
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 
@@ -28,7 +29,11 @@ export interface Alert {
 
 export class Alerts extends Context.Service<
   Alerts,
-  { readonly raise: (alert: Alert) => Effect.Effect<void> }
+  {
+    readonly raise: (alert: Alert) => Effect.Effect<void>
+    /** The cause has gone by itself: closes what is open about the subject. */
+    readonly resolve: (kind: AlertKind, subject: string) => Effect.Effect<void>
+  }
 >()("quittance/alerts/Alerts") {
   static readonly layer: Layer.Layer<Alerts, never, AlertRepo | SecureRandom.SecureRandom> = Layer.effect(
     Alerts,
@@ -41,6 +46,14 @@ export class Alerts extends Context.Service<
           if (raised) {
             yield* Effect.logError(alert.message).pipe(
               Effect.annotateLogs({ alert: alert.kind, subject: alert.subject })
+            )
+          }
+        }),
+        resolve: Effect.fn("Alerts.resolve")(function* (kind, subject) {
+          const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate)
+          if (closed) {
+            yield* Effect.logInfo("An alert has resolved itself").pipe(
+              Effect.annotateLogs({ alert: kind, subject })
             )
           }
         })

@@ -1,5 +1,6 @@
 // Why a buyer's identity token was refused, and what the buyer can do about it.
 import { Schema } from "effect"
+import { ChainUnavailableError, InvalidBuyerTokenError } from "../domain/Errors.ts"
 
 export const InvalidBuyerTokenReason = Schema.Literals([
   "malformed",
@@ -34,3 +35,12 @@ export class InvalidBuyerToken extends Schema.TaggedError<InvalidBuyerToken>()("
     return new InvalidBuyerToken({ reason, message: advice[reason] })
   }
 }
+
+/** The answer to the caller: 401 for a token that is refused, 503 while it cannot be checked. */
+export const refusalOf = ({
+  message,
+  reason
+}: InvalidBuyerToken): InvalidBuyerTokenError | ChainUnavailableError =>
+  reason === "unavailable"
+    ? new ChainUnavailableError({ reason: "buyer_token", message, retryAfter: 5 })
+    : new InvalidBuyerTokenError({ reason, message })

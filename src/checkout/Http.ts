@@ -5,13 +5,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Balance } from "../chain/Verification.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
-  InvalidBuyerTokenError,
   KeyKindNotAllowed,
   PlaygroundTestnetOnly,
   RateLimited
@@ -95,11 +95,7 @@ const testRail = HttpApiBuilder.group(
           merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience]
         const { address } = yield* buyers
           .verify(payload.buyerDidToken, { audiences, env: "test" })
-          .pipe(
-            Effect.catchTag("InvalidBuyerToken", ({ reason, message }) =>
-              Effect.fail(new InvalidBuyerTokenError({ reason, message }))
-            )
-          )
+          .pipe(Effect.mapError(refusalOf))
         const grant = yield* faucet.grant({
           merchantId: merchant.id,
           recipient: address,

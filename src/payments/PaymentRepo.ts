@@ -78,7 +78,20 @@ export interface DueReport {
 /** A settled transfer whose block is not final yet. */
 export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   readonly paymentId: PaymentId
-  readonly dropped: boolean
+  /** What the transaction must still carry. */
+  readonly transfer: { readonly payer: Address; readonly receiver: Address; readonly amount: AtomicUsdc }
+  /** Since when the chain no longer shows it. */
+  readonly droppedAt: Date | null
+}
+
+/** What a look at a settled transfer's block gave. */
+export interface WatchNote {
+  /** Where a reorganisation has put the transaction; absent where it stays. */
+  readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash">
+  /** Since when the chain no longer shows the transfer. */
+  readonly droppedAt: Date | null
+  /** When to look again; null ends the watch. */
+  readonly watchAt: Date | null
 }
 
 export class PaymentRepo extends Context.Service<
@@ -126,11 +139,13 @@ export class PaymentRepo extends Context.Service<
       leaseUntil: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<DueReport>>
-    /** Fails pending payments: never reported since `openedBefore`, or last reported before `reportedBefore`. */
+    /** Fails pending payments, oldest first: never reported since `openedBefore`, or last reported before `reportedBefore`. */
     readonly expire: (cutoff: {
       readonly openedBefore: Date
       readonly reportedBefore: Date
       readonly at: Date
+      /** Default 500. */
+      readonly limit?: number
     }) => Effect.Effect<ReadonlyArray<{ readonly id: PaymentId; readonly reason: FailureReason }>>
     /** Takes settled transfers whose blocks are due for a finality check. */
     readonly takeWatched: (
@@ -138,13 +153,8 @@ export class PaymentRepo extends Context.Service<
       leaseUntil: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
-    /** Notes the transfer's block, and when to look again; null once it is final. */
-    readonly noteWatched: (
-      paymentId: PaymentId,
-      block: { readonly number: bigint; readonly hash: TransactionHash } | undefined,
-      droppedAt: Date | null,
-      watchAt: Date | null
-    ) => Effect.Effect<void>
+    /** Notes what became of a settled transfer's block. The payment itself stays as it is. */
+    readonly noteWatched: (paymentId: PaymentId, note: WatchNote) => Effect.Effect<void>
   }
 >()("quittance/payments/PaymentRepo") {
   static readonly layer = Layer.suspend(() => layerSql)

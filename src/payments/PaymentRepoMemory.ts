@@ -145,10 +145,11 @@ const make = Effect.gen(function* () {
           return payment?.status === "pending" ? [{ ...kept, payment }] : []
         })
       }),
-    expire: ({ openedBefore, reportedBefore }) =>
+    expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
       Effect.sync(() => {
         const failed: Array<{ id: PaymentId; reason: FailureReason }> = []
         for (const payment of payments.values()) {
+          if (failed.length === limit) break
           if (payment.status !== "pending" || payment.reported !== null || payment.createdAt >= openedBefore)
             continue
           const kept = reportsOf(payment.id)
@@ -167,19 +168,17 @@ const make = Effect.gen(function* () {
           claims.set(key, { ...one, watchAt: leaseUntil })
           const payment = payments.get(one.paymentId)
           if (payment === undefined) return []
-          const { merchantId, env, id } = payment
-          return [{ ...one.transfer, merchantId, env, paymentId: id, dropped: one.droppedAt !== null }]
+          const { merchantId, env, id, receiver, amount, reported } = payment
+          if (reported === null) return []
+          const transfer = { payer: reported.evidence.payer, receiver, amount }
+          return [{ ...one.transfer, merchantId, env, paymentId: id, transfer, droppedAt: one.droppedAt }]
         })
       }),
-    noteWatched: (paymentId, block, droppedAt, watchAt) =>
+    noteWatched: (paymentId, { moved, droppedAt, watchAt }) =>
       Effect.sync(() => {
         for (const [key, one] of claims) {
           if (one.paymentId !== paymentId) continue
-          const transfer =
-            block === undefined
-              ? one.transfer
-              : { ...one.transfer, blockNumber: block.number, blockHash: block.hash }
-          claims.set(key, { ...one, transfer, droppedAt, watchAt })
+          claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
         }
       })
   })

@@ -1,16 +1,15 @@
-// PaymentRepo on Postgres.
+// PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
+// ReconcilerRepoSql.ts.
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
-import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
-import { Env } from "../domain/Chain.ts"
+import { toBytes } from "../chain/ChainBytes.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
-import { MerchantId } from "../domain/Merchant.ts"
-import { FailureReason, type Payment, PaymentId } from "../domain/Payment.ts"
-import { TokenChange } from "../domain/TokenChange.ts"
-import type { OpenPayment, Page, Report, Settlement, Tenant, WatchedTransfer } from "./PaymentRepo.ts"
+import type { Payment, PaymentId } from "../domain/Payment.ts"
+import type { OpenPayment, Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import { PaymentRow, toPayment } from "./PaymentRow.ts"
+import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
 import { generateRefCode } from "./refCode.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow)
@@ -18,38 +17,7 @@ const decodeOpened = Schema.decodeUnknownEffect(
   Schema.Struct({ ...PaymentRow.fields, created: Schema.Boolean })
 )
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
-const decodeDueReports = Schema.decodeUnknownEffect(
-  Schema.Array(
-    Schema.Struct({
-      ...PaymentRow.fields,
-      kept_transaction_id: HashBytes,
-      kept_payer_address: AddressBytes,
-      kept_token_changes: Schema.Array(TokenChange),
-      kept_reported_at: Schema.Date,
-      checks: Schema.Int
-    })
-  )
-)
-const decodeExpired = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ id: PaymentId, failure_reason: FailureReason }))
-)
 const decodePositions = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ log_position: Schema.Int })))
-const decodeWatched = Schema.decodeUnknownEffect(
-  Schema.Array(
-    Schema.Struct({
-      payment_id: PaymentId,
-      merchant_id: MerchantId,
-      env: Env,
-      chain_id: Schema.Int,
-      transaction_id: HashBytes,
-      log_position: Schema.Int,
-      block_number: Schema.BigInt,
-      block_hash: HashBytes,
-      dropped: Schema.Boolean
-    })
-  )
-)
-
 const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
 const make = Effect.gen(function* () {
@@ -189,8 +157,8 @@ const make = Effect.gen(function* () {
       FROM settled
     ), queued AS (
       INSERT INTO webhook_deliveries
-        (id, merchant_id, env, payment_id, type, body, status, due_at, created_at, finished_at)
-      SELECT ${delivery.id}::uuid, s.merchant_id, s.env, s.id, 'payment.settled', ${delivery.body}::bytea,
+        (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
+      SELECT ${delivery.id}::uuid, s.merchant_id, s.env, e.id, s.id, 'payment.settled', ${delivery.body}::bytea,
         CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
         CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
         ${times.at}::timestamptz,
@@ -222,91 +190,7 @@ const make = Effect.gen(function* () {
     report,
     claimedLogs,
     settle,
-    noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, outcome, nextCheckAt) {
-      yield* sql`
-        UPDATE payment_reports SET outcome = ${outcome}, checks = checks + 1, next_check_at = ${nextCheckAt}
-        WHERE payment_id = ${paymentId} AND payer_address = ${toBytes(evidence.payer)}
-          AND transaction_id = ${toBytes(evidence.transactionId)}`
-    }, Effect.orDie),
-    takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
-      const rows = yield* sql`
-        WITH due AS (
-          SELECT r.payment_id, r.payer_address FROM payment_reports r
-          WHERE r.next_check_at <= ${at} ORDER BY r.next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        ), taken AS (
-          UPDATE payment_reports r SET next_check_at = ${leaseUntil} FROM due
-          WHERE r.payment_id = due.payment_id AND r.payer_address = due.payer_address
-          RETURNING r.*
-        )
-        SELECT p.*, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
-          t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks
-        FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status = 'pending'`
-      return (yield* decodeDueReports(rows)).map((row) => ({
-        payment: toPayment(row),
-        evidence: {
-          transactionId: row.kept_transaction_id,
-          payer: row.kept_payer_address,
-          tokenChanges: row.kept_token_changes
-        },
-        reportedAt: row.kept_reported_at,
-        checks: row.checks
-      }))
-    }, Effect.orDie),
-    expire: Effect.fn("PaymentRepo.expire")(function* ({ openedBefore, reportedBefore, at }) {
-      const rows = yield* sql`
-        WITH ripe AS (
-          SELECT p.id, r.last_reported_at FROM payments p
-          LEFT JOIN LATERAL (
-            SELECT max(reported_at) AS last_reported_at FROM payment_reports WHERE payment_id = p.id
-          ) r ON true
-          WHERE p.status = 'pending' AND p.reported_at IS NULL AND p.created_at < ${openedBefore}
-            AND (r.last_reported_at IS NULL OR r.last_reported_at < ${reportedBefore})
-          ORDER BY p.created_at LIMIT 500 FOR UPDATE OF p SKIP LOCKED
-        ), failed AS (
-          UPDATE payments p SET status = 'failed', failed_at = ${at},
-            failure_reason = CASE WHEN ripe.last_reported_at IS NULL THEN 'expired' ELSE 'unverified' END
-          FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
-          RETURNING p.id, p.failure_reason
-        ), dropped AS (
-          UPDATE payment_reports SET next_check_at = NULL WHERE payment_id IN (SELECT id FROM failed)
-        )
-        SELECT * FROM failed`
-      return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
-    }, Effect.orDie),
-    takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (at, leaseUntil, limit) {
-      const rows = yield* sql`
-        WITH due AS (
-          SELECT payment_id FROM claimed_transfers
-          WHERE watch_at <= ${at} ORDER BY watch_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        ), taken AS (
-          UPDATE claimed_transfers c SET watch_at = ${leaseUntil} FROM due
-          WHERE c.payment_id = due.payment_id RETURNING c.*
-        )
-        SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position,
-          t.block_number, t.block_hash, t.dropped_at IS NOT NULL AS dropped
-        FROM taken t JOIN payments p ON p.id = t.payment_id`
-      return (yield* decodeWatched(rows)).map(
-        (row): WatchedTransfer => ({
-          paymentId: row.payment_id,
-          merchantId: row.merchant_id,
-          env: row.env,
-          chainId: row.chain_id,
-          transactionId: row.transaction_id,
-          logPosition: row.log_position,
-          blockNumber: row.block_number,
-          blockHash: row.block_hash,
-          dropped: row.dropped
-        })
-      )
-    }, Effect.orDie),
-    noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (paymentId, block, droppedAt, watchAt) {
-      yield* block === undefined
-        ? sql`UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt}
-              WHERE payment_id = ${paymentId}`
-        : sql`UPDATE claimed_transfers SET block_number = ${block.number}::bigint, block_hash = ${toBytes(block.hash)},
-                dropped_at = ${droppedAt}, watch_at = ${watchAt}
-              WHERE payment_id = ${paymentId}`
-    }, Effect.orDie)
+    ...makeReconcilerStatements(sql)
   })
 })
 

@@ -4,26 +4,30 @@ import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
-import type { Verification } from "../chain/Verification.ts"
+import type { PendingReason, Verification } from "../chain/Verification.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
   type IntentTokenExpired,
   IntentTokenKeyMismatch,
-  InvalidBuyerTokenError,
+  type InvalidBuyerTokenError,
   type InvalidIntentToken,
   PaymentFailed,
   PaymentNotFound,
   PaymentReportConflict,
-  TestSettlementMismatch
+  RateLimited,
+  type TestSettlementMismatch
 } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import { type Evidence, judgeReport, type Payment, type PaymentId } from "../domain/Payment.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
 import { settledEvent } from "../domain/Webhook.ts"
+import { RateLimiter } from "../http/RateLimiter.ts"
 import { IntentTokens } from "../intents/IntentTokens.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
+import { mismatchError } from "./mismatchError.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 
 export interface SettlementReport {
@@ -38,44 +42,31 @@ export type ReportOutcome =
   | { readonly _tag: "Pending"; readonly payment: Payment }
   | { readonly _tag: "Gated"; readonly payment: Payment }
 
-export type ReportError =
-  | PaymentNotFound
-  | PaymentReportConflict
-  | PaymentFailed
-  | TestSettlementMismatch
-  | ChainUnavailableError
+/** Why evidence does not settle a payment. */
+export type Refusal = PaymentNotFound | PaymentReportConflict | PaymentFailed | TestSettlementMismatch
+
+export type ReportError = Refusal | ChainUnavailableError | InvalidBuyerTokenError | RateLimited
+
+/** What one look at the chain for a report gave. */
+export type Look =
+  | { readonly _tag: "Settled"; readonly payment: Payment }
+  | { readonly _tag: "Gated"; readonly payment: Payment }
+  | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason }
+  /** `final` once no reorganisation within the required confirmations can change it. */
+  | { readonly _tag: "Refused"; readonly error: Refusal; readonly final: boolean }
 
 /** How long after a report the reconciler first looks at it. */
 const firstCheckMillis = 5_000
 /** How long after settlement the block is first checked for a reorganisation. */
 const firstWatchMillis = 60_000
-
-const mismatch = (found: Extract<Verification, { _tag: "Mismatch" }>) =>
-  new TestSettlementMismatch({
-    reason: found.reason,
-    // Until its block is confirmed a reorganisation can still change the answer.
-    ...(found.confirmed ? {} : { retryAfter: 5 }),
-    details: [
-      {
-        path: found.reason,
-        message: mismatchAdvice[found.reason],
-        ...(found.expected === undefined ? {} : { expected: found.expected }),
-        ...(found.actual === undefined ? {} : { actual: found.actual })
-      }
-    ]
-  })
-
-const mismatchAdvice: { readonly [R in Extract<Verification, { _tag: "Mismatch" }>["reason"]]: string } = {
-  receiver: "The transfer went to another address than the merchant's.",
-  amount: "The transfer moved another amount than the payment asks; pay the exact amount in one transfer.",
-  token: "The transaction moved another token than this environment's USDC.",
-  payer: "The transfer was not sent by the buyer whose identity token was reported.",
-  reverted: "The transaction was reverted and moved nothing.",
-  too_old: "The transfer happened before the payment was opened.",
-  declared_changes: "The declared tokenChanges do not name what the chain shows.",
-  no_transfer: "The transaction contains no USDC transfer.",
-  already_used: "The transfer already pays another payment."
-}
+/** Seconds until a node that did not answer is worth another request. */
+const chainRetryAfter = 5
+/**
+ * Reports of one payment by one key, so that hammering it costs the chain's nodes a bounded
+ * number of calls. A checkout that polls every second stays below it, and fifty reports at
+ * once pass.
+ */
+export const reportLimit = { rate: 2, perSeconds: 1, burst: 60 }
 
 export class Payments extends Context.Service<
   Payments,
@@ -91,13 +82,9 @@ export class Payments extends Context.Service<
       principal: Principal,
       paymentId: PaymentId,
       report: SettlementReport
-    ) => Effect.Effect<ReportOutcome, ReportError | InvalidBuyerTokenError>
-    /** Looks at the chain for a kept report and settles what it proves. Also the reconciler's way. */
-    readonly settle: (
-      payment: Payment,
-      evidence: Evidence,
-      reportedAt: Date
     ) => Effect.Effect<ReportOutcome, ReportError>
+    /** Looks at the chain for a kept report and settles what it proves. Also the reconciler's way. */
+    readonly look: (payment: Payment, evidence: Evidence, reportedAt: Date) => Effect.Effect<Look>
   }
 >()("quittance/payments/Payments") {
   static readonly layer: Layer.Layer<
@@ -109,6 +96,7 @@ export class Payments extends Context.Service<
     | BuyerIdentity
     | ChainVerifier
     | DeliveryWake
+    | RateLimiter
     | SecureRandom.SecureRandom
   > = Layer.effect(
     Payments,
@@ -119,6 +107,7 @@ export class Payments extends Context.Service<
       const buyers = yield* BuyerIdentity
       const chain = yield* ChainVerifier
       const wake = yield* DeliveryWake
+      const limiter = yield* RateLimiter
       const random = yield* SecureRandom.SecureRandom
 
       const open = Effect.fnUntraced(function* (principal: Principal, intentToken: string) {
@@ -176,35 +165,37 @@ export class Payments extends Context.Service<
         return settled
       })
 
-      const current = (payment: Payment) =>
-        Effect.flatMap(repo.find(payment, payment.id), (found) =>
-          Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(new PaymentNotFound())
-        )
-
-      /** The answer for a payment that is no longer open to this evidence, or undefined where it still is. */
-      const decided = (
-        payment: Payment,
-        evidence: Evidence
-      ): Effect.Effect<ReportOutcome | undefined, ReportError> => {
+      /** What is known of a payment that is no longer open to this evidence, or undefined where it still is. */
+      const decided = (payment: Payment, evidence: Evidence): Look | undefined => {
         switch (judgeReport(payment, evidence)) {
           case "verify":
-            return Effect.undefined
+            return undefined
           case "failed":
-            return Effect.fail(new PaymentFailed())
+            return { _tag: "Refused", error: new PaymentFailed(), final: true }
           case "conflict":
-            return Effect.fail(new PaymentReportConflict())
+            return { _tag: "Refused", error: new PaymentReportConflict(), final: true }
           case "record":
-            return Effect.succeed({ _tag: "Gated", payment })
+            return { _tag: "Gated", payment }
           case "replay":
-            return Effect.succeed({ _tag: payment.status === "settled" ? "Settled" : "Gated", payment })
+            return { _tag: payment.status === "settled" ? "Settled" : "Gated", payment }
         }
       }
 
-      const settle = Effect.fn("Payments.settle")(function* (
+      /** As `decided`, on the payment as it now stands. */
+      const decidedNow = (payment: Payment, evidence: Evidence) =>
+        Effect.map(
+          repo.find(payment, payment.id),
+          Option.match({
+            onNone: (): Look => ({ _tag: "Refused", error: new PaymentNotFound(), final: true }),
+            onSome: (now) => decided(now, evidence)
+          })
+        )
+
+      const look = Effect.fn("Payments.look")(function* (
         payment: Payment,
         evidence: Evidence,
         reportedAt: Date
-      ): Effect.fn.Return<ReportOutcome, ReportError> {
+      ): Effect.fn.Return<Look> {
         let excludeLogs: ReadonlyArray<number> = []
         while (true) {
           const verification = yield* chain.verify({
@@ -217,63 +208,77 @@ export class Payments extends Context.Service<
             tokenChanges: evidence.tokenChanges,
             excludeLogs
           })
-          if (verification._tag === "Mismatch") {
-            // A concurrent report of the same evidence may have settled it meanwhile.
-            const known = verification.reason === "already_used" ? yield* current(payment) : payment
-            const answer = yield* decided(known, evidence)
-            if (answer !== undefined) return answer
-            if (verification.confirmed) yield* repo.noteCheck(payment.id, evidence, verification.reason, null)
-            return yield* mismatch(verification)
-          }
-          if (verification._tag === "Pending") {
-            if (verification.reason === "rpc_unavailable") {
-              return yield* new ChainUnavailableError({ retryAfter: 5 })
+          switch (verification._tag) {
+            case "Pending":
+              return { _tag: "Pending", payment, reason: verification.reason }
+            case "Mismatch": {
+              // A concurrent report of the same evidence may have settled it meanwhile.
+              const known =
+                verification.reason === "already_used" ? yield* decidedNow(payment, evidence) : undefined
+              if (known !== undefined) return known
+              return { _tag: "Refused", error: mismatchError(verification), final: verification.confirmed }
             }
-            return { _tag: "Pending", payment }
           }
           const settled = yield* Effect.result(verified(payment, evidence, reportedAt, verification))
           if (Result.isSuccess(settled)) {
             if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
-            const answer = yield* decided(yield* current(payment), evidence)
-            return answer ?? { _tag: "Pending", payment }
+            const known = yield* decidedNow(payment, evidence)
+            return known ?? { _tag: "Pending", payment, reason: "confirmations" }
           }
           // The log pays another payment: look whether the transaction holds a further one.
           excludeLogs = yield* repo.claimedLogs(verification.chainId, verification.transactionId)
         }
       })
 
+      const buyerOf = ({ merchant, env }: Principal, token: string) =>
+        buyers
+          .verify(token, {
+            audiences: merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience],
+            env
+          })
+          .pipe(Effect.mapError(refusalOf))
+
       const report = Effect.fnUntraced(function* (
         principal: Principal,
         paymentId: PaymentId,
         { buyerDidToken, transactionId, tokenChanges }: SettlementReport
-      ) {
-        const { merchant, env } = principal
-        const { address } = yield* buyers
-          .verify(buyerDidToken, {
-            audiences: merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience],
-            env
-          })
-          .pipe(
-            Effect.catchTag("InvalidBuyerToken", ({ reason, message }) =>
-              Effect.fail(new InvalidBuyerTokenError({ reason, message }))
-            )
-          )
+      ): Effect.fn.Return<ReportOutcome, ReportError> {
+        const tenant = { merchantId: principal.merchant.id, env: principal.env }
+        // Known before anything is asked of the chain, which a contract wallet's token does already.
+        if (Option.isNone(yield* repo.find(tenant, paymentId))) return yield* new PaymentNotFound()
+        const wait = yield* limiter.take(`report ${principal.keyId} ${paymentId}`, reportLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+
+        const { address } = yield* buyerOf(principal, buyerDidToken)
         const evidence: Evidence = { transactionId, payer: address, tokenChanges }
         const at = yield* DateTime.nowAsDate
         const found = yield* repo.report({
-          merchantId: merchant.id,
-          env,
+          ...tenant,
           paymentId,
           evidence,
           at,
           nextCheckAt: new Date(at.getTime() + firstCheckMillis)
         })
         if (Option.isNone(found)) return yield* new PaymentNotFound()
-        const answer = yield* decided(found.value, evidence)
-        return answer ?? (yield* settle(found.value, evidence, at))
+
+        const outcome = decided(found.value, evidence) ?? (yield* look(found.value, evidence, at))
+        switch (outcome._tag) {
+          case "Refused": {
+            if (outcome.final && outcome.error._tag === "TestSettlementMismatch") {
+              yield* repo.noteCheck(paymentId, evidence, outcome.error.reason ?? "mismatch", null)
+            }
+            return yield* outcome.error
+          }
+          case "Pending":
+            return outcome.reason === "rpc_unavailable"
+              ? yield* new ChainUnavailableError({ retryAfter: chainRetryAfter })
+              : { _tag: "Pending", payment: outcome.payment }
+          default:
+            return outcome
+        }
       })
 
-      return Payments.of({ open, report, settle })
+      return Payments.of({ open, report, look })
     })
   )
 }

@@ -1,16 +1,17 @@
 // Goes on where browsers stop: looks at kept reports until they settle or end,
 // fails what was never paid, and watches settled blocks until they are final.
-import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+// Work is taken under a lease, so any number of instances share it.
+import { DateTime, Duration, Effect, Layer, Option, Schedule, type Scope } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
-import { type DueReport, PaymentRepo, type WatchedTransfer } from "./PaymentRepo.ts"
+import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 
 /** Delays between looks at one report: 5 s doubling to 5 minutes. */
 const lookAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
 
-/** The delay before the next look after `checks` looks. */
+/** Milliseconds until the next look after `checks` looks. */
 const delayOf = (checks: number) =>
   Effect.gen(function* () {
     const step = yield* Schedule.toStep(lookAgain)
@@ -20,17 +21,29 @@ const delayOf = (checks: number) =>
     return Duration.toMillis(delay)
   }).pipe(Effect.orElseSucceed(() => 300_000))
 
-const leaseMillis = 60_000
+/** Longer than a batch takes against nodes that time out. */
+const leaseMillis = 90_000
 const batch = 20
+const concurrency = 5
 const watchMillis = 60_000
+/** A dropped transfer that has not come back by then is left to people. */
+const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
+const sweep = 500
 
-const every = <E, R>(what: string, interval: Duration.Input, work: Effect.Effect<void, E, R>) =>
+/** Repeats `work`, at once while it reports that there is more. One stumble ends neither it nor its siblings. */
+const every = <E, R>(
+  what: string,
+  interval: Duration.Input,
+  work: Effect.Effect<boolean, E, R>
+): Effect.Effect<void, never, R | Scope.Scope> =>
   work.pipe(
+    Effect.repeat({ while: (more) => more }),
     Effect.catchCause((cause) => Effect.logError(`${what} stumbled and goes on`, cause)),
     Effect.repeat(Schedule.spaced(interval)),
-    Effect.forkScoped
+    Effect.forkScoped,
+    Effect.asVoid
   )
 
 const make = Effect.gen(function* () {
@@ -41,53 +54,58 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
-  const look = Effect.fn("Reconciler.look")(function* ({ payment, evidence, reportedAt, checks }: DueReport) {
-    const again = Effect.fnUntraced(function* (outcome: string) {
-      yield* repo.noteCheck(payment.id, evidence, outcome, yield* later(yield* delayOf(checks)))
-    })
-    yield* payments.settle(payment, evidence, reportedAt).pipe(
-      Effect.matchEffect({
-        onSuccess: (outcome) => (outcome._tag === "Pending" ? again("pending") : Effect.void),
-        // A confirmed mismatch has ended the looking already; an unconfirmed one is looked at again.
-        onFailure: (error) =>
-          error._tag === "ChainUnavailableError"
-            ? again("rpc_unavailable")
-            : error._tag === "TestSettlementMismatch" && error.retryAfter !== undefined
-              ? again(error.reason ?? "mismatch")
-              : Effect.void
-      })
+  /** Each of a batch by itself: what stumbles comes again when its lease ends. */
+  const all = <A>(what: string, due: ReadonlyArray<A>, work: (one: A) => Effect.Effect<void>) =>
+    Effect.forEach(
+      due,
+      (one) => Effect.catchCause(work(one), (cause) => Effect.logError(`${what} stumbled`, cause)),
+      { concurrency, discard: true }
     )
+
+  const look = Effect.fn("Reconciler.look")(function* ({ payment, evidence, reportedAt, checks }: DueReport) {
+    const note = (outcome: string, nextCheckAt: Date | null) =>
+      repo.noteCheck(payment.id, evidence, outcome, nextCheckAt)
+    const found = yield* payments.look(payment, evidence, reportedAt)
+    if (found._tag === "Pending") {
+      yield* note(found.reason, yield* later(yield* delayOf(checks)))
+    } else if (found._tag === "Refused") {
+      const outcome = found.error.reason ?? found.error.code
+      yield* note(outcome, found.final ? null : yield* later(yield* delayOf(checks)))
+    }
+  })
+
+  const isDropped = Effect.fnUntraced(function* (transfer: WatchedTransfer, why: string) {
+    const now = yield* DateTime.nowAsDate
+    const droppedAt = transfer.droppedAt ?? now
+    yield* alerts.raise({
+      kind: "transfer_dropped",
+      tenant: Option.some(transfer),
+      subject: transfer.paymentId,
+      message: `The chain no longer shows the transfer that settled payment ${transfer.paymentId} (${why}). The payment stays settled; decide with the buyer.`
+    })
+    const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
+    return { droppedAt, watchAt: given ? null : yield* later(watchMillis) }
+  })
+
+  const noteOf = Effect.fnUntraced(function* (transfer: WatchedTransfer): Effect.fn.Return<WatchNote> {
+    const status = yield* chain.blockStatus(transfer.env, transfer)
+    switch (status._tag) {
+      case "Canonical":
+        return { droppedAt: null, watchAt: status.final ? null : yield* later(watchMillis) }
+      case "Moved":
+        return { moved: status, droppedAt: null, watchAt: yield* later(watchMillis) }
+      case "Dropped":
+        return yield* isDropped(transfer, status.reason)
+      case "Unknown":
+        return { droppedAt: transfer.droppedAt, watchAt: yield* later(watchMillis) }
+    }
   })
 
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
-    const status = yield* chain.blockStatus(transfer.env, transfer)
-    const next = yield* later(watchMillis)
-    switch (status._tag) {
-      case "Canonical":
-        return yield* repo.noteWatched(transfer.paymentId, undefined, null, status.final ? null : next)
-      case "Moved":
-        return yield* repo.noteWatched(
-          transfer.paymentId,
-          { number: status.blockNumber, hash: status.blockHash },
-          null,
-          next
-        )
-      case "Dropped": {
-        yield* alerts.raise({
-          kind: "transfer_dropped",
-          tenant: Option.some(transfer),
-          subject: transfer.paymentId,
-          message: `The chain no longer shows the transfer that settled this payment (${status.reason}). The payment stays settled; decide with the buyer.`
-        })
-        return yield* repo.noteWatched(transfer.paymentId, undefined, yield* DateTime.nowAsDate, next)
-      }
-      case "Unknown":
-        return yield* repo.noteWatched(
-          transfer.paymentId,
-          undefined,
-          transfer.dropped ? yield* DateTime.nowAsDate : null,
-          next
-        )
+    const note = yield* noteOf(transfer)
+    yield* repo.noteWatched(transfer.paymentId, note)
+    if (transfer.droppedAt !== null && note.droppedAt === null) {
+      yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
   })
 
@@ -96,15 +114,17 @@ const make = Effect.gen(function* () {
     "1 second",
     Effect.gen(function* () {
       const due = yield* repo.takeDueReports(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
-      yield* Effect.forEach(due, look, { concurrency: 5, discard: true })
+      yield* all("A look at a report", due, look)
+      return due.length === batch
     })
   )
   yield* every(
-    "The watch over settled blocks",
+    "The watch of settled blocks",
     "5 seconds",
     Effect.gen(function* () {
       const due = yield* repo.takeWatched(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
-      yield* Effect.forEach(due, watch, { concurrency: 5, discard: true })
+      yield* all("A look at a settled block", due, watch)
+      return due.length === batch
     })
   )
   yield* every(
@@ -112,11 +132,13 @@ const make = Effect.gen(function* () {
     "30 seconds",
     Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
-      yield* repo.expire({
+      const failed = yield* repo.expire({
         openedBefore: new Date(at.getTime() - Duration.toMillis(paymentExpiry)),
         reportedBefore: new Date(at.getTime() - unverifiedMillis),
-        at
+        at,
+        limit: sweep
       })
+      return failed.length === sweep
     })
   )
 })

@@ -373,16 +373,26 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       yield* repo.settle(yield* settlementOf(payment, hash(1), 2))
       expect(yield* repo.takeWatched(after(59), after(90), 10)).toHaveLength(0)
       expect(yield* repo.takeWatched(after(60), after(90), 10)).toMatchObject([
-        { paymentId: payment.id, logPosition: 2, blockNumber: 100n, blockHash: hash(7), dropped: false }
+        { paymentId: payment.id, logPosition: 2, blockNumber: 100n, blockHash: hash(7), droppedAt: null }
       ])
       expect(yield* repo.takeWatched(after(61), after(90), 10)).toHaveLength(0)
-      yield* repo.noteWatched(payment.id, { number: 101n, hash: hash(8) }, null, after(100))
+      yield* repo.noteWatched(payment.id, {
+        moved: { blockNumber: 101n, blockHash: hash(8) },
+        droppedAt: null,
+        watchAt: after(100)
+      })
       expect(yield* repo.takeWatched(after(100), after(130), 10)).toMatchObject([
         { blockNumber: 101n, blockHash: hash(8) }
       ])
-      yield* repo.noteWatched(payment.id, undefined, after(101), after(140))
-      expect(yield* repo.takeWatched(after(140), after(170), 10)).toMatchObject([{ dropped: true }])
-      yield* repo.noteWatched(payment.id, undefined, null, null)
+      yield* repo.noteWatched(payment.id, { droppedAt: after(101), watchAt: after(140) })
+      expect(yield* repo.takeWatched(after(140), after(170), 10)).toMatchObject([
+        {
+          blockNumber: 101n,
+          droppedAt: after(101),
+          transfer: { payer, receiver, amount: 1_000_000n }
+        }
+      ])
+      yield* repo.noteWatched(payment.id, { droppedAt: null, watchAt: null })
       expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
     }))
 }
