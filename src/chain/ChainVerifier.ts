@@ -1,13 +1,14 @@
 // Proof of payment: what the chain itself shows, asked over RPC. A doubt is
 // pending, never settled and never refused.
-import { Cache, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { encodeFunctionData, parseAbi } from "viem"
-import { type Address, Env, networks, TransactionHash } from "../domain/Chain.ts"
+import { type Address, type Env, networks } from "../domain/Chain.ts"
 import { statusOf, verdictOf } from "./Agreement.ts"
 import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifierMemory.ts"
 import { checkNodes } from "./checkNetwork.ts"
 import { MemoryChain } from "./MemoryChain.ts"
-import { aboutBlock, aboutTransaction, agreementOf } from "./observeTransaction.ts"
+import { makeObservations, type ObservationOptions } from "./Observations.ts"
+import { aboutBlock } from "./observeTransaction.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { Quantity, Word } from "./RpcSchemas.ts"
 import {
@@ -20,13 +21,11 @@ import {
   type Verification
 } from "./Verification.ts"
 
-export interface ChainVerifierOptions {
+export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */
   readonly confirmations?: { readonly [E in Env]?: number }
   /** Blocks after which a settled transfer counts as final. Default 64. */
   readonly finalityDepth?: number
-  /** How long an observation is shared with further reports of the same transaction. Default 300 ms. */
-  readonly memory?: Duration.Input
 }
 
 const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"])
@@ -36,28 +35,18 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   const finalityDepth = options.finalityDepth ?? 64
   const required = { test: options.confirmations?.test ?? 1, live: options.confirmations?.live ?? 1 }
 
-  const observe = (env: Env, transactionId: TransactionHash) =>
-    Effect.map(pool.poll(env, aboutTransaction(transactionId)), agreementOf)
-
-  // Many reports of one transaction cost one round, also when they come at once.
-  const observations = yield* Cache.make({
-    lookup: (key: string) => {
-      const [env, transactionId] = Schema.decodeSync(ObservationKey)(key)
-      return observe(env, transactionId)
-    },
-    capacity: 4096,
-    timeToLive: options.memory ?? Duration.millis(300)
-  })
-  const agreementOn = (env: Env, transactionId: TransactionHash) =>
-    Cache.get(observations, Schema.encodeSync(ObservationKey)([env, transactionId]))
+  const observations = yield* makeObservations(pool, options)
 
   return ChainVerifier.of({
     verify: Effect.fn("ChainVerifier.verify")(function* (expectation) {
-      const agreement = yield* agreementOn(expectation.env, expectation.transactionId)
-      return verdictOf(agreement, expectation, required[expectation.env])
+      const { env, transactionId } = expectation
+      return yield* observations.verdict(env, transactionId, (agreement) =>
+        verdictOf(agreement, expectation, required[env])
+      )
     }),
     blockStatus: Effect.fn("ChainVerifier.blockStatus")(function* (env, settled) {
-      const status = statusOf(env, yield* agreementOn(env, settled.transactionId), settled, finalityDepth)
+      const agreement = yield* observations.fresh(env, settled.transactionId)
+      const status = statusOf(env, agreement, settled, finalityDepth)
       if (status._tag !== "Dropped" || status.reason !== "not_included") return status
       // A node that has forgotten the transaction but still shows its block proves no reorganisation.
       const block = yield* pool.poll(env, aboutBlock(settled.blockNumber))
@@ -87,8 +76,6 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
     })
   })
 })
-
-const ObservationKey = Schema.fromJsonString(Schema.Tuple([Env, TransactionHash]))
 
 export class ChainVerifier extends Context.Service<
   ChainVerifier,

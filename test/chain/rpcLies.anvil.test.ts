@@ -176,6 +176,50 @@ describe(row.hammering, () => {
         expect(yield* verdictFor(expected)).toBe("verified at 0")
       }).pipe(Effect.provide(verifierOver([node.url], { memory: 100 })))
     }))
+  it("a negative answer stands while the head does, at one call for all, and falls with the next block", () =>
+    Effect.gen(function* () {
+      const { chain, expected } = yield* paid
+      const node = yield* rpcProxy(chain.rpcUrl, absent)
+      const rounds = () => node.calls.filter((method) => method === "eth_getTransactionReceipt").length
+      yield* Effect.gen(function* () {
+        for (let report = 0; report < 20; report++) {
+          expect(yield* verdictFor(expected)).toBe("pending: not_found")
+          yield* Effect.sleep("20 millis")
+        }
+        expect(rounds()).toBe(1)
+        node.behave(() => undefined)
+        yield* chain.mine()
+        yield* Effect.sleep("60 millis")
+        expect(yield* verdictFor(expected)).toBe("verified at 0")
+        expect(rounds()).toBe(2)
+      }).pipe(Effect.provide(verifierOver([node.url], { memory: 50, negativeMemory: 5000 })))
+    }))
+  it("a negative answer ends with its time on a chain that stands still", () =>
+    Effect.gen(function* () {
+      const { chain, expected } = yield* paid
+      const node = yield* rpcProxy(chain.rpcUrl, absent)
+      yield* Effect.gen(function* () {
+        expect(yield* verdictFor(expected)).toBe("pending: not_found")
+        node.behave(() => undefined)
+        yield* Effect.sleep("60 millis")
+        expect(yield* verdictFor(expected)).toBe("pending: not_found")
+        yield* Effect.sleep("200 millis")
+        expect(yield* verdictFor(expected)).toBe("verified at 0")
+      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 200 })))
+    }))
+  it("what settles never rests on an old observation", () =>
+    Effect.gen(function* () {
+      const { chain, expected } = yield* paid
+      const node = yield* rpcProxy(chain.rpcUrl)
+      yield* Effect.gen(function* () {
+        // The wrong buyer's report leaves an observation that would prove the right one's.
+        expect(yield* verdictFor({ ...expected, payer: usdc })).toBe("mismatch: payer")
+        node.behave(absent)
+        yield* Effect.sleep("60 millis")
+        expect(yield* verdictFor({ ...expected, payer: usdc })).toBe("mismatch: payer")
+        expect(yield* verdictFor(expected)).toBe("pending: not_found")
+      }).pipe(Effect.provide(verifierOver([node.url], { memory: 20, negativeMemory: 5000 })))
+    }))
 })
 
 describe("balances", () => {

@@ -29,12 +29,18 @@ export const localChain = LocalChain.layer({ blockTimeSeconds: 0 })
 /** Verifier over these nodes; observations are not shared between calls, so that each sees the chain as it is. */
 export const verifierOver = (
   urls: ReadonlyArray<string>,
-  options: { readonly confirmations?: number; readonly timeout?: number; readonly memory?: number } = {}
+  options: {
+    readonly confirmations?: number
+    readonly timeout?: number
+    readonly memory?: number
+    readonly negativeMemory?: number
+  } = {}
 ): Layer.Layer<ChainVerifier | RpcPool> =>
   ChainVerifier.layer({
     confirmations: { test: options.confirmations ?? 1 },
     finalityDepth: 5,
-    memory: options.memory ?? 0
+    memory: options.memory ?? 0,
+    negativeMemory: options.negativeMemory ?? 0
   }).pipe(
     Layer.provideMerge(
       RpcPool.layer({ urls: { test: urls }, retries: 1, timeout: options.timeout ?? 500, deadline: 2000 })
