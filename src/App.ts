@@ -22,6 +22,7 @@ import * as AuthorizationLive from "./http/AuthorizationLive.ts"
 import * as BodyRulesLive from "./http/bodyRulesLive.ts"
 import * as Documents from "./http/Documents.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
+import { layerRedis } from "./http/RateLimiterRedis.ts"
 import * as Routing from "./http/Routing.ts"
 import * as System from "./http/System.ts"
 import * as IntentsHttp from "./intents/Http.ts"
@@ -33,6 +34,7 @@ import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentRepo } from "./payments/PaymentRepo.ts"
 import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
+import * as AttemptPruning from "./webhooks/AttemptPruning.ts"
 import { Attempts } from "./webhooks/Attempts.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
 import * as DeliveryWorker from "./webhooks/DeliveryWorker.ts"
@@ -73,6 +75,12 @@ const chainVerifier = Layer.unwrap(
   )
 )
 
+const rateLimiter = Layer.unwrap(
+  Effect.map(AppConfig, ({ redisUrl }) =>
+    Option.match(redisUrl, { onNone: () => RateLimiter.layerMemory, onSome: layerRedis })
+  )
+)
+
 const egressPolicy = Layer.unwrap(
   Effect.map(AppConfig, ({ baseUrl, webhookAllowedHosts }) =>
     EgressPolicy.layerOf({ ownHosts: [new URL(baseUrl).hostname], allowedHosts: webhookAllowedHosts })
@@ -101,7 +109,7 @@ const services = Layer.mergeAll(Payments.layer, WebhookEndpoints.layer, PaymentI
   Layer.provideMerge(SecretBox.layer)
 )
 
-const workers = Layer.mergeAll(DeliveryWorker.layer, DeliveryWorker.layerPrune(30), Reconciler.layer)
+const workers = Layer.mergeAll(DeliveryWorker.layer, AttemptPruning.layer, Reconciler.layer)
 
 /** Strict paths: no trailing slash, no doubled slashes, letter case counts. */
 export const routerConfig = {
@@ -119,7 +127,7 @@ const real = Layer.mergeAll(
   BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layer)),
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
-  RateLimiter.layerMemory,
+  rateLimiter,
   Faucet.layer.pipe(Layer.provide(FaucetRepo.layer))
 ).pipe(
   Layer.provideMerge(rpcPool),

@@ -1,0 +1,33 @@
+// A real Redis for one test file, from Debian's package, on a free port.
+import { existsSync } from "node:fs"
+import { Effect, Schedule } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+
+const binary = "/usr/bin/redis-server"
+
+/** Why tests on Redis cannot run here, or undefined. */
+export const redisMissing = existsSync(binary) ? undefined : "redis-server is not installed"
+
+/** Starts Redis and answers its URL; it ends with the scope. */
+export const startRedis = Effect.gen(function* () {
+  const port = yield* freePort(0)
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn([binary, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
+        stdout: "ignore",
+        stderr: "ignore"
+      })
+    ),
+    (running) =>
+      Effect.promise(async () => {
+        running.kill("SIGKILL")
+        await running.exited
+      })
+  )
+  const url = `redis://127.0.0.1:${port}`
+  yield* Effect.tryPromise(() => Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } })).pipe(
+    Effect.retry(Schedule.upTo(Schedule.spaced("50 millis"), { times: 100 })),
+    Effect.orDie
+  )
+  return { url, kill: Effect.sync(() => child.kill("SIGKILL")) }
+})
