@@ -44,6 +44,8 @@ export interface AppConfigShape {
   /** Exact `host:port` that may be http and private; development only. */
   readonly webhookAllowedHosts: ReadonlyArray<string>
   readonly paymentExpiry: Duration.Duration
+  /** How long webhook attempts and the answers kept with them stay; deliveries stay for good. */
+  readonly webhookAttemptRetention: Duration.Duration
   /** Requests a second that one key may sustain. */
   readonly rateLimitPerKey: number
   readonly redisUrl: Option.Option<Redacted.Redacted<string>>
@@ -246,6 +248,12 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   )
   const hops = yield* readOr("TRUSTED_PROXY_HOPS", integer(0, 16), "a number from 0 to 16", 0)
   const expiry = yield* readOr("PAYMENT_EXPIRY", duration, "a duration such as 24h, 90m or 30s", "24h")
+  const retention = yield* readOr(
+    "WEBHOOK_ATTEMPT_RETENTION",
+    duration,
+    "a duration such as 30d or 12h",
+    "30d"
+  )
   const rateLimit = yield* readOr(
     "RATE_LIMIT_PER_KEY",
     integer(1, 1_000_000),
@@ -286,6 +294,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     trustedProxyHops: hops,
     webhookAllowedHosts,
     paymentExpiry: parseDuration(expiry) ?? Duration.hours(24),
+    webhookAttemptRetention: parseDuration(retention) ?? Duration.days(30),
     rateLimitPerKey: rateLimit,
     redisUrl: Option.map(redisUrl, (url) => Redacted.make(url))
   }

@@ -32,12 +32,32 @@ export const Endpoint = Schema.Struct({
 })
 export type Endpoint = typeof Endpoint.Type
 
+/**
+ * Why an attempt was not accepted: no address (`dns`), an address or url that is not sent to (`blocked`), no
+ * connection (`connect`), no trusted handshake (`tls`), out of time (`timeout`), an answer that is not HTTP
+ * (`response`), an answer that is not 2xx (`status`), or the service died too often (`interrupted`).
+ */
+export const AttemptFailure = Schema.Literals([
+  "dns",
+  "blocked",
+  "connect",
+  "tls",
+  "timeout",
+  "response",
+  "status",
+  "interrupted"
+])
+export type AttemptFailure = typeof AttemptFailure.Type
+
 export const Attempt = Schema.Struct({
   number: Schema.Int,
+  /** Whether a person asked for it. */
+  manual: Schema.Boolean,
   startedAt: Schema.Date,
+  /** Null while it runs, and where a crash interrupted it. */
   durationMs: Schema.NullOr(Schema.Int),
   responseStatus: Schema.NullOr(Schema.Int),
-  failure: Schema.NullOr(Schema.String)
+  failure: Schema.NullOr(AttemptFailure)
 })
 export type Attempt = typeof Attempt.Type
 

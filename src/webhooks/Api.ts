@@ -9,7 +9,7 @@ import {
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
-import { DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
+import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -42,8 +42,8 @@ export const DeliveryView = Schema.Struct({
       durationMs: Schema.NullOr(Schema.Int),
       responseStatus: Schema.optionalKey(Schema.Int),
       failure: Schema.optionalKey(
-        Schema.String.annotate({
-          description: "Class of failure: dns, blocked, connect, tls, timeout, response, status."
+        AttemptFailure.annotate({
+          description: "Why the attempt was not accepted; `status` is an answer that is not 2xx."
         })
       )
     })

@@ -1,98 +1,165 @@
 // One attempt of a claimed delivery, from the sealed secret to the recorded outcome.
-// The worker, the test send and the manual resend all go this way.
-import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+// The worker, the test send and the manual resend all go this way. Outcomes that
+// end together are recorded together.
+import { Cause, Context, DateTime, Deferred, Duration, Effect, Layer, Option, Queue, Schedule } from "effect"
 import type { DeliveryStatus } from "../domain/Webhook.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
+import { countAttempt, countExhausted } from "./DeliveryMetrics.ts"
+import { EgressPolicy } from "./EgressPolicy.ts"
 import { delayAfter } from "./RetryPolicy.ts"
 import type { SendOutcome } from "./SendOutcome.ts"
-import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import { type AttemptResult, type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
 /** A crash loop ends here: so many interrupted attempts fail the delivery with an alert. */
-const maxInterruptions = 5
+export const maxInterruptions = 5
 
 /** Seconds that a claim lasts; longer than an attempt's whole budget of 15. */
 export const leaseSeconds = 30
+
+/** Outcomes that one statement records at most. */
+const batchSize = 256
+
+interface Recording {
+  readonly result: AttemptResult
+  readonly recorded: Deferred.Deferred<DeliveryStatus | undefined>
+}
 
 export class Attempts extends Context.Service<
   Attempts,
   {
     /**
-     * Sends and records. `final` makes it the delivery's last attempt whatever comes of it.
-     * Answers whether the receiver accepted.
+     * Sends and records; answers whether the receiver accepted. Sends nothing where what is left of the
+     * lease is shorter than an attempt may take: whoever holds the next claim does.
      */
-    readonly make: (claimed: ClaimedDelivery, options?: { readonly final: boolean }) => Effect.Effect<boolean>
+    readonly make: (claimed: ClaimedDelivery) => Effect.Effect<boolean>
   }
 >()("quittance/webhooks/Attempts") {
-  static readonly layer: Layer.Layer<Attempts, never, WebhookRepo | WebhookSender | SecretBox> = Layer.effect(
+  static readonly layer: Layer.Layer<
+    Attempts,
+    never,
+    WebhookRepo | WebhookSender | SecretBox | EgressPolicy
+  > = Layer.effect(
     Attempts,
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const sender = yield* WebhookSender
       const secrets = yield* SecretBox
+      const { budgets } = yield* EgressPolicy
+      const recordings = yield* Queue.unbounded<Recording>()
 
-      const record = Effect.fnUntraced(function* (
-        claimed: ClaimedDelivery,
-        outcome: SendOutcome | undefined,
-        status: DeliveryStatus,
-        dueIn: number | undefined
-      ) {
-        const at = yield* DateTime.nowAsDate
-        const mine = yield* repo.finish({
-          claimed,
-          at,
-          durationMs: outcome?.durationMs ?? 0,
-          responseStatus: outcome?._tag === "Answered" ? outcome.status : null,
-          failure:
-            outcome === undefined
-              ? "interrupted"
-              : outcome._tag === "Failed"
-                ? outcome.failure
-                : outcome.ok
-                  ? null
-                  : "status",
-          responseBody: outcome?._tag === "Answered" ? (outcome.body ?? null) : null,
-          status,
-          dueAt: dueIn === undefined ? null : new Date(at.getTime() + dueIn)
-        })
-        if (mine && status === "failed") {
+      // An outcome is worth keeping through a restart of the database: without it the receiver is asked again.
+      const recordBatch = (batch: ReadonlyArray<Recording>) =>
+        repo.finish(batch.map((one) => one.result)).pipe(
+          Effect.timeout("5 seconds"),
+          Effect.sandbox,
+          Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 20 }),
+          Effect.matchEffect({
+            onFailure: (cause) =>
+              Effect.forEach(batch, (one) => Deferred.die(one.recorded, Cause.squash(cause)), {
+                discard: true
+              }),
+            onSuccess: (finished) => {
+              const statuses = new Map(finished.map((one) => [one.id, one.status]))
+              return Effect.forEach(
+                batch,
+                (one) => Deferred.succeed(one.recorded, statuses.get(one.result.claimed.id)),
+                { discard: true }
+              )
+            }
+          })
+        )
+      yield* Queue.takeBetween(recordings, 1, batchSize).pipe(
+        Effect.flatMap(recordBatch),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      const record = Effect.fnUntraced(function* (result: AttemptResult) {
+        const recorded = yield* Deferred.make<DeliveryStatus | undefined>()
+        yield* Queue.offer(recordings, { result, recorded })
+        const status = yield* Deferred.await(recorded)
+        yield* countAttempt(result.failure ?? "accepted")
+        const { claimed } = result
+        if (status === "failed") {
+          yield* countExhausted
           yield* Effect.logError("A webhook delivery failed for good").pipe(
-            Effect.annotateLogs({ delivery: claimed.id, merchant: claimed.merchantId, env: claimed.env })
+            Effect.annotateLogs({
+              alert: "webhook_exhausted",
+              delivery: claimed.id,
+              merchant: claimed.merchantId,
+              env: claimed.env
+            })
+          )
+        }
+        if (status === undefined) {
+          yield* Effect.logWarning("A webhook outcome came after its claim was lost").pipe(
+            Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
           )
         }
       })
 
-      const make = Effect.fn("Attempts.make")(function* (
-        claimed: ClaimedDelivery,
-        options?: { readonly final: boolean }
-      ) {
-        if (Option.isNone(claimed.target)) {
-          yield* record(claimed, undefined, "cancelled", undefined)
-          return false
-        }
+      /** A resend that fails does not undo what was delivered before. */
+      const exhausted = (claimed: ClaimedDelivery): DeliveryStatus =>
+        claimed.resentFrom === "delivered" ? "delivered" : "failed"
+
+      const recordOutcome = Effect.fnUntraced(function* (claimed: ClaimedDelivery, outcome: SendOutcome) {
+        const at = yield* DateTime.nowAsDate
+        const answered = outcome._tag === "Answered" ? outcome : undefined
+        const ok = answered?.ok === true
+        const delay = ok || claimed.resentFrom !== null ? Option.none() : yield* delayAfter(claimed.attempt)
+        yield* record({
+          claimed,
+          at,
+          durationMs: outcome.durationMs,
+          responseStatus: answered?.status ?? null,
+          failure: ok ? null : outcome._tag === "Failed" ? outcome.failure : "status",
+          responseBody: answered?.body ?? null,
+          status: ok ? "delivered" : Option.isSome(delay) ? "pending" : exhausted(claimed),
+          dueAt: Option.match(delay, {
+            onNone: () => null,
+            onSome: (one) => new Date(at.getTime() + Duration.toMillis(one))
+          })
+        })
+        return ok
+      })
+
+      const make = Effect.fnUntraced(function* (claimed: ClaimedDelivery) {
+        const now = yield* DateTime.nowAsDate
         if (claimed.interruptions >= maxInterruptions) {
-          yield* record(claimed, undefined, "failed", undefined)
+          yield* record({
+            claimed,
+            at: now,
+            durationMs: null,
+            responseStatus: null,
+            failure: "interrupted",
+            responseBody: null,
+            status: exhausted(claimed),
+            dueAt: null
+          })
           return false
         }
-        const { url, secret, endpointId } = claimed.target.value
+        if (now.getTime() + budgets.totalMillis > claimed.leaseUntil.getTime()) return false
+        const { url, secret, endpointId } = claimed.target
         const outcome = yield* sender.send({
           url,
           id: claimed.id,
           body: claimed.body,
           secret: yield* secrets.open(secret, endpointId)
         })
-        const ok = outcome._tag === "Answered" && outcome.ok
-        const delay = ok || options?.final === true ? Option.none() : yield* delayAfter(claimed.attempt)
-        yield* record(
-          claimed,
-          outcome,
-          ok ? "delivered" : Option.isSome(delay) ? "pending" : "failed",
-          Option.isSome(delay) ? Duration.toMillis(delay.value) : undefined
-        )
-        return ok
+        return yield* recordOutcome(claimed, outcome)
       })
 
-      return Attempts.of({ make })
+      return Attempts.of({
+        make: (claimed) =>
+          make(claimed).pipe(
+            // The lease runs out and the attempt is made again under its number.
+            Effect.catchCauseIf(
+              (cause) => !Cause.hasInterruptsOnly(cause),
+              (cause) => Effect.as(Effect.logError("A webhook attempt broke off", cause), false)
+            )
+          )
+      })
     })
   )
 }

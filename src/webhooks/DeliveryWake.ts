@@ -1,15 +1,21 @@
-// A hint that something is due: given in the process by whoever settles, and by
+// A hint that something is due: given in the process by whoever settles, and through
 // Postgres to other instances. Only a hint; the worker's polling is the truth.
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Queue, Schedule } from "effect"
+import { Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
+import { superviseListener } from "./WakeListener.ts"
 
-const channel = "quittance_webhooks"
+/** The channel that instances notify each other on. */
+export const channel = "quittance_webhooks"
 
 export class DeliveryWake extends Context.Service<
   DeliveryWake,
   {
+    /** Something new is due: tells this process and every other instance. */
     readonly signal: Effect.Effect<void>
+    /** Tells this process alone. */
+    readonly nudge: Effect.Effect<void>
     /** Completes with the next signal, or at once if one came since the last wait. */
     readonly wait: Effect.Effect<void>
   }
@@ -19,44 +25,54 @@ export class DeliveryWake extends Context.Service<
     DeliveryWake,
     Effect.gen(function* () {
       const signals = yield* Queue.sliding<void>(1)
-      return DeliveryWake.of({
-        signal: Effect.asVoid(Queue.offer(signals, undefined)),
-        wait: Queue.take(signals)
-      })
-    })
-  )
-
-  /** Also hears other instances over LISTEN; a lost listener is replaced. */
-  static readonly layerPostgres: Layer.Layer<DeliveryWake, never, PgClient.PgClient> = Layer.effect(
-    DeliveryWake,
-    Effect.gen(function* () {
-      const pg = yield* PgClient.PgClient
-      const signals = yield* Queue.sliding<void>(1)
       const signal = Effect.asVoid(Queue.offer(signals, undefined))
-
-      // A half-open connection looks alive, so the listener is renewed every minute in any case.
-      const listen = Effect.scoped(
-        Effect.gen(function* () {
-          const notifications = yield* pg.listen(channel)
-          // What was notified while nobody listened is found by looking now.
-          yield* signal
-          yield* Effect.forever(Effect.andThen(Queue.take(notifications), signal))
-        })
-      ).pipe(Effect.timeoutOption("1 minute"))
-      yield* listen.pipe(
-        Effect.catchCause((cause) =>
-          Effect.logWarning("The webhook listener was lost and is replaced", cause)
-        ),
-        Effect.repeat(Schedule.spaced("1 second")),
-        Effect.forkScoped
-      )
-      return DeliveryWake.of({ signal, wait: Queue.take(signals) })
+      return DeliveryWake.of({ signal, nudge: signal, wait: Queue.take(signals) })
     })
   )
+
+  /**
+   * Also tells other instances, and hears them. NOTIFY takes a lock across the whole database until its
+   * transaction ends, so it is sent apart from the settlement and at most 20 times a second.
+   */
+  static readonly layerPostgres = (
+    heartbeat: Duration.Input = "15 seconds"
+  ): Layer.Layer<DeliveryWake, never, PgClient.PgClient | SecureRandom.SecureRandom> =>
+    Layer.effect(
+      DeliveryWake,
+      Effect.gen(function* () {
+        const pg = yield* PgClient.PgClient
+        const random = yield* SecureRandom.SecureRandom
+        const instance = yield* random.uuidV4()
+        const signals = yield* Queue.sliding<void>(1)
+        const outbox = yield* Queue.sliding<void>(1)
+        const nudge = Effect.asVoid(Queue.offer(signals, undefined))
+
+        yield* Queue.take(outbox).pipe(
+          Effect.andThen(pg.notify(channel, instance)),
+          Effect.timeout("5 seconds"),
+          Effect.catchCause((cause) => Effect.logDebug("Other instances were not woken", cause)),
+          Effect.andThen(Effect.sleep("50 millis")),
+          Effect.forever,
+          Effect.forkScoped
+        )
+        yield* superviseListener({ pg, channel, instance, heartbeat, heard: nudge }).pipe(
+          Effect.catchCause((cause) =>
+            Effect.logWarning("The webhook listener was lost and is replaced", cause)
+          ),
+          Effect.repeat(Schedule.spaced("1 second")),
+          Effect.forkScoped
+        )
+        return DeliveryWake.of({
+          nudge,
+          signal: Effect.andThen(nudge, Queue.offer(outbox, undefined)),
+          wait: Queue.take(signals)
+        })
+      })
+    )
 
   static readonly layer = Layer.unwrap(
     Effect.map(AppConfig, ({ database }) =>
-      database._tag === "Postgres" ? DeliveryWake.layerPostgres : DeliveryWake.layerLocal
+      database._tag === "Postgres" ? DeliveryWake.layerPostgres() : DeliveryWake.layerLocal
     )
   )
 }

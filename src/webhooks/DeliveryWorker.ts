@@ -1,18 +1,17 @@
 // The supervised fiber that sends what is due. Polling alone keeps the promise;
 // a wake-up only makes it prompt.
-import { Clock, DateTime, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
+import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Tenant } from "../payments/PaymentRepo.ts"
 import { Attempts, leaseSeconds } from "./Attempts.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
+import { initialWindow, makeEndpointPacing } from "./EndpointPacing.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 
-/** Attempts in flight, overall and to one endpoint: a dead receiver starves nobody. */
-const maxInFlight = 512
-const maxPerEndpoint = 8
-const batchSize = 64
-
-const tenantKey = (tenant: Tenant) => `${tenant.merchantId} ${tenant.env}`
+/** Attempts in flight in this process, whatever the endpoints. */
+const maxInFlight = 1024
+const batchSize = 256
+/** How long what runs may go on once the service stops; longer than any attempt. */
+const stopSeconds = 20
 
 const make = Effect.gen(function* () {
   const repo = yield* WebhookRepo
@@ -20,58 +19,68 @@ const make = Effect.gen(function* () {
   const wake = yield* DeliveryWake
   const random = yield* SecureRandom.SecureRandom
   const running = new Map<string, ClaimedDelivery>()
-  const perTenant = new Map<string, { readonly tenant: Tenant; count: number }>()
-
-  const enter = (claimed: ClaimedDelivery) => {
-    running.set(claimed.id, claimed)
-    const entry = perTenant.get(tenantKey(claimed)) ?? { tenant: claimed, count: 0 }
-    entry.count++
-    perTenant.set(tenantKey(claimed), entry)
-  }
-  const leave = (claimed: ClaimedDelivery) => {
-    running.delete(claimed.id)
-    const entry = perTenant.get(tenantKey(claimed))
-    if (entry !== undefined && --entry.count <= 0) perTenant.delete(tenantKey(claimed))
-  }
+  const pacing = makeEndpointPacing()
+  let claiming = false
 
   const fibers = yield* FiberSet.make<void>()
   const start = (claimed: ClaimedDelivery) =>
     Effect.suspend(() => {
-      enter(claimed)
-      return FiberSet.run(
-        fibers,
-        attempts.make(claimed).pipe(
-          Effect.catchCause((cause) =>
-            // The lease runs out and the attempt is made again under its number.
-            Effect.logError("A webhook attempt broke off", cause)
-          ),
-          Effect.ensuring(Effect.sync(() => leave(claimed))),
-          Effect.ensuring(wake.signal),
-          Effect.asVoid
+      const { endpointId } = claimed.target
+      running.set(claimed.claimId + claimed.id, claimed)
+      pacing.enter(endpointId)
+      const attempt = Effect.gen(function* () {
+        const started = yield* Clock.currentTimeMillis
+        yield* attempts.make(claimed).pipe(
+          Effect.onExit((exit) =>
+            Effect.map(Clock.currentTimeMillis, (now) => {
+              running.delete(claimed.claimId + claimed.id)
+              pacing.leave(endpointId, {
+                ok: Exit.isSuccess(exit) && exit.value,
+                durationMs: now - started
+              })
+            })
+          )
         )
-      )
+        yield* wake.nudge
+      })
+      return FiberSet.run(fibers, attempt)
     })
 
   /** Claims and starts what is due; true when there may be more at once. */
   const claimSome = Effect.gen(function* () {
-    const room = Math.min(batchSize, maxInFlight - running.size)
-    if (room <= 0) return false
+    const limit = Math.min(batchSize, maxInFlight - running.size)
+    if (limit <= 0) return false
     const at = yield* DateTime.nowAsDate
-    const busy = [...perTenant.values()].filter((one) => one.count >= maxPerEndpoint).map((one) => one.tenant)
-    const claimed = yield* repo.claimDue({
-      claimId: yield* random.uuidV4(),
-      at,
-      leaseUntil: new Date(at.getTime() + leaseSeconds * 1000),
-      limit: room,
-      perEndpoint: maxPerEndpoint,
-      busy
-    })
+    const claimed = yield* repo
+      .claimDue({
+        claimId: yield* random.uuidV4(),
+        at,
+        leaseUntil: new Date(at.getTime() + leaseSeconds * 1000),
+        limit,
+        perEndpoint: initialWindow,
+        rooms: pacing.rooms()
+      })
+      // A half-open connection to the database must not hold the worker.
+      .pipe(Effect.timeout("10 seconds"))
     yield* Effect.forEach(claimed, start, { discard: true })
     return claimed.length > 0
   })
 
+  // A claim that has begun is finished apart from the loop, so that a stop gives back what it took.
+  const scope = yield* Effect.scope
+  const claimWhole = Effect.suspend(() => {
+    claiming = true
+    const claim = Effect.ensuring(
+      claimSome,
+      Effect.sync(() => {
+        claiming = false
+      })
+    )
+    return Effect.flatMap(Effect.forkIn(claim, scope), Fiber.join)
+  })
+
   const work = Effect.gen(function* () {
-    while (yield* claimSome) {}
+    while (yield* claimWhole) {}
     yield* Effect.race(wake.wait, Effect.sleep("1 second"))
   }).pipe(
     Effect.catchCause((cause) =>
@@ -85,14 +94,19 @@ const make = Effect.gen(function* () {
 
   const worker = yield* Effect.forkScoped(work)
 
-  // Stop: claim no more, let what runs finish within 20 seconds, give back the rest.
+  // Stop: claim no more, let what runs finish, give back the rest.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
-      yield* Fiber.interrupt(worker)
-      const deadline = (yield* Clock.currentTimeMillis) + 20_000
-      while (running.size > 0 && (yield* Clock.currentTimeMillis) < deadline) yield* Effect.sleep("20 millis")
+      yield* Effect.forkDetach(Fiber.interrupt(worker), { startImmediately: true })
+      const deadline = (yield* Clock.currentTimeMillis) + stopSeconds * 1000
+      const busy = () => claiming || running.size > 0
+      while (busy() && (yield* Clock.currentTimeMillis) < deadline) yield* Effect.sleep("20 millis")
       const left = [...running.values()]
-      if (left.length > 0) yield* repo.release(left, yield* DateTime.nowAsDate)
+      if (left.length > 0) {
+        yield* repo
+          .release(left, yield* DateTime.nowAsDate)
+          .pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
+      }
     })
   )
 })
@@ -103,17 +117,3 @@ export const layer: Layer.Layer<
   never,
   WebhookRepo | Attempts | DeliveryWake | SecureRandom.SecureRandom
 > = Layer.effectDiscard(make)
-
-/** Deletes attempts older than `days` once an hour; their deliveries stay. */
-export const layerPrune = (days: number): Layer.Layer<never, never, WebhookRepo> =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const repo = yield* WebhookRepo
-      yield* DateTime.nowAsDate.pipe(
-        Effect.flatMap((now) => repo.prune(new Date(now.getTime() - days * 86_400_000))),
-        Effect.catchCause((cause) => Effect.logWarning("Old webhook attempts were not pruned", cause)),
-        Effect.repeat(Schedule.spaced("1 hour")),
-        Effect.forkScoped
-      )
-    })
-  )

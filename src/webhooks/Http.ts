@@ -2,11 +2,9 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
-import { RateLimited } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import type { Delivery, Endpoint } from "../domain/Webhook.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
-import { RateLimiter } from "../http/RateLimiter.ts"
 import type { DeliveryView, EndpointView } from "./Api.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
@@ -42,15 +40,11 @@ export const deliveryView = (delivery: Delivery): typeof DeliveryView.Type => ({
 
 const tenantOf = ({ merchant, env }: Principal) => ({ merchantId: merchant.id, env })
 
-/** Manual sends: 10 a minute for a merchant and environment. */
-export const manualSends = { rate: 10, perSeconds: 60, burst: 10 }
-
 export const layer = HttpApiBuilder.group(
   Api,
   "webhookEndpoint",
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* WebhookEndpoints
-    const limiter = yield* RateLimiter
     const tenant = Effect.map(CurrentPrincipal, tenantOf)
 
     return handlers.handleAll({
@@ -69,10 +63,7 @@ export const layer = HttpApiBuilder.group(
         yield* endpoints.remove(yield* tenant)
       }),
       test: Effect.fnUntraced(function* () {
-        const of = yield* tenant
-        const wait = yield* limiter.take(`manual-send ${of.merchantId} ${of.env}`, manualSends)
-        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const { delivery, endpoint } = yield* endpoints.sendTest(of)
+        const { delivery, endpoint } = yield* endpoints.sendTest(yield* tenant)
         return { delivery: deliveryView(delivery), endpoint: endpointView(endpoint) }
       })
     })

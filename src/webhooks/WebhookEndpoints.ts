@@ -1,9 +1,15 @@
 // What merchants do with their webhook endpoint: register, change, delete, test,
 // resend, regenerate the secret.
-import { Context, DateTime, Effect, Layer, Option, type Redacted, Result } from "effect"
+import { Context, DateTime, Effect, Fiber, Layer, Option, type Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { InvalidWebhookUrlError, WebhookEndpointExists, WebhookEndpointNotFound } from "../domain/Errors.ts"
+import {
+  InvalidWebhookUrlError,
+  RateLimited,
+  WebhookEndpointExists,
+  WebhookEndpointNotFound
+} from "../domain/Errors.ts"
 import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
+import { RateLimiter } from "../http/RateLimiter.ts"
 import type { SecretBox } from "../keys/SecretBox.ts"
 import type { Tenant } from "../payments/PaymentRepo.ts"
 import { Attempts, leaseSeconds } from "./Attempts.ts"
@@ -17,6 +23,9 @@ export interface CreatedEndpoint {
   /** The signing secret, shown once. */
   readonly secret: Redacted.Redacted<string>
 }
+
+/** Test sends and resends: 10 a minute for a merchant and environment. */
+export const manualSends = { rate: 10, perSeconds: 60, burst: 10 }
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,
@@ -33,24 +42,34 @@ export class WebhookEndpoints extends Context.Service<
     readonly remove: (tenant: Tenant) => Effect.Effect<void, WebhookEndpointNotFound>
     /** The old secret stops verifying at once; waiting deliveries are signed with the new one. */
     readonly regenerateSecret: (tenant: Tenant) => Effect.Effect<CreatedEndpoint, WebhookEndpointNotFound>
-    /** Sends a signed `test` event and answers after its first attempt. */
+    /** Sends a signed `test` event and answers after its first attempt; the worker makes the others. */
     readonly sendTest: (
       tenant: Tenant
-    ) => Effect.Effect<{ readonly delivery: Delivery; readonly endpoint: Endpoint }, WebhookEndpointNotFound>
-    /** Makes one more attempt of a finished delivery, under the same id. None where there is nothing to resend. */
-    readonly resend: (tenant: Tenant, deliveryId: string) => Effect.Effect<Option.Option<Delivery>>
+    ) => Effect.Effect<
+      { readonly delivery: Delivery; readonly endpoint: Endpoint },
+      WebhookEndpointNotFound | RateLimited
+    >
+    /**
+     * Makes one more attempt of a finished delivery, under the same id with the same bytes, and answers
+     * after it. None where there is nothing to resend, or no endpoint. Shares its limit with `sendTest`.
+     */
+    readonly resend: (
+      tenant: Tenant,
+      deliveryId: string
+    ) => Effect.Effect<Option.Option<Delivery>, RateLimited>
   }
 >()("quittance/webhooks/WebhookEndpoints") {
   static readonly layer: Layer.Layer<
     WebhookEndpoints,
     never,
-    WebhookRepo | Attempts | EgressPolicy | SecretBox | SecureRandom.SecureRandom
+    WebhookRepo | Attempts | EgressPolicy | RateLimiter | SecretBox | SecureRandom.SecureRandom
   > = Layer.effect(
     WebhookEndpoints,
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const attempts = yield* Attempts
       const policy = yield* EgressPolicy
+      const limiter = yield* RateLimiter
       const random = yield* SecureRandom.SecureRandom
       const context = yield* Effect.context<WebhookRepo | SecretBox | SecureRandom.SecureRandom>()
 
@@ -75,12 +94,16 @@ export class WebhookEndpoints extends Context.Service<
         }
       })
 
-      const delivered = Effect.fnUntraced(function* (
-        tenant: Tenant,
-        claimed: ClaimedDelivery,
-        final: boolean
-      ) {
-        yield* attempts.make(claimed, { final })
+      const scope = yield* Effect.scope
+
+      const limited = Effect.fnUntraced(function* (tenant: Tenant) {
+        const wait = yield* limiter.take(`manual-send ${tenant.merchantId} ${tenant.env}`, manualSends)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+      })
+
+      /** The delivery after the attempt, which goes on to its end even if the caller hangs up. */
+      const attempted = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery) {
+        yield* Fiber.join(yield* Effect.forkIn(attempts.make(claimed), scope))
         return yield* Effect.flatMap(repo.findDelivery(tenant, claimed.id), (delivery) =>
           Option.isSome(delivery)
             ? Effect.succeed(delivery.value)
@@ -112,18 +135,18 @@ export class WebhookEndpoints extends Context.Service<
         }),
         regenerateSecret: (tenant) => Effect.provideContext(regenerateSecret(tenant), context),
         sendTest: Effect.fn("WebhookEndpoints.sendTest")(function* (tenant) {
+          yield* limited(tenant)
           const id = yield* random.uuidV7()
           const claimed = yield* found(
             yield* repo.claimTest(tenant, { id, body: testEvent(id, tenant.env === "live") }, yield* newClaim)
           )
-          const delivery = yield* delivered(tenant, claimed, false)
+          const delivery = yield* attempted(tenant, claimed)
           return { delivery, endpoint: yield* found(yield* repo.findEndpoint(tenant)) }
         }),
         resend: Effect.fn("WebhookEndpoints.resend")(function* (tenant, deliveryId) {
+          yield* limited(tenant)
           const claimed = yield* repo.claimResend(tenant, deliveryId, yield* newClaim)
-          return Option.isNone(claimed)
-            ? Option.none()
-            : Option.some(yield* delivered(tenant, claimed.value, true))
+          return Option.isNone(claimed) ? Option.none() : Option.some(yield* attempted(tenant, claimed.value))
         })
       })
     })

@@ -3,7 +3,7 @@
 // wakes up late overwrites nothing.
 import { Context, type Effect, Layer, type Option } from "effect"
 import type { PaymentId } from "../domain/Payment.ts"
-import type { Delivery, DeliveryStatus, Endpoint, EventType } from "../domain/Webhook.ts"
+import type { AttemptFailure, Delivery, DeliveryStatus, Endpoint, EventType } from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
 import type { SettledDelivery, Tenant } from "../payments/PaymentRepo.ts"
 import { layerMemory } from "./WebhookRepoMemory.ts"
@@ -23,26 +23,51 @@ export interface Target {
   readonly secret: Sealed
 }
 
+/** Who holds what is claimed, since when, and until when nobody else takes it. */
+export interface Claim {
+  readonly claimId: string
+  readonly at: Date
+  readonly leaseUntil: Date
+}
+
 export interface ClaimedDelivery extends Tenant {
   readonly id: string
   readonly claimId: string
+  readonly leaseUntil: Date
   readonly type: EventType
   readonly body: Uint8Array
   /** The attempt about to be made, from 1. An interrupted attempt keeps its number. */
   readonly attempt: number
-  /** How often a claim ended without an outcome. */
+  /** How many claims of this delivery ended without an outcome. */
   readonly interruptions: number
-  /** None where the endpoint has been deleted. */
-  readonly target: Option.Option<Target>
+  /** How a manual resend found the delivery; null where it is no resend. */
+  readonly resentFrom: DeliveryStatus | null
+  readonly target: Target
+}
+
+/** How many more attempts to one endpoint may be claimed. */
+export interface EndpointRoom {
+  readonly endpointId: string
+  readonly room: number
+}
+
+export interface DueClaim extends Claim {
+  readonly limit: number
+  /** Room of every endpoint that `rooms` does not name. */
+  readonly perEndpoint: number
+  readonly rooms: ReadonlyArray<EndpointRoom>
 }
 
 /** What one attempt gave and what becomes of its delivery. */
 export interface AttemptResult {
   readonly claimed: ClaimedDelivery
+  /** When the attempt ended. */
   readonly at: Date
-  readonly durationMs: number
+  /** Null where nothing was sent. */
+  readonly durationMs: number | null
   readonly responseStatus: number | null
-  readonly failure: string | null
+  /** Null exactly where the receiver accepted. */
+  readonly failure: AttemptFailure | null
   readonly responseBody: Uint8Array | null
   readonly status: DeliveryStatus
   /** Set exactly where `status` is `pending`. */
@@ -68,7 +93,10 @@ export class WebhookRepo extends Context.Service<
       secret: Pick<NewEndpoint, "secret" | "secretLastFour">,
       at: Date
     ) => Effect.Effect<Option.Option<Endpoint>>
-    /** Deletes the endpoint and cancels its waiting deliveries. False where there is none. */
+    /**
+     * Deletes the endpoint and cancels its waiting deliveries; what is in flight is recorded when it
+     * ends and not tried again. False where there is none.
+     */
     readonly deleteEndpoint: (tenant: Tenant, at: Date) => Effect.Effect<boolean>
     /** Queues `payment.settled`; settlement in SQL does the same inside its own statement. */
     readonly enqueueSettled: (
@@ -81,37 +109,42 @@ export class WebhookRepo extends Context.Service<
     readonly claimTest: (
       tenant: Tenant,
       delivery: SettledDelivery,
-      claim: { readonly claimId: string; readonly at: Date; readonly leaseUntil: Date }
+      claim: Claim
     ) => Effect.Effect<Option.Option<ClaimedDelivery>>
-    /** Claims a finished delivery for one more attempt. None where it is unknown or still waiting. */
+    /**
+     * Claims a finished delivery for one more attempt, to the tenant's endpoint of today.
+     * None where it is unknown or still waiting, or there is no endpoint.
+     */
     readonly claimResend: (
       tenant: Tenant,
       deliveryId: string,
-      claim: { readonly claimId: string; readonly at: Date; readonly leaseUntil: Date }
+      claim: Claim
     ) => Effect.Effect<Option.Option<ClaimedDelivery>>
     /**
-     * Claims due deliveries, oldest first, at most `perEndpoint` of a tenant and none of the
-     * `busy` tenants, and writes their attempt rows before anything is sent.
+     * Claims due deliveries, oldest first and within each endpoint's room, and writes their attempt
+     * rows before anything is sent. Due deliveries whose endpoint is gone are cancelled instead.
      */
-    readonly claimDue: (claim: {
-      readonly claimId: string
-      readonly at: Date
-      readonly leaseUntil: Date
-      readonly limit: number
-      readonly perEndpoint: number
-      readonly busy: ReadonlyArray<Tenant>
-    }) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>
-    /** Records an attempt's outcome under its claim. False where the claim was lost. */
-    readonly finish: (result: AttemptResult) => Effect.Effect<boolean>
-    /** Gives claims back unsent, due at once. */
+    readonly claimDue: (claim: DueClaim) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>
+    /**
+     * Records outcomes, each under its claim, and answers what became of those deliveries;
+     * a result whose claim was lost is missing from the answer. An exhausted one raises its alert
+     * in the same statement.
+     */
+    readonly finish: (
+      results: ReadonlyArray<AttemptResult>
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly status: DeliveryStatus }>>
+    /** Gives claims back unsent, due at once; no interruption is counted. */
     readonly release: (
       claimed: ReadonlyArray<Pick<ClaimedDelivery, "id" | "claimId">>,
       at: Date
     ) => Effect.Effect<void>
     readonly findDelivery: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<Delivery>>
     readonly listDeliveries: (tenant: Tenant, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
-    /** Deletes attempts started before `before`; deliveries stay. Answers how many. */
-    readonly prune: (before: Date) => Effect.Effect<number>
+    /**
+     * Deletes at most `limit` attempts started before `before`, with their answers; deliveries stay,
+     * and so do the attempts of those that still wait. Answers how many went.
+     */
+    readonly prune: (before: Date, limit: number) => Effect.Effect<number>
   }
 >()("quittance/webhooks/WebhookRepo") {
   static readonly layer = Layer.suspend(() => layerSql)

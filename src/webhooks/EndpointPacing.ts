@@ -1,0 +1,47 @@
+// How many attempts may run against one endpoint: few at first, more while it answers
+// quickly, one when it does not. A receiver that hangs holds little of what all share.
+import type { EndpointRoom } from "./WebhookRepo.ts"
+
+/** Attempts in flight to an endpoint that this process knows nothing of. */
+export const initialWindow = 4
+const maxWindow = 64
+/** An answer that takes longer than this is no reason to send more at once. */
+const promptMillis = 1_000
+
+interface Endpoint {
+  window: number
+  running: number
+}
+
+export interface EndpointPacing {
+  readonly enter: (endpointId: string) => void
+  readonly leave: (endpointId: string, attempt: { readonly ok: boolean; readonly durationMs: number }) => void
+  /** What may be claimed for each endpoint that differs from the initial window. */
+  readonly rooms: () => ReadonlyArray<EndpointRoom>
+}
+
+export const makeEndpointPacing = (): EndpointPacing => {
+  const endpoints = new Map<string, Endpoint>()
+  return {
+    enter: (endpointId) => {
+      const endpoint = endpoints.get(endpointId) ?? { window: initialWindow, running: 0 }
+      endpoint.running++
+      endpoints.set(endpointId, endpoint)
+    },
+    leave: (endpointId, { ok, durationMs }) => {
+      const endpoint = endpoints.get(endpointId)
+      if (endpoint === undefined) return
+      endpoint.running--
+      endpoint.window =
+        ok && durationMs <= promptMillis
+          ? Math.min(maxWindow, endpoint.window + 1)
+          : Math.max(1, endpoint.window >> 1)
+      if (endpoint.running === 0 && endpoint.window === initialWindow) endpoints.delete(endpointId)
+    },
+    rooms: () =>
+      [...endpoints].map(([endpointId, { window, running }]) => ({
+        endpointId,
+        room: Math.max(0, window - running)
+      }))
+  }
+}
