@@ -5,7 +5,13 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
-import { InternalError, MethodNotAllowed, NotFound, PayloadTooLarge } from "../domain/Errors.ts"
+import {
+  InternalError,
+  InvalidRequest,
+  MethodNotAllowed,
+  NotFound,
+  PayloadTooLarge
+} from "../domain/Errors.ts"
 import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
 import { access } from "./routes.ts"
@@ -52,6 +58,11 @@ const unrouted = (
   const path = request.url.split("?")[0] ?? "/"
   const found = table.find((one) => one.pattern.test(path))
   if (found === undefined) return errorAnswer(new NotFound(), requestId, baseUrl)
+  if (found.methods.has(request.method)) {
+    // The path has the form but cannot be read: a broken percent-encoding.
+    const details = [{ path: "path", message: "Percent-encode the path as UTF-8." }]
+    return errorAnswer(new InvalidRequest({ details }), requestId, baseUrl)
+  }
   const open = [...found.crossOrigin]
   if (request.method === "OPTIONS" && open.length > 0) {
     return HttpServerResponse.empty({

@@ -46,7 +46,8 @@ export const contractBreak = (method: string, path: string, answer: Answer): str
   if (headers.get("cache-control") !== "no-store") return "cache-control is not no-store"
   if (!/^[A-Za-z0-9._-]{8,64}$/.test(headers.get("x-request-id") ?? "")) return "no x-request-id"
   if (status >= 500 && status !== 503) return `status ${status}`
-  const pathname = path.split("?")[0] ?? ""
+  // What the client sends: dot segments are resolved before the request leaves.
+  const pathname = URL.parse(path, "http://localhost")?.pathname ?? "/"
   const withoutBody = method === "HEAD" || status === 204
   if (withoutBody) return text === "" ? undefined : "a body where none may be"
   if (status >= 400 || body?.error !== undefined) {
