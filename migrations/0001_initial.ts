@@ -119,13 +119,14 @@ export default Effect.gen(function* () {
     CREATE UNIQUE INDEX webhook_endpoints_active ON webhook_endpoints (merchant_id, env)
     WHERE deleted_at IS NULL`
 
-  // One message to one merchant and environment; the endpoint is looked up at each
-  // attempt, so that a changed url or secret applies to what is already waiting.
+  // One message to one endpoint; its url and secret are looked up at each attempt, so
+  // that a change applies to what is already waiting. A claim holds a row until due_at.
   yield* sql`
     CREATE TABLE webhook_deliveries (
       id uuid PRIMARY KEY,
       merchant_id uuid NOT NULL REFERENCES merchants (id),
       env text NOT NULL CHECK (env IN ('test', 'live')),
+      endpoint_id uuid REFERENCES webhook_endpoints (id),
       payment_id uuid REFERENCES payments (id),
       type text NOT NULL CHECK (type IN ('payment.settled', 'test')),
       body bytea NOT NULL,
@@ -134,12 +135,13 @@ export default Effect.gen(function* () {
       interruptions integer NOT NULL DEFAULT 0,
       due_at timestamptz,
       claim_id uuid,
-      lease_until timestamptz,
+      resent_from text CHECK (resent_from IN ('delivered', 'failed', 'cancelled')),
       created_at timestamptz NOT NULL,
       finished_at timestamptz,
-      CHECK ((status = 'pending') = (due_at IS NOT NULL))
+      CHECK ((status = 'pending') = (due_at IS NOT NULL)),
+      CHECK (status <> 'pending' OR endpoint_id IS NOT NULL)
     )`
-  yield* sql`CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at) WHERE due_at IS NOT NULL`
+  yield* sql`CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE due_at IS NOT NULL`
   yield* sql`CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (merchant_id, env, created_at DESC, id DESC)`
   yield* sql`CREATE INDEX webhook_deliveries_payment ON webhook_deliveries (payment_id) WHERE payment_id IS NOT NULL`
 
