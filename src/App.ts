@@ -12,6 +12,7 @@ import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { type ChainAlertKind, ChainAlerts } from "./chain/ChainAlerts.ts"
 import { ChainVerifier } from "./chain/ChainVerifier.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
+import * as NetworkWatch from "./chain/NetworkWatch.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
 import * as Database from "./Database.ts"
@@ -70,8 +71,10 @@ const chainAlerts = Layer.effect(
 const rpcPool = Layer.unwrap(Effect.map(AppConfig, ({ rpcUrls }) => RpcPool.layer({ urls: rpcUrls })))
 
 const chainVerifier = Layer.unwrap(
-  Effect.map(AppConfig, ({ testnetConfirmations }) =>
-    ChainVerifier.layer({ confirmations: { test: testnetConfirmations } })
+  Effect.map(AppConfig, ({ testnetConfirmations, finalityDepth }) =>
+    NetworkWatch.layer().pipe(
+      Layer.provide(ChainVerifier.layer({ confirmations: { test: testnetConfirmations }, finalityDepth }))
+    )
   )
 )
 
@@ -138,9 +141,9 @@ const real = Layer.mergeAll(
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
-/** A listening socket. Bodies past the contract's 64 KiB are answered 413; far larger ones are not read at all. */
+/** A listening socket. Body sizes are the business of the body rules, whose refusal carries the envelope. */
 export const layerServer = (options: { readonly port: number; readonly hostname: string }) =>
-  BunHttpServer.layer({ ...options, maxRequestBodySize: 1024 * 1024, idleTimeout: 30 })
+  BunHttpServer.layer({ ...options, maxRequestBodySize: Number.MAX_SAFE_INTEGER, idleTimeout: 30 })
 
 /** Routes and workers, listening, on services of the caller's choice. */
 export const layerHttp = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
