@@ -31,6 +31,8 @@ export interface AppConfigShape {
   readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
   /** Blocks on top of the transfer's block before it counts, 0 to 64. */
   readonly testnetConfirmations: number
+  /** Blocks after which a settled transfer is no longer watched. */
+  readonly finalityDepth: number
   readonly faucet: {
     readonly privateKey: Option.Option<Redacted.Redacted<string>>
     /** Atomic USDC a grant pays. */
@@ -246,6 +248,12 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     "a number of blocks from 0 to 64",
     1
   )
+  const finalityDepth = yield* readOr(
+    "FINALITY_DEPTH",
+    integer(1, 100_000),
+    "a number of blocks from 1 to 100000",
+    64
+  )
   const hops = yield* readOr("TRUSTED_PROXY_HOPS", integer(0, 16), "a number from 0 to 16", 0)
   const expiry = yield* readOr("PAYMENT_EXPIRY", duration, "a duration such as 24h, 90m or 30s", "24h")
   const retention = yield* readOr(
@@ -282,6 +290,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       live: yield* readOr("ARBITRUM_RPC_URLS", urls, rpc, ["https://arb1.arbitrum.io/rpc"])
     },
     testnetConfirmations: confirmations,
+    finalityDepth,
     faucet: {
       privateKey: Option.map(faucetKey, (key) => Redacted.make(key)),
       usdcAtomic: BigInt(faucetUsdc) * 1_000_000n,

@@ -43,6 +43,10 @@ export interface RpcNode {
   ) => Effect.Effect<A, NodeFailure>
   /** A call without the chain id check. */
   readonly callUnchecked: RpcNode["call"]
+  /** Asks the chain id; fails with `wrong_chain` for another than the environment's. */
+  readonly checkChain: Effect.Effect<void, NodeFailure>
+  /** How often a call had to ask the chain id again because its connection was new or had broken. */
+  readonly reconnections: () => number
 }
 
 const failure = (kind: NodeFailure["kind"], message: string) => new NodeFailure({ kind, message })
@@ -91,6 +95,7 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
   const backoff = jitteredBackoff(limits.retries)
   let nextId = 1
   let chainKnown = false
+  let reconnections = 0
 
   const exchange = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>) {
     const id = nextId++
@@ -146,12 +151,20 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
     }
     chainKnown = true
   })
+  const reconnect = Effect.andThen(
+    checkChain,
+    Effect.sync(() => {
+      reconnections += 1
+    })
+  )
 
   return {
     host: url.host,
     callUnchecked,
+    checkChain,
+    reconnections: () => reconnections,
     call: (method, params, result) =>
-      Effect.suspend(() => (chainKnown ? Effect.void : checkChain)).pipe(
+      Effect.suspend(() => (chainKnown ? Effect.void : reconnect)).pipe(
         Effect.andThen(callUnchecked(method, params, result))
       )
   }

@@ -32,6 +32,8 @@ export type PendingReason =
   | "disagreement"
   /** Too few nodes answered. */
   | "rpc_unavailable"
+  /** The configured nodes serve another network; settlement is off until that is corrected. */
+  | "wrong_network"
 
 export type MismatchReason =
   | "receiver"

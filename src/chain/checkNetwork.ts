@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { encodeFunctionData, hashDomain, parseAbi } from "viem"
 import { type Env, type Network, networks } from "../domain/Chain.ts"
 import type { NodeFailure, RpcNode } from "./RpcNode.ts"
-import { Bytes, Quantity } from "./RpcSchemas.ts"
+import { Bytes } from "./RpcSchemas.ts"
 import type { NetworkCheck, NetworkVerdict } from "./Verification.ts"
 
 const domainSeparatorCall = encodeFunctionData({
@@ -31,10 +31,9 @@ export const domainSeparator = ({ chainId, usdc }: Network): `0x${string}` =>
   })
 
 const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NetworkVerdict> =>
-  Effect.gen(function* () {
+  Effect.gen(function* (): Effect.fn.Return<NetworkVerdict, NodeFailure> {
     const { address } = network.usdc
-    const chainId = yield* node.callUnchecked("eth_chainId", [], Quantity)
-    if (chainId !== BigInt(network.chainId)) return "wrong_chain"
+    yield* node.checkChain
     const code = yield* node.callUnchecked("eth_getCode", [address, "latest"], Bytes)
     if (code === "0x") return "no_token"
     const separator = yield* node
@@ -46,7 +45,11 @@ const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NetworkVerdic
         )
       )
     return separator === domainSeparator(network) ? "ok" : "wrong_domain"
-  }).pipe(Effect.orElseSucceed(() => "unavailable" as const))
+  }).pipe(
+    Effect.catch(({ kind }) =>
+      Effect.succeed<NetworkVerdict>(kind === "wrong_chain" ? "wrong_chain" : "unavailable")
+    )
+  )
 
 const messages: { readonly [V in NetworkVerdict]: (network: Network, hosts: string) => string } = {
   ok: ({ name }) => `${name} is reachable and its USDC contract is the expected one`,
