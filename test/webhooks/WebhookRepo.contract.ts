@@ -1,0 +1,397 @@
+// What every WebhookRepo does, whatever it stands on.
+import { expect } from "bun:test"
+import { Effect, type Layer, Option } from "effect"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { liveEffect } from "../support/run.ts"
+import {
+  claimDue,
+  type DeliveryServices,
+  newClaim,
+  newShop,
+  newTenant,
+  refused,
+  registerEndpoint,
+  resultOf,
+  settle
+} from "./deliveries.ts"
+
+const start = new Date("2026-05-01T12:00:00.000Z")
+const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
+const sealed = { kid: "test", ciphertext: new Uint8Array([9, 9]) }
+
+const only = <A>(all: ReadonlyArray<A>): A => {
+  const [one] = all
+  if (one === undefined || all.length !== 1) throw new Error(`wanted one, got ${all.length}`)
+  return one
+}
+
+/** Runs the contract on a layer that is built anew for each test. */
+export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void => {
+  const it = <E>(name: string, effect: () => Effect.Effect<unknown, E, DeliveryServices>) =>
+    liveEffect(name, () => Effect.provide(effect(), layer))
+
+  it("one active endpoint for each environment, also of fifty registered at once", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const tenant = yield* newTenant
+      const made = yield* Effect.forEach(
+        Array.from({ length: 50 }, () => crypto.randomUUID()),
+        (id) =>
+          repo.createEndpoint(
+            tenant,
+            { id, url: "https://a.example.com/", secret: sealed, secretLastFour: "abcd" },
+            start
+          ),
+        { concurrency: "unbounded" }
+      )
+      expect(made.filter(Option.isSome)).toHaveLength(1)
+      const live = yield* registerEndpoint({ ...tenant, env: "live" }, start)
+      expect(live.endpoint).toMatchObject({
+        env: "live",
+        health: "unverified",
+        listening: false,
+        lastDeliveredAt: null,
+        verifiedAt: null
+      })
+    }))
+
+  it("a settlement's delivery is claimed with its bytes, its number, url and secret", () =>
+    Effect.gen(function* () {
+      const { tenant, endpoint } = yield* newShop(start)
+      const { id, body } = yield* settle(tenant, start)
+      expect(yield* claimDue(after(-1))).toEqual([])
+      const claimed = only(yield* claimDue(start))
+      expect(claimed).toMatchObject({
+        ...tenant,
+        id,
+        type: "payment.settled",
+        attempt: 1,
+        interruptions: 0,
+        resentFrom: null,
+        leaseUntil: after(30),
+        target: { endpointId: endpoint.id, url: endpoint.url }
+      })
+      expect(Buffer.from(claimed.body)).toEqual(Buffer.from(body))
+      const repo = yield* WebhookRepo
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
+        status: "pending",
+        attempts: [{ number: 1, manual: false, startedAt: start, durationMs: null, failure: null }]
+      })
+    }))
+
+  it("a claim holds until its lease ends; the next one keeps the number and counts an interruption", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      yield* claimDue(start)
+      expect(yield* claimDue(after(29.999))).toEqual([])
+      for (let interruptions = 1; interruptions <= 5; interruptions++) {
+        expect(only(yield* claimDue(after(30 * interruptions)))).toMatchObject({
+          id,
+          attempt: 1,
+          interruptions
+        })
+      }
+      const repo = yield* WebhookRepo
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).attempts).toMatchObject([
+        { number: 1, startedAt: after(150) }
+      ])
+    }))
+
+  it("only the holder of the claim records an outcome, and once", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      const late = only(yield* claimDue(start))
+      const holder = only(yield* claimDue(after(30)))
+      expect(yield* repo.finish([resultOf(late, after(31), refused(after(91)))])).toEqual([])
+      expect(yield* repo.finish([resultOf(holder, after(32))])).toEqual([{ id, status: "delivered" }])
+      expect(yield* repo.finish([resultOf(late, after(33), refused(after(93)))])).toEqual([])
+      expect(yield* repo.finish([resultOf(holder, after(33), refused(after(93)))])).toEqual([])
+      expect(yield* claimDue(after(1000))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
+        status: "delivered",
+        attempts: [{ number: 1, responseStatus: 200, durationMs: 12, failure: null }]
+      })
+    }))
+
+  it("what failed is due when the result says, not before, under the next number", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      const first = only(yield* claimDue(start))
+      expect(yield* repo.finish([resultOf(first, after(1), refused(after(61)))])).toEqual([
+        { id, status: "pending" }
+      ])
+      expect(yield* claimDue(after(60.999))).toEqual([])
+      const second = only(yield* claimDue(after(61)))
+      expect(second).toMatchObject({ attempt: 2, interruptions: 0 })
+      expect(Buffer.from(second.body)).toEqual(Buffer.from(first.body))
+      const gone = { responseStatus: null, failure: "timeout", status: "failed" } as const
+      expect(yield* repo.finish([resultOf(second, after(62), gone)])).toEqual([{ id, status: "failed" }])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
+        status: "failed",
+        attempts: [
+          { number: 1, responseStatus: 500, failure: "status" },
+          { number: 2, responseStatus: null, failure: "timeout" }
+        ]
+      })
+    }))
+
+  it("records a batch of outcomes together, leaving out those whose claim was lost", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      yield* Effect.forEach(Array.from({ length: 20 }), () => settle(tenant, start))
+      const claimed = yield* claimDue(start)
+      const lost = claimed[7]
+      if (lost === undefined) throw new Error("nothing claimed")
+      const results = claimed.map((one) =>
+        resultOf(one === lost ? { ...one, claimId: crypto.randomUUID() } : one, after(1))
+      )
+      const finished = yield* repo.finish(results)
+      expect(finished.map((one) => one.id).sort()).toEqual(
+        claimed
+          .filter((one) => one !== lost)
+          .map((one) => one.id)
+          .sort()
+      )
+      expect(yield* repo.finish([])).toEqual([])
+    }))
+
+  it("releases a claim: due at once, under the same number, with no interruption", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      yield* settle(tenant, start)
+      const first = only(yield* claimDue(start))
+      yield* repo.release([{ id: first.id, claimId: crypto.randomUUID() }], after(1))
+      expect(yield* claimDue(after(1))).toEqual([])
+      yield* repo.release([first], after(1))
+      expect(only(yield* claimDue(after(1)))).toMatchObject({ attempt: 1, interruptions: 0 })
+      yield* repo.release([first], after(2))
+      expect(yield* claimDue(after(2))).toEqual([])
+    }))
+
+  it("claims within each endpoint's room and the limit, oldest first, whatever queues elsewhere", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const busy = yield* newShop(start)
+      const quiet = yield* newShop(start)
+      yield* Effect.forEach([...Array(12).keys()], (n) => settle(busy.tenant, after(n)))
+      yield* settle(quiet.tenant, after(50))
+      const rooms = [{ endpointId: busy.endpoint.id, room: 3 }]
+      const claim = yield* newClaim(after(100))
+      const claimed = yield* repo.claimDue({ ...claim, limit: 100, perEndpoint: 4, rooms })
+      const of = (endpointId: string) => claimed.filter((one) => one.target.endpointId === endpointId)
+      expect([of(busy.endpoint.id).length, of(quiet.endpoint.id).length]).toEqual([3, 1])
+      const full = [{ endpointId: busy.endpoint.id, room: 0 }]
+      expect(
+        yield* repo.claimDue({ ...(yield* newClaim(after(100))), limit: 100, perEndpoint: 4, rooms: full })
+      ).toEqual([])
+      expect(yield* claimDue(after(100), { limit: 2 })).toHaveLength(2)
+      expect(yield* claimDue(after(100), { perEndpoint: 4 })).toHaveLength(4)
+      const oldest = yield* repo.listDeliveries(busy.tenant, 20)
+      expect(
+        oldest
+          .slice(-9)
+          .map((one) => one.attempts.length)
+          .reduce((sum, n) => sum + n, 0)
+      ).toBe(9)
+    }))
+
+  it("a changed url and a new secret apply to what waits", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant, endpoint } = yield* newShop(start)
+      yield* settle(tenant, start)
+      const first = only(yield* claimDue(start))
+      yield* repo.changeUrl(tenant, "https://new.example.com/", after(1))
+      const replaced = { secret: sealed, secretLastFour: "wxyz" }
+      yield* repo.replaceSecret(tenant, endpoint.id, replaced, after(1))
+      yield* repo.finish([resultOf(first, after(1), refused(after(61)))])
+      const second = only(yield* claimDue(after(61)))
+      expect(second.target.url).toBe("https://new.example.com/")
+      expect(Buffer.from(second.target.secret.ciphertext)).toEqual(Buffer.from(sealed.ciphertext))
+    }))
+
+  it("health, listening, lastDeliveredAt and verifiedAt follow the attempts to the present url", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const endpoint = Effect.map(repo.findEndpoint(tenant), Option.getOrThrow)
+      const attempt = Effect.fnUntraced(function* (at: Date, change: Parameters<typeof resultOf>[2]) {
+        yield* settle(tenant, at)
+        const claimed = only(yield* claimDue(at))
+        yield* repo.finish([resultOf(claimed, at, change)])
+        return yield* endpoint
+      })
+      const failing = { status: "failed" } as const
+      expect(
+        yield* attempt(after(1), { ...failing, failure: "timeout", responseStatus: null })
+      ).toMatchObject({
+        health: "failing",
+        listening: false,
+        verifiedAt: null,
+        lastDeliveredAt: null
+      })
+      expect(yield* attempt(after(10), { ...failing, failure: "status", responseStatus: 500 })).toMatchObject(
+        {
+          health: "failing",
+          listening: true,
+          verifiedAt: null
+        }
+      )
+      const verified = { health: "healthy", listening: true, verifiedAt: after(20) }
+      expect(yield* attempt(after(20), {})).toMatchObject({ ...verified, lastDeliveredAt: after(20) })
+      expect(yield* attempt(after(30), {})).toMatchObject({ ...verified, lastDeliveredAt: after(30) })
+      expect(
+        yield* attempt(after(40), { ...failing, failure: "connect", responseStatus: null })
+      ).toMatchObject({
+        health: "failing",
+        listening: false,
+        verifiedAt: after(20),
+        lastDeliveredAt: after(30)
+      })
+      yield* settle(tenant, after(50))
+      const inFlight = only(yield* claimDue(after(50)))
+      const changed = Option.getOrThrow(yield* repo.changeUrl(tenant, "https://new.example.com/", after(51)))
+      expect(changed).toMatchObject({ health: "unverified", listening: false, verifiedAt: null })
+      yield* repo.finish([resultOf(inFlight, after(52))])
+      expect(yield* endpoint).toMatchObject({ health: "unverified", verifiedAt: null })
+    }))
+
+  it("a deleted endpoint's waiting deliveries are cancelled and do not pass to the next endpoint", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
+      expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(false)
+      yield* registerEndpoint(tenant, after(2))
+      expect(yield* claimDue(after(2))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
+    }))
+
+  it("in flight while its endpoint is deleted: a failure is recorded and not tried again, a success counts", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      yield* settle(tenant, start)
+      yield* settle(tenant, start)
+      const [refusing, accepting] = yield* claimDue(start)
+      if (refusing === undefined || accepting === undefined) throw new Error("two were due")
+      yield* repo.deleteEndpoint(tenant, after(1))
+      yield* repo.finish([resultOf(refusing, after(2), refused(after(62))), resultOf(accepting, after(2))])
+      expect(yield* claimDue(after(1000))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, refusing.id))).toMatchObject({
+        status: "cancelled",
+        attempts: [{ number: 1, responseStatus: 500, failure: "status" }]
+      })
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, accepting.id))).toMatchObject({
+        status: "delivered",
+        attempts: [{ responseStatus: 200 }]
+      })
+    }))
+
+  it("interrupted while its endpoint was deleted: cancelled at the end of its lease, not sent", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      yield* claimDue(start)
+      yield* repo.deleteEndpoint(tenant, after(1))
+      expect(yield* claimDue(after(30))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
+        status: "cancelled",
+        attempts: [{ number: 1, failure: "interrupted" }]
+      })
+    }))
+
+  it("a settlement without an endpoint is kept, cancelled, and can be sent once there is one", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const tenant = yield* newTenant
+      const { id, body } = yield* settle(tenant, start)
+      expect(Option.isNone(yield* repo.claimResend(tenant, id, yield* newClaim(start)))).toBe(true)
+      const { endpoint } = yield* registerEndpoint(tenant, after(1))
+      const resent = Option.getOrThrow(yield* repo.claimResend(tenant, id, yield* newClaim(after(2))))
+      expect(resent).toMatchObject({
+        id,
+        attempt: 1,
+        resentFrom: "cancelled",
+        target: { endpointId: endpoint.id }
+      })
+      expect(Buffer.from(resent.body)).toEqual(Buffer.from(body))
+    }))
+
+  it("a resend takes finished deliveries of the tenant alone, under the next number", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const other = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      const resend = (by = tenant, deliveryId = id) =>
+        Effect.flatMap(newClaim(after(10)), (claim) => repo.claimResend(by, deliveryId, claim))
+      expect(Option.isNone(yield* resend())).toBe(true)
+      yield* repo.finish([resultOf(only(yield* claimDue(start)), after(1))])
+      expect(Option.isNone(yield* resend(other.tenant))).toBe(true)
+      expect(Option.isNone(yield* resend(tenant, crypto.randomUUID()))).toBe(true)
+      const twice = yield* Effect.all([resend(), resend()], { concurrency: 2 })
+      const claimed = only(twice.flatMap(Option.toArray))
+      expect(claimed).toMatchObject({ id, attempt: 2, interruptions: 0, resentFrom: "delivered" })
+      const interrupted = only(yield* claimDue(after(40)))
+      expect(interrupted).toMatchObject({ attempt: 2, interruptions: 1, resentFrom: "delivered" })
+      const failed = { failure: "status", responseStatus: 500, status: "delivered" } as const
+      yield* repo.finish([resultOf(interrupted, after(41), failed)])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
+        status: "delivered",
+        attempts: [
+          { number: 1, manual: false, responseStatus: 200 },
+          { number: 2, manual: true, responseStatus: 500 }
+        ]
+      })
+    }))
+
+  it("a test delivery is queued and claimed in one step, and needs an endpoint", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const delivery = { id: crypto.randomUUID(), body: new TextEncoder().encode("{}") }
+      const none = yield* repo.claimTest(yield* newTenant, delivery, yield* newClaim(start))
+      expect(Option.isNone(none)).toBe(true)
+      const { tenant } = yield* newShop(start)
+      const claimed = Option.getOrThrow(yield* repo.claimTest(tenant, delivery, yield* newClaim(start)))
+      expect(claimed).toMatchObject({ id: delivery.id, type: "test", attempt: 1, resentFrom: null })
+      expect(yield* claimDue(after(29))).toEqual([])
+      expect(only(yield* claimDue(after(30)))).toMatchObject({
+        id: delivery.id,
+        attempt: 1,
+        interruptions: 1
+      })
+    }))
+
+  it("prunes old attempts in portions; deliveries stay, and so do attempts of what still waits", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      yield* Effect.forEach(Array.from({ length: 3 }), () => settle(tenant, start))
+      const finished = yield* claimDue(start)
+      yield* repo.finish(finished.map((one) => resultOf(one, after(1))))
+      const waiting = yield* settle(tenant, start)
+      yield* repo.finish([resultOf(only(yield* claimDue(start)), after(1), refused(after(61)))])
+      const recent = yield* settle(tenant, after(10))
+      yield* repo.finish([resultOf(only(yield* claimDue(after(10))), after(11))])
+      expect([yield* repo.prune(after(5), 2), yield* repo.prune(after(5), 2)]).toEqual([2, 1])
+      expect(yield* repo.prune(after(5), 2)).toBe(0)
+      const kept = (yield* repo.listDeliveries(tenant, 10)).map((one) => [one.id, one.attempts.length])
+      expect(new Map(kept.map(([id, count]) => [String(id), count]))).toEqual(
+        new Map([...finished.map((one): [string, number] => [one.id, 0]), [waiting.id, 1], [recent.id, 1]])
+      )
+      const [again] = finished
+      if (again === undefined) throw new Error("three were finished")
+      const resent = yield* repo.claimResend(tenant, again.id, yield* newClaim(after(20)))
+      expect(Option.getOrThrow(resent).attempt).toBe(2)
+    }))
+}

@@ -1,0 +1,31 @@
+// The contract of WebhookRepo on memory, PGlite and Postgres.
+import { describe } from "bun:test"
+import { Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { onEachDatabase } from "../support/database.ts"
+import { testConfig } from "../support/memory.ts"
+import { webhookRepoContract } from "./WebhookRepo.contract.ts"
+
+const secrets = SecretBox.layer.pipe(Layer.provide(testConfig()))
+
+describe("WebhookRepo in memory", () => {
+  webhookRepoContract(
+    Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, secrets).pipe(
+      Layer.provideMerge(WebhookRepo.layerMemory),
+      Layer.provideMerge(SecureRandom.layerWebCrypto)
+    )
+  )
+})
+
+onEachDatabase("WebhookRepo", (database) => {
+  webhookRepoContract(
+    Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, secrets).pipe(
+      Layer.provide(database.layer),
+      Layer.provideMerge(SecureRandom.layerWebCrypto)
+    )
+  )
+})
