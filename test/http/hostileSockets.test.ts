@@ -76,10 +76,10 @@ describe("Hostile sockets", () => {
   test("a chunked body within the limit is read", async () => {
     const body = JSON.stringify({ amount: "1.00", intentUrl: "https://shop.example.com/" })
     const answer = await converse(
-      request(
+      `${request(
         "POST /api/v1/payment-intents",
         "content-type: application/json\r\ntransfer-encoding: chunked\r\n"
-      ) + `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      )}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
     )
     expect(statusOf(answer)).toBe(201)
   })

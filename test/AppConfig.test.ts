@@ -1,0 +1,143 @@
+// The environment: decoded once, refused in one line that names the variable and
+// never prints a secret.
+import { afterAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Duration, Effect, Exit, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Environment, loadAppConfig } from "../src/AppConfig.ts"
+
+const root = mkdtempSync(join(tmpdir(), "quittance-config-"))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+let count = 0
+const freshDir = () => join(root, String(count++))
+
+const load = (env: Environment) =>
+  Effect.runPromiseExit(loadAppConfig(env).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+const loaded = async (env: Environment) => {
+  const exit = await load(env)
+  if (Exit.isFailure(exit)) throw new Error(String(exit.cause))
+  return exit.value
+}
+const refusal = async (env: Environment): Promise<string> => {
+  const error = await Effect.runPromise(
+    Effect.flip(loadAppConfig(env)).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+  )
+  return error.message
+}
+
+const key32 = Buffer.alloc(32, 1).toString("base64")
+const production = {
+  ENVIRONMENT: "production",
+  DATABASE_URL: "postgres://u:p@db/q",
+  INTENT_TOKEN_SECRETS: `a:${"s".repeat(32)}`,
+  ENCRYPTION_KEYS: `a:${key32}`
+}
+
+describe("AppConfig", () => {
+  test("an empty environment is a complete development configuration", async () => {
+    const config = await loaded({ DATA_DIR: freshDir() })
+    expect(config).toMatchObject({
+      port: 8787,
+      baseUrl: "http://localhost:8787",
+      environment: "development",
+      database: { _tag: "Embedded" },
+      testnetConfirmations: 1,
+      trustedProxyHops: 0,
+      webhookAllowedHosts: []
+    })
+    expect(Duration.toHours(config.paymentExpiry)).toBe(24)
+    expect(config.faucet.usdcAtomic).toBe(10_000_000n)
+  })
+
+  test("development secrets are generated once, readable by their owner alone", async () => {
+    const dataDir = freshDir()
+    const all = await Promise.all(Array.from({ length: 8 }, () => loaded({ DATA_DIR: dataDir })))
+    const secrets = all.map(({ intentTokenSecrets }) =>
+      Redacted.value(intentTokenSecrets[0]?.secret ?? Redacted.make(""))
+    )
+    expect(new Set(secrets).size).toBe(1)
+    expect(secrets[0]?.length).toBeGreaterThanOrEqual(32)
+    expect(statSync(join(dataDir, "secrets.json")).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toContain(secrets[0] ?? "-")
+  })
+
+  test("production with everything set starts", async () => {
+    const config = await loaded(production)
+    expect(config.database._tag).toBe("Postgres")
+    expect(config.intentTokenSecrets.map((one) => one.kid)).toEqual(["a"])
+  })
+
+  for (const missing of ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]) {
+    test(`production without ${missing} is refused in one line that names it`, async () => {
+      const message = await refusal({ ...production, [missing]: undefined })
+      expect(message).toStartWith(`${missing}: wants `)
+      expect(message).not.toContain("\n")
+    })
+  }
+
+  test("production refuses WEBHOOK_ALLOWED_HOSTS", async () => {
+    expect(await refusal({ ...production, WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })).toStartWith(
+      "WEBHOOK_ALLOWED_HOSTS: wants "
+    )
+  })
+
+  const malformed: ReadonlyArray<readonly [string, string]> = [
+    ["PORT", "0"],
+    ["PORT", "65536"],
+    ["PORT", "80a"],
+    ["PORT", "1.5"],
+    ["BASE_URL", "pay.example.com"],
+    ["BASE_URL", "https://pay.example.com/path"],
+    ["BASE_URL", "ftp://pay.example.com"],
+    ["ENVIRONMENT", "staging"],
+    ["DATABASE_URL", "mysql://hunter2@db/q"],
+    ["BASE_SEPOLIA_RPC_URLS", "not-a-url-hunter2"],
+    ["BASE_SEPOLIA_RPC_URLS", ","],
+    ["TESTNET_CONFIRMATIONS", "65"],
+    ["TESTNET_CONFIRMATIONS", "-1"],
+    ["FAUCET_PRIVATE_KEY", "hunter2hunter2"],
+    ["FAUCET_PRIVATE_KEY", `0x${"g".repeat(64)}`],
+    ["FAUCET_USDC", "0"],
+    ["FAUCET_GAS_WEI", "1e18"],
+    ["INTENT_TOKEN_SECRETS", "hunter2"],
+    ["INTENT_TOKEN_SECRETS", "a:short-hunter2"],
+    ["INTENT_TOKEN_SECRETS", `a:${"s".repeat(32)},a:${"t".repeat(32)}`],
+    ["ENCRYPTION_KEYS", "a:hunter2"],
+    ["ENCRYPTION_KEYS", `a:${Buffer.alloc(31).toString("base64")}`],
+    ["TRUSTED_PROXY_HOPS", "x"],
+    ["WEBHOOK_ALLOWED_HOSTS", "localhost"],
+    ["PAYMENT_EXPIRY", "soon"],
+    ["PAYMENT_EXPIRY", "0s"],
+    ["RATE_LIMIT_PER_KEY", "0"],
+    ["REDIS_URL", "hunter2"]
+  ]
+  for (const [variable, value] of malformed) {
+    test(`${variable}=${value.slice(0, 24)} is refused by name, without its value`, async () => {
+      const message = await refusal({ DATA_DIR: freshDir(), [variable]: value })
+      expect(message).toStartWith(`${variable}: wants `)
+      expect(message).not.toContain("hunter2")
+      expect(message).not.toContain("\n")
+    })
+  }
+
+  test("several secrets keep their order, newest first", async () => {
+    const config = await loaded({
+      ...production,
+      INTENT_TOKEN_SECRETS: `new:${"n".repeat(40)}, old:${"o".repeat(40)}`
+    })
+    expect(config.intentTokenSecrets.map((one) => one.kid)).toEqual(["new", "old"])
+  })
+
+  test("a printed configuration shows no secret", async () => {
+    const config = await loaded({
+      ...production,
+      FAUCET_PRIVATE_KEY: `0x${"ab".repeat(32)}`,
+      REDIS_URL: "redis://:hunter2@r"
+    })
+    const text = `${Bun.inspect(config, { depth: 9 })} ${JSON.stringify(config, (_, value) => (typeof value === "bigint" ? String(value) : value))}`
+    for (const secret of ["ssssssss", key32, "abababab", "hunter2", "u:p@db"])
+      expect(text).not.toContain(secret)
+  })
+})
