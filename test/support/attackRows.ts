@@ -19,6 +19,8 @@ export const row = {
   reorganised: "reorganisation; re-inclusion at another log index",
   rpcLies: "RPC lies",
   rpcLags: "RPC lags, answers null, 429, garbage, or is down",
+  samePatch: "the same PATCH 50 times at once",
+  otherTenant: "token, payment or key of another merchant or environment",
   hammering: "PATCH used to hammer the RPC",
   replaced: "replaced (sped-up) transaction",
   buyerToken: "buyer token of a contract wallet"

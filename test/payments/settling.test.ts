@@ -1,0 +1,280 @@
+// Settling under fire: whatever comes at once, a payment settles once, a transfer
+// pays once, and nothing that fails verification stands in anybody's way.
+import { describe, expect } from "bun:test"
+import { Effect, Layer, Result } from "effect"
+import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
+import { InvalidBuyerToken } from "../../src/buyers/InvalidBuyerToken.ts"
+import type { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import type { Payment } from "../../src/domain/Payment.ts"
+import { Payments, reportLimit } from "../../src/payments/Payments.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { row } from "../support/attackRows.ts"
+import { databases } from "../support/database.ts"
+import {
+  memoryChain,
+  memoryStack,
+  memoryStackWith,
+  newMerchant,
+  openPayment,
+  type PaymentStack,
+  paid,
+  reportOf,
+  sqlStack,
+  stateOf
+} from "../support/paymentStack.ts"
+import { hash, payer, receiver, thief } from "../support/rawReceipts.ts"
+import { liveEffect } from "../support/run.ts"
+
+const fifty = Array.from({ length: 50 }, (_, index) => index)
+const atOnce = { concurrency: "unbounded" } as const
+
+const tell = (
+  result: Result.Result<{ readonly _tag: string }, { readonly code: string; readonly reason?: string }>
+) =>
+  Result.match(result, {
+    onSuccess: ({ _tag }) => _tag,
+    onFailure: ({ code, reason }) => (reason === undefined ? code : `${code} ${reason}`)
+  })
+
+type Everything = PaymentStack | ChainVerifier | MemoryChain
+
+const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => {
+  const it = <E>(title: string, effect: () => Effect.Effect<unknown, E, Everything>, timeout?: number) =>
+    liveEffect(title, () => Effect.provide(effect(), layer), timeout)
+
+  const shop = Effect.gen(function* () {
+    const merchant = yield* newMerchant(receiver)
+    const payments = yield* Payments
+    const webhooks = yield* WebhookRepo
+    const open = (atomic = 1_000_000n) => openPayment(merchant.principal, receiver, atomic)
+    const report = (payment: Payment, by: typeof payer, transactionId: ReturnType<typeof hash>) =>
+      payments
+        .report(merchant.principal, payment.id, reportOf(payment, by, transactionId))
+        .pipe(Effect.result)
+    const deliveries = Effect.map(webhooks.listDeliveries(merchant.tenant, 1000), (all) => all.length)
+    return { ...merchant, open, report, deliveries }
+  })
+
+  describe(`settling on ${name}`, () => {
+    it(
+      `${row.samePatch}: ${rounds} rounds of fifty identical reports: one settlement, one webhook, fifty equal answers`,
+      () =>
+        Effect.gen(function* () {
+          const { deliveries, open, report } = yield* shop
+          for (let round = 1; round <= rounds; round++) {
+            const payment = yield* open()
+            const transfer = yield* paid(payer, payment)
+            const answers = yield* Effect.forEach(fifty, () => report(payment, payer, transfer), atOnce)
+            expect(new Set(answers.map(tell))).toEqual(new Set(["Settled"]))
+            const bodies = new Set(
+              answers.map((one) =>
+                Result.isSuccess(one) ? Bun.hash(Bun.inspect(one.success.payment, { depth: 9 })) : 0n
+              )
+            )
+            expect(bodies.size).toBe(1)
+            expect(yield* deliveries).toBe(round)
+          }
+        }),
+      60_000
+    )
+
+    it(
+      `${row.oneForTwo}: ${rounds} rounds of two payments racing, twenty-five reports each: one settles, the other is told already_used`,
+      () =>
+        Effect.gen(function* () {
+          const { deliveries, open, report } = yield* shop
+          for (let round = 1; round <= rounds; round++) {
+            const [left, right] = yield* Effect.all([open(), open()])
+            const transfer = yield* paid(payer, left)
+            const answers = yield* Effect.forEach(
+              fifty,
+              (index) =>
+                Effect.map(report(index % 2 === 0 ? left : right, payer, transfer), (one) => [
+                  index % 2,
+                  tell(one)
+                ]),
+              atOnce
+            )
+            const said = [0, 1].map((side) => [
+              ...new Set(answers.flatMap(([of, what]) => (of === side ? [String(what)] : [])))
+            ])
+            expect(said.sort()).toEqual([["Settled"], ["TEST_SETTLEMENT_MISMATCH already_used"]])
+            const states = yield* Effect.forEach([left, right], stateOf)
+            expect(states.map((one) => one.status).sort()).toEqual(["pending", "settled"])
+            expect(yield* deliveries).toBe(round)
+          }
+        }),
+      60_000
+    )
+
+    it(`${row.oneForTwo}: fifty payments at once for one transfer: one settles`, () =>
+      Effect.gen(function* () {
+        const { deliveries, open, report } = yield* shop
+        const all = yield* Effect.forEach(fifty, () => open())
+        const [first] = all
+        if (first === undefined) return yield* Effect.die("no payment")
+        const transfer = yield* paid(payer, first)
+        const answers = yield* Effect.forEach(all, (payment) => report(payment, payer, transfer), atOnce)
+        expect(answers.map(tell).filter((one) => one === "Settled")).toHaveLength(1)
+        expect(
+          answers.map(tell).filter((one) => one === "TEST_SETTLEMENT_MISMATCH already_used")
+        ).toHaveLength(49)
+        expect(yield* deliveries).toBe(1)
+      }))
+
+    it(`${row.batch}: a transaction with two equal transfers settles two payments and no third`, () =>
+      Effect.gen(function* () {
+        const { deliveries, open, report } = yield* shop
+        const all = yield* Effect.all([open(), open(), open()])
+        const transfer = yield* paid(payer, all[0], 2)
+        const answers = yield* Effect.forEach(all, (payment) => report(payment, payer, transfer), atOnce)
+        expect(answers.map(tell).sort()).toEqual([
+          "Settled",
+          "Settled",
+          "TEST_SETTLEMENT_MISMATCH already_used"
+        ])
+        expect(yield* deliveries).toBe(2)
+      }))
+
+    it(`${row.twoPayments}: one after the other, the second is told already_used and settles with a transfer of its own`, () =>
+      Effect.gen(function* () {
+        const { open, report } = yield* shop
+        const [left, right] = yield* Effect.all([open(), open()])
+        const transfer = yield* paid(payer, left)
+        expect(tell(yield* report(left, payer, transfer))).toBe("Settled")
+        expect(tell(yield* report(right, payer, transfer))).toBe("TEST_SETTLEMENT_MISMATCH already_used")
+        expect(tell(yield* report(right, payer, yield* paid(payer, right)))).toBe("Settled")
+      }))
+
+    it(`${row.falseEvidence}: reports that fail verification lock out neither the buyer nor the transfer`, () =>
+      Effect.gen(function* () {
+        const { deliveries, open, report } = yield* shop
+        const payment = yield* open()
+        const victims = yield* open(2_000_000n)
+        const theirs = yield* paid(payer, victims)
+        expect(tell(yield* report(payment, thief, theirs))).toBe("TEST_SETTLEMENT_MISMATCH payer")
+        expect(tell(yield* report(victims, thief, theirs))).toBe("TEST_SETTLEMENT_MISMATCH payer")
+        expect(tell(yield* report(victims, thief, hash("77")))).toBe("Pending")
+        expect((yield* stateOf(victims)).reported).toBeNull()
+        expect(tell(yield* report(victims, payer, theirs))).toBe("Settled")
+        expect(tell(yield* report(payment, payer, yield* paid(payer, payment)))).toBe("Settled")
+        expect(yield* deliveries).toBe(2)
+      }))
+
+    it(`${row.thief}: another's transfer, reported at once by fifty thieves and its owner, settles the owner's payment`, () =>
+      Effect.gen(function* () {
+        const { open, report } = yield* shop
+        const [owners, thiefs] = yield* Effect.all([open(), open()])
+        const transfer = yield* paid(payer, owners)
+        const [owner, ...thieves] = yield* Effect.all(
+          [report(owners, payer, transfer), ...fifty.map(() => report(thiefs, thief, transfer))],
+          atOnce
+        )
+        expect(owner === undefined ? "" : tell(owner)).toBe("Settled")
+        expect(new Set(thieves.map(tell))).toEqual(new Set(["TEST_SETTLEMENT_MISMATCH payer"]))
+      }))
+
+    it(`${row.replaced}: new evidence is taken while pending, and none after`, () =>
+      Effect.gen(function* () {
+        const { open, report } = yield* shop
+        const payment = yield* open()
+        expect(tell(yield* report(payment, payer, hash("88")))).toBe("Pending")
+        expect(tell(yield* report(payment, payer, yield* paid(payer, payment)))).toBe("Settled")
+        expect(tell(yield* report(payment, payer, hash("88")))).toBe("PAYMENT_REPORT_CONFLICT")
+        expect(tell(yield* report(payment, thief, hash("88")))).toBe("PAYMENT_REPORT_CONFLICT")
+      }))
+
+    it(`${row.otherTenant}: another merchant's or environment's payment is not found`, () =>
+      Effect.gen(function* () {
+        const { open } = yield* shop
+        const payment = yield* open()
+        const transfer = yield* paid(payer, payment)
+        const payments = yield* Payments
+        const { principal } = yield* newMerchant(receiver)
+        const live = { ...(yield* shop).principal, env: "live" as const }
+        for (const other of [principal, live, { ...principal, env: "live" as const }]) {
+          const answer = yield* payments
+            .report(other, payment.id, reportOf(payment, payer, transfer))
+            .pipe(Effect.result)
+          expect(tell(answer)).toBe("PAYMENT_NOT_FOUND")
+        }
+        expect((yield* stateOf(payment)).status).toBe("pending")
+      }))
+
+    it(`${row.rpcLags}: an outage is 503 with the report kept; lies stay pending; both settle afterwards`, () =>
+      Effect.gen(function* () {
+        const { open, report } = yield* shop
+        const chain = yield* MemoryChain
+        const payment = yield* open()
+        const transfer = yield* paid(payer, payment)
+        yield* chain.fault("fail")
+        const down = yield* report(payment, payer, transfer)
+        expect(tell(down)).toBe("CHAIN_UNAVAILABLE")
+        expect(Result.isFailure(down) && down.failure.retryAfter).toBe(5)
+        yield* chain.fault("lie")
+        expect(tell(yield* report(payment, payer, transfer))).toBe("Pending")
+        yield* chain.fault("none")
+        expect(tell(yield* report(payment, payer, transfer))).toBe("Settled")
+      }))
+
+    it(`${row.hammering}: a burst passes, then 429 with a retry-after that holds, for this payment and key alone`, () =>
+      Effect.gen(function* () {
+        const { open, report } = yield* shop
+        const [payment, other] = yield* Effect.all([open(), open()])
+        const answers = yield* Effect.forEach(
+          Array.from({ length: reportLimit.burst + 20 }),
+          () => report(payment, payer, hash("99")),
+          atOnce
+        )
+        const refused = answers.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
+        expect(refused.length).toBeGreaterThanOrEqual(15)
+        expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(["RATE_LIMITED"]))
+        expect(tell(yield* report(other, payer, hash("99")))).toBe("Pending")
+        yield* Effect.sleep((refused.at(-1)?.retryAfter ?? 0) * 1000)
+        expect(tell(yield* report(payment, payer, hash("99")))).toBe("Pending")
+      }))
+
+    it(`${row.buyerToken}: a token that is no token is 401`, () =>
+      Effect.gen(function* () {
+        const payments = yield* Payments
+        const { open, principal } = yield* shop
+        const payment = yield* open()
+        const answer = yield* payments
+          .report(principal, payment.id, { ...reportOf(payment, payer, hash("01")), buyerDidToken: "nobody" })
+          .pipe(Effect.result)
+        expect(tell(answer)).toBe("INVALID_BUYER_TOKEN malformed")
+      }))
+  })
+}
+
+suite("memory", Layer.provideMerge(memoryStack, memoryChain), 10)
+for (const { layer, name } of databases) {
+  suite(
+    name,
+    sqlStack.pipe(Layer.provideMerge(memoryChain), Layer.provide(layer)),
+    name === "Postgres" ? 100 : 5
+  )
+}
+
+liveEffect(
+  `${row.buyerToken}: while nodes are down a contract wallet's token is 503 with retry-after, not 401`,
+  () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const { principal } = yield* newMerchant(receiver)
+      const payment = yield* openPayment(principal, receiver, 5n)
+      const error = yield* Effect.flip(
+        payments.report(principal, payment.id, reportOf(payment, payer, hash("01")))
+      )
+      expect(error).toMatchObject({ code: "CHAIN_UNAVAILABLE", retryAfter: 5 })
+    }).pipe(
+      Effect.provide(
+        memoryStackWith(
+          Layer.succeed(BuyerIdentity, {
+            verify: () => Effect.fail(InvalidBuyerToken.because("unavailable"))
+          })
+        ).pipe(Layer.provide(memoryChain))
+      )
+    )
+)

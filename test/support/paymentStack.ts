@@ -1,0 +1,138 @@
+// The payment side of the service without HTTP: Payments on a repository of the
+// caller's choice, over the in-memory chain, with a merchant and people.
+import { DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import type { AppConfig } from "../../src/AppConfig.ts"
+import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
+import { Alerts } from "../../src/alerts/Alerts.ts"
+import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { type Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
+import type { Principal } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import { RateLimiter } from "../../src/http/RateLimiter.ts"
+import { IntentTokens } from "../../src/intents/IntentTokens.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { testConfig } from "./memory.ts"
+
+/** Whatever a payment stack answers, on any repository. */
+export type PaymentStack =
+  | Payments
+  | PaymentRepo
+  | WebhookRepo
+  | KeyAuth
+  | Alerts
+  | AlertRepo
+  | AppConfig
+  | BuyerIdentity
+  | SecureRandom.SecureRandom
+
+const sqlRepos = Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, AlertRepo.layer)
+const memoryRepos = Layer.merge(
+  PaymentRepo.layerMemory.pipe(Layer.provideMerge(WebhookRepo.layerMemory)),
+  Layer.merge(KeyAuth.layerMemory, AlertRepo.layerMemory)
+)
+
+const over = <R>(
+  repos: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | AlertRepo, never, R | SecureRandom.SecureRandom>,
+  buyers: Layer.Layer<BuyerIdentity> = BuyerIdentity.layerMemory
+) =>
+  Payments.layer.pipe(
+    Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory]),
+    Layer.provideMerge(buyers),
+    Layer.provideMerge(Alerts.layer),
+    Layer.provideMerge(repos),
+    Layer.provideMerge(Layer.merge(testConfig(), SecureRandom.layerWebCrypto))
+  )
+
+/** On memory; the verifier and the buyers' tokens are the caller's. */
+export const memoryStackWith = (buyers: Layer.Layer<BuyerIdentity>) => over(memoryRepos, buyers)
+/** On memory; the verifier is the caller's. */
+export const memoryStack = over(memoryRepos)
+/** On a database; the verifier is the caller's. */
+export const sqlStack: Layer.Layer<PaymentStack, never, SqlClient.SqlClient | ChainVerifier> = over(sqlRepos)
+
+export const memoryChain = ChainVerifier.layerMemory
+
+/** A merchant with a webhook endpoint, as its test publishable key presents it. */
+export const newMerchant = (receiver: Address) =>
+  Effect.gen(function* () {
+    const keys = yield* KeyAuth
+    const { keys: issued, merchant } = yield* keys.createMerchant({
+      name: "Shop",
+      receivers: { test: receiver, live: receiver }
+    })
+    const principal: Principal = yield* Effect.orDie(keys.authenticate(issued.test.publishable))
+    const webhooks = yield* WebhookRepo
+    const random = yield* SecureRandom.SecureRandom
+    yield* webhooks.createEndpoint(
+      { merchantId: merchant.id, env: "test" },
+      {
+        id: yield* random.uuidV7(),
+        url: "https://shop.example.com/hook",
+        secret: { kid: "test", ciphertext: new Uint8Array(48) },
+        secretLastFour: "abcd"
+      },
+      yield* DateTime.nowAsDate
+    )
+    return { principal, tenant: { merchantId: merchant.id, env: "test" as const } }
+  })
+
+export const openPayment = (principal: Principal, receiver: Address, atomic: bigint) =>
+  Effect.gen(function* () {
+    const repo = yield* PaymentRepo
+    const random = yield* SecureRandom.SecureRandom
+    const { payment } = yield* repo.open({
+      merchantId: principal.merchant.id,
+      env: principal.env,
+      id: PaymentId.make(yield* random.uuidV7()),
+      amount: AtomicUsdc.make(atomic),
+      intentUrl: "https://shop.example.com/1",
+      receiver,
+      at: yield* DateTime.nowAsDate
+    })
+    return payment
+  })
+
+/** What the checkout sends for a transfer that pays the payment. */
+export const reportOf = (payment: Payment, buyer: Address, transactionId: TransactionHash) => ({
+  buyerDidToken: `buyer:${buyer}`,
+  transactionId,
+  tokenChanges: [
+    {
+      amountAtomic: String(payment.amount),
+      chainId: networks[payment.env].chainId,
+      receiver: payment.receiver,
+      tokenAddress: networks[payment.env].usdc.address
+    }
+  ]
+})
+
+/** A payment as the database now has it. */
+export const stateOf = (payment: Payment) =>
+  Effect.gen(function* () {
+    const repo = yield* PaymentRepo
+    return Option.getOrThrow(yield* repo.find(payment, payment.id))
+  })
+
+/** A transfer on the in-memory chain, funded and confirmed. */
+export const paid = (from: Address, payment: Payment, times = 1) =>
+  Effect.gen(function* () {
+    const chain = yield* MemoryChain
+    const transfers = Array.from({ length: times }, () => ({
+      from,
+      to: payment.receiver,
+      amount: payment.amount
+    }))
+    yield* chain.fund(from, { usdcAtomic: payment.amount * BigInt(times) })
+    const hash = yield* chain.batch(transfers)
+    yield* chain.mine(2)
+    return hash
+  })
