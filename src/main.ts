@@ -19,13 +19,20 @@ const announce = Layer.effectDiscard(
   })
 )
 
+/** What stopped the start, as a sentence that names the setting to change. */
+const refusalOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error)
+  return /port \d+ in use|EADDRINUSE/i.test(message)
+    ? `PORT: wants a free port; ${process.env["PORT"] ?? "8787"} is taken. Set PORT to another.`
+    : message
+}
+
 const service = announce.pipe(Layer.provideMerge(App.layer), Layer.provide(AppConfig.layer(process.env)))
 
 Layer.launch(service).pipe(
   // A refusal is a sentence for the operator, not a stack trace.
   Effect.catchCause((cause) => {
-    const error = Cause.squash(cause)
-    const message = error instanceof Error ? error.message : String(error)
+    const message = refusalOf(Cause.squash(cause))
     return Cause.hasInterruptsOnly(cause)
       ? Effect.void
       : Effect.andThen(

@@ -12,7 +12,9 @@ import { webhook } from "./webhook.ts"
 
 const root = Command.make("quittance").pipe(
   Command.withDescription("Operate Quittance: merchants, keys, webhooks."),
-  Command.withSubcommands([merchant, key, webhook])
+  Command.withSubcommands([merchant, key, webhook]),
+  // Built when a command runs: help and completions touch no database.
+  Command.provide(App.layerOperator.pipe(Layer.provideMerge(AppConfig.layer(process.env))))
 )
 
 // Annotated: the installed typing of BunServices names a module that has moved.
@@ -28,7 +30,6 @@ const sentence = (error: unknown): string => {
 }
 
 const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pipe(
-  Effect.provide(App.layerOperator.pipe(Layer.provideMerge(AppConfig.layer(process.env)))),
   Effect.provide(platform),
   Effect.catchCause((cause) => {
     const error = Cause.squash(cause)

@@ -1,0 +1,54 @@
+// The demo as a process: it pays once, and when its chain dies it says so.
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { spawnProgram } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const until = (what: () => boolean, millis: number) =>
+  Effect.promise(async () => {
+    const start = performance.now()
+    while (!what() && performance.now() - start < millis) await Bun.sleep(20)
+  })
+
+/** Process ids of the anvil that this process started. */
+const anvilOf = (pid: number) =>
+  Bun.spawnSync(["pgrep", "-P", String(pid)])
+    .stdout.toString()
+    .trim()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(Number)
+
+describe("bun run demo", () => {
+  liveEffect("--once ends with 0 after the verified webhook", () =>
+    Effect.gen(function* () {
+      const demo = yield* spawnProgram(["src/dev/demo.ts", "--once"], {})
+      expect(yield* demo.exited).toBe(0)
+      expect(demo.output()).toContain("payment.settled verified")
+    })
+  )
+
+  liveEffect("a killed chain ends it with a sentence and another code, not a hang", () =>
+    Effect.gen(function* () {
+      const demo = yield* spawnProgram(["src/dev/demo.ts"], {})
+      yield* until(() => demo.output().includes("Merchant"), 20_000)
+      for (const child of anvilOf(demo.pid)) process.kill(child, "SIGKILL")
+      const code = yield* Effect.timeout(demo.exited, "10 seconds")
+      expect(code).toBe(1)
+      expect(demo.output()).toContain("The demo failed: the local chain (anvil) ended")
+    })
+  )
+
+  liveEffect("Ctrl-C stops chain, database and service", () =>
+    Effect.gen(function* () {
+      const demo = yield* spawnProgram(["src/dev/demo.ts"], {})
+      yield* until(() => demo.output().includes("Ctrl-C stops everything"), 30_000)
+      const children = anvilOf(demo.pid)
+      expect(children.length).toBeGreaterThan(0)
+      yield* demo.kill("SIGINT")
+      yield* Effect.timeout(demo.exited, "10 seconds")
+      yield* Effect.sleep("200 millis")
+      for (const child of children) expect(() => process.kill(child, 0)).toThrow()
+    })
+  )
+})

@@ -1,0 +1,144 @@
+// The service as a process: start, readiness, refusals, kill -9, SIGTERM.
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { freePort } from "../src/dev/freePort.ts"
+import { send } from "./support/contractCheck.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
+import { liveEffect } from "./support/run.ts"
+
+const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+// Nothing listens there: these tests need no chain.
+const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
+
+const createMerchant = (dataDir: string) =>
+  Effect.gen(function* () {
+    const cli = yield* spawnProgram(
+      ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+      { DATA_DIR: dataDir }
+    )
+    expect(yield* cli.exited).toBe(0)
+    return JSON.parse(cli.output()).keys
+  })
+
+describe("The service as a process", () => {
+  liveEffect("is ready within 2 s on an existing embedded database", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const first = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
+      yield* untilReady(first)
+      yield* first.kill("SIGTERM")
+      expect(yield* first.exited).toBeOneOf([0, 130, 143])
+      const second = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
+      const millis = yield* untilReady(second)
+      console.log(`ready on an existing embedded database in ${millis.toFixed(0)} ms`)
+      expect(millis).toBeLessThan(2_000)
+    })
+  )
+
+  liveEffect("a second process on the same embedded data directory is refused with a sentence", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      yield* untilReady(yield* spawnService({ DATA_DIR: dataDir, ...noChain }))
+      for (const args of [["src/main.ts"], ["src/cli/main.ts", "merchant", "list"]]) {
+        const second = yield* spawnProgram(args, {
+          DATA_DIR: dataDir,
+          PORT: String(yield* freePort(0)),
+          ...noChain
+        })
+        expect(yield* second.exited).toBe(1)
+        expect(second.output()).toContain("in use by another process")
+        expect(second.output()).toContain("DATABASE_URL")
+      }
+    })
+  )
+
+  liveEffect("a port that is taken is named with its variable", () =>
+    Effect.gen(function* () {
+      const taken = yield* spawnService({ DATA_DIR: yield* temporaryDirectory, ...noChain })
+      yield* untilReady(taken)
+      const second = yield* spawnProgram(["src/main.ts"], {
+        DATA_DIR: yield* temporaryDirectory,
+        PORT: new URL(taken.baseUrl).port,
+        HOST: "127.0.0.1",
+        ...noChain
+      })
+      expect(yield* second.exited).toBe(1)
+      expect(second.output()).toContain("PORT")
+    })
+  )
+
+  for (const [name, env, variable] of [
+    ["production without a database", { ENVIRONMENT: "production" }, "DATABASE_URL"],
+    ["a malformed port", { PORT: "x" }, "PORT"],
+    ["a database that is not there", { DATABASE_URL: "postgres://127.0.0.1:9/none" }, "DATABASE_URL"]
+  ] as const) {
+    liveEffect(`${name} stops the start with one line that names ${variable}`, () =>
+      Effect.gen(function* () {
+        const child = yield* spawnProgram(["src/main.ts"], {
+          DATA_DIR: yield* temporaryDirectory,
+          ...noChain,
+          ...env
+        })
+        expect(yield* child.exited).toBe(1)
+        expect(child.output().trim().split("\n")).toHaveLength(1)
+        expect(child.output()).toContain(variable)
+      })
+    )
+  }
+
+  liveEffect(
+    "kill -9 at any moment loses no acknowledged payment",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const keys = yield* createMerchant(dataDir)
+        const acknowledged = new Set<string>()
+        for (let round = 0; round < 4; round++) {
+          const service = yield* spawnService({ DATA_DIR: dataDir, RATE_LIMIT_PER_KEY: "100000", ...noChain })
+          yield* untilReady(service)
+          const found = new Set<string>()
+          let cursor = ""
+          for (;;) {
+            const { body } = yield* Effect.promise(() =>
+              send(service.baseUrl, {
+                method: "GET",
+                path: `/api/v1/payments?limit=100${cursor}`,
+                key: keys.test.secret
+              })
+            )
+            for (const payment of body.payments) found.add(payment.id)
+            if (!body.hasMore) break
+            cursor = `&startingAfter=${body.payments.at(-1).id}`
+          }
+          expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
+          if (round === 3) break
+          // Writers go on until the process dies under them.
+          const write = async () => {
+            for (;;) {
+              const intent = await send(service.baseUrl, {
+                method: "POST",
+                path: "/api/v1/payment-intents",
+                key: keys.test.secret,
+                body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
+              })
+              const opened = await send(service.baseUrl, {
+                method: "POST",
+                path: "/api/v1/payments",
+                key: keys.test.publishable,
+                body: { intentToken: intent.body.intentToken }
+              })
+              if (opened.status === 201) acknowledged.add(opened.body.payment.id)
+            }
+          }
+          const writers = Promise.allSettled([write(), write(), write(), write()])
+          yield* Effect.sleep(`${300 + round * 217} millis`)
+          yield* service.kill("SIGKILL")
+          yield* service.exited
+          yield* Effect.promise(() => writers)
+        }
+        console.log(`${acknowledged.size} acknowledged payments survived 3 kills`)
+        expect(acknowledged.size).toBeGreaterThan(30)
+      }),
+    90_000
+  )
+})

@@ -1,0 +1,84 @@
+// The service and its commands as real child processes.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, type Scope } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+
+const root = join(import.meta.dir, "../..")
+
+/** A directory that is gone with the scope. */
+export const temporaryDirectory: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "quittance-test-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+export interface RunningProcess {
+  readonly pid: number
+  /** Exit code, or 128 and the signal's number. */
+  readonly exited: Effect.Effect<number>
+  readonly output: () => string
+  readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
+}
+
+/** Starts one of the project's programs; it is killed with the scope. */
+export const spawnProgram = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>
+): Effect.Effect<RunningProcess, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let output = ""
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        Bun.spawn([process.execPath, ...args], {
+          cwd: root,
+          env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+          stdout: "pipe",
+          stderr: "pipe"
+        })
+      ),
+      (running) =>
+        Effect.promise(async () => {
+          running.kill("SIGKILL")
+          await running.exited
+        })
+    )
+    const collect = async (stream: ReadableStream<Uint8Array>) => {
+      const decoder = new TextDecoder()
+      for await (const chunk of stream) output += decoder.decode(chunk, { stream: true })
+    }
+    const collected = Promise.all([collect(child.stdout), collect(child.stderr)]).catch(() => {})
+    return {
+      pid: child.pid,
+      exited: Effect.promise(async () => {
+        const code = await child.exited
+        await collected
+        return code
+      }),
+      output: () => output,
+      kill: (signal) => Effect.sync(() => child.kill(signal))
+    }
+  })
+
+/** Starts the service on a free port. */
+export const spawnService = (env: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const port = yield* freePort(0)
+    const child = yield* spawnProgram(["src/main.ts"], { PORT: String(port), HOST: "127.0.0.1", ...env })
+    return { ...child, baseUrl: `http://127.0.0.1:${port}` }
+  })
+
+/** Milliseconds until `/readyz` answers 200; fails with the program's output after `timeoutMillis`. */
+export const untilReady = (
+  service: { readonly baseUrl: string; readonly output: () => string },
+  timeoutMillis = 20_000
+) =>
+  Effect.promise(async () => {
+    const start = performance.now()
+    while (performance.now() - start < timeoutMillis) {
+      const answer = await fetch(`${service.baseUrl}/readyz`).catch(() => undefined)
+      if (answer?.status === 200) return performance.now() - start
+      await Bun.sleep(10)
+    }
+    throw new Error(`not ready within ${timeoutMillis} ms: ${service.output()}`)
+  })
