@@ -5,8 +5,30 @@ import { Effect, Exit, Scope } from "effect"
 import { networks } from "../../src/domain/Chain.ts"
 import { onEachDatabase } from "../support/database.ts"
 import { receiver, startService, type TestMerchant, type TestService } from "../support/service.ts"
-import { cases } from "./conformance.cases.ts"
+import { authenticationCases } from "./conformance/authentication.cases.ts"
+import { checkoutCases } from "./conformance/checkout.cases.ts"
+import { intentsCases } from "./conformance/intents.cases.ts"
+import { openingCases } from "./conformance/opening.cases.ts"
+import { paymentObjectCases } from "./conformance/paymentObject.cases.ts"
+import { playgroundCases } from "./conformance/playground.cases.ts"
+import { readingCases } from "./conformance/reading.cases.ts"
+import { reportingCases } from "./conformance/reporting.cases.ts"
+import { rulesCases } from "./conformance/rules.cases.ts"
+import { webhookEndpointCases } from "./conformance/webhookEndpoint.cases.ts"
 import { makeShop, type Shop } from "./shop.ts"
+
+const cases = [
+  ...intentsCases,
+  ...openingCases,
+  ...paymentObjectCases,
+  ...reportingCases,
+  ...readingCases,
+  ...webhookEndpointCases,
+  ...playgroundCases,
+  ...checkoutCases,
+  ...authenticationCases,
+  ...rulesCases
+]
 
 onEachDatabase("Conformance", (database) => {
   const scope = Effect.runSync(Scope.make())
