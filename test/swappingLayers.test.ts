@@ -30,7 +30,7 @@ const memory = Layer.mergeAll(
   WebhookSender.layerMemory,
   DeliveryWake.layerLocal,
   RateLimiter.layerMemory,
-  Faucet.layerMemory(() => Effect.void),
+  Faucet.layerMemory(() => Effect.succeed([])),
   Alerts.layer,
   EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] })
 ).pipe(

@@ -31,6 +31,8 @@ export const defaultRpcLimits: RpcLimits = {
 export class NodeFailure extends Data.TaggedError("NodeFailure")<{
   readonly kind: "transport" | "malformed" | "refused" | "reverted" | "wrong_chain"
   readonly message: string
+  /** With `refused`: the node's own words. Not for callers or alerts: anything can be in them. */
+  readonly said?: string
 }> {}
 
 export interface RpcNode {
@@ -181,5 +183,5 @@ const refusal = (method: string, error: { readonly code: number; readonly messag
   if (error.code === -32005 || error.code === 429 || /rate limit|too many/i.test(error.message)) {
     return failure("transport", `${method}: rate limited`)
   }
-  return failure("refused", `${method}: error ${error.code}`)
+  return new NodeFailure({ kind: "refused", message: `${method}: error ${error.code}`, said: error.message })
 }

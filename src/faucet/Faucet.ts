@@ -1,11 +1,11 @@
 // Test money for buyers: real USDC and gas from one wallet, within limits that
 // hold across instances.
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect, Layer } from "effect"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
-import { TransactionHash as Hash } from "../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { layerLive } from "./FaucetLive.ts"
+import { type Credit, layerMemory } from "./FaucetMemory.ts"
 
 export interface GrantRequest {
   readonly merchantId: MerchantId
@@ -38,21 +38,9 @@ export class Faucet extends Context.Service<
     ) => Effect.Effect<Grant, FaucetLimitReached | FaucetUnavailable | ChainUnavailableError>
   }
 >()("quittance/faucet/Faucet") {
-  /** Grants whatever is asked; `credit` moves the money, for example on the in-memory chain. */
+  /** Real money on the test chain, from the wallet of FAUCET_PRIVATE_KEY. */
   static readonly layer = Layer.suspend(() => layerLive)
 
-  static readonly layerMemory = (credit: (grant: Grant) => Effect.Effect<void>): Layer.Layer<Faucet> =>
-    Layer.succeed(Faucet, {
-      offer: { enabled: true, usdcAtomic: 10_000_000n },
-      grant: Effect.fnUntraced(function* ({ recipient }) {
-        const grant: Grant = {
-          recipient,
-          usdcAtomic: 10_000_000n,
-          gasWei: 200_000_000_000_000n,
-          transactionIds: [Hash.make(`0x${"0".repeat(64)}`)]
-        }
-        yield* credit(grant)
-        return grant
-      })
-    })
+  /** The same limits in this process; `credit` moves the money, for example by `creditFrom` on the in-memory chain. */
+  static readonly layerMemory = (credit: Credit): Layer.Layer<Faucet> => layerMemory(credit)
 }

@@ -7,7 +7,7 @@ import { type Hex, hexToBytes, keccak256 } from "viem"
 import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
 import type { GrantRequest } from "./Faucet.ts"
-import { type FaucetLimit, faucetLimits } from "./limits.ts"
+import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits.ts"
 
 export type FaucetAsset = "usdc" | "gas"
 
@@ -36,7 +36,7 @@ export interface Reservation {
 
 export type Reserved =
   | { readonly _tag: "Reserved"; readonly transactions: ReadonlyArray<OutgoingTransaction> }
-  | { readonly _tag: "Limited"; readonly limit: FaucetLimit; readonly retryAfter: number }
+  | ({ readonly _tag: "Limited" } & Held)
 
 const LimitRow = Schema.Struct({
   recipient: Schema.NullOr(Schema.Date),
@@ -69,13 +69,26 @@ const hashOf = (raw: Hex): Uint8Array => hexToBytes(keccak256(raw))
 export class FaucetRepo extends Context.Service<
   FaucetRepo,
   {
+    /** The limit that holds a request back now, if any. Takes nothing. */
+    readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
     /** Takes all three limits and the nonces in one step, or says which limit holds and for how long. */
     readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved>
     /** Transactions not seen in a block yet, by nonce. */
     readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    readonly markMined: (wallet: Address, nonce: number, at: Date) => Effect.Effect<void>
-    /** Replaces the signed bytes of an open transaction. */
-    readonly replace: (wallet: Address, nonce: number, raw: Hex, at: Date) => Effect.Effect<void>
+    /** Ends an open transaction. The USDC decides about its grant: `reverted` gives it back. */
+    readonly markMined: (
+      wallet: Address,
+      nonce: number,
+      outcome: "moved" | "reverted",
+      at: Date
+    ) => Effect.Effect<void>
+    /** Replaces the signed bytes of an open transaction; false where another instance was first. */
+    readonly replace: (
+      wallet: Address,
+      transaction: OutgoingTransaction,
+      raw: Hex,
+      at: Date
+    ) => Effect.Effect<boolean>
     /**
      * Gives a refused grant back. Its nonces are freed where they are the wallet's last,
      * otherwise filled with what `fill` signs, so that later transactions are not stuck.
@@ -96,7 +109,7 @@ export class FaucetRepo extends Context.Service<
       const lock = sql`SELECT pg_advisory_xact_lock(hashtext('quittance faucet'))`
 
       /** The grant that keeps each limit full: its end of window is when there is room again. */
-      const blocking = ({ request, at }: Reservation) => {
+      const blocking = (request: GrantRequest, at: Date) => {
         const since = (limit: FaucetLimit) => new Date(at.getTime() - faucetLimits[limit].windowMillis)
         const nth = (limit: FaucetLimit) => faucetLimits[limit].grants - 1
         return sql`
@@ -112,16 +125,9 @@ export class FaucetRepo extends Context.Service<
               ORDER BY created_at DESC OFFSET ${nth("ip")} LIMIT 1) AS ip`
       }
 
-      const limited = Effect.fnUntraced(function* (reservation: Reservation) {
-        const row = yield* decodeLimit((yield* blocking(reservation))[0])
-        const waits = (["recipient", "merchant", "ip"] as const).flatMap((limit) => {
-          const full = row[limit]
-          if (full === null) return []
-          const millis = full.getTime() + faucetLimits[limit].windowMillis - reservation.at.getTime()
-          return [{ limit, retryAfter: Math.max(1, Math.ceil(millis / 1000)) }]
-        })
-        // A retry must pass all three, so the longest wait is the truthful one.
-        return waits.sort((left, right) => right.retryAfter - left.retryAfter)[0]
+      const limited = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
+        const row = yield* decodeLimit((yield* blocking(request, at))[0])
+        return longestWait(row, at)
       })
 
       const insertTransaction = (
@@ -133,12 +139,14 @@ export class FaucetRepo extends Context.Service<
         RETURNING *`
 
       return FaucetRepo.of({
+        held: Effect.fn("FaucetRepo.held")(limited, Effect.orDie),
+
         reserve: Effect.fn("FaucetRepo.reserve")(function* (reservation) {
           const { grantId, wallet, request, at } = reservation
           return yield* sql.withTransaction(
             Effect.gen(function* () {
               yield* lock
-              const held = yield* limited(reservation)
+              const held = yield* limited(request, at)
               if (held !== undefined) return { _tag: "Limited", ...held } as const
               yield* sql`
                 INSERT INTO faucet_grants
@@ -168,22 +176,25 @@ export class FaucetRepo extends Context.Service<
           return (yield* decodeTransactions(rows)).map(toTransaction)
         }, Effect.orDie),
 
-        markMined: Effect.fn("FaucetRepo.markMined")(function* (wallet, nonce, at) {
+        markMined: Effect.fn("FaucetRepo.markMined")(function* (wallet, nonce, outcome, at) {
           yield* sql`
             WITH mined AS (
               UPDATE faucet_transactions SET mined_at = ${at}
               WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
-              RETURNING grant_id
+              RETURNING grant_id, asset
             )
-            UPDATE faucet_grants SET status = 'sent'
-            FROM mined WHERE id = mined.grant_id AND status = 'reserved'`
+            UPDATE faucet_grants SET status = ${outcome === "moved" ? "sent" : "returned"}
+            FROM mined WHERE id = mined.grant_id AND mined.asset = 'usdc' AND status = 'reserved'`
         }, Effect.orDie),
 
-        replace: Effect.fn("FaucetRepo.replace")(function* (wallet, nonce, raw, at) {
-          yield* sql`
+        replace: Effect.fn("FaucetRepo.replace")(function* (wallet, { nonce, raw: old }, raw, at) {
+          const rows = yield* sql`
             UPDATE faucet_transactions
             SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}, created_at = ${at}
-            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL`
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
+              AND transaction_id = ${hashOf(old)}
+            RETURNING nonce`
+          return rows.length > 0
         }, Effect.orDie),
 
         giveBack: Effect.fn("FaucetRepo.giveBack")(function* (wallet, grantId, refused, counted, fill) {

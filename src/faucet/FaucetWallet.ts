@@ -31,6 +31,9 @@ export interface WalletState {
 /** What the nodes made of a broadcast. `unknown`: no node answered, it may be under way. */
 export type Broadcast = "accepted" | "refused" | "unknown"
 
+/** What became of a transaction: in no block yet, or in one, having moved what it should or nothing. */
+export type Outcome = "open" | "moved" | "reverted"
+
 export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   const account = privateKeyToAccount(privateKey)
   const address = Address.make(account.address)
@@ -81,9 +84,11 @@ export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
     node.call("eth_sendRawTransaction", [raw], Word).pipe(
       Effect.match({
         onSuccess: (): Broadcast => "accepted",
-        onFailure: ({ kind, message }) =>
-          // A node that has it already, or mined it, has accepted it.
-          /already known|already imported|nonce too low|known transaction/i.test(message)
+        onFailure: ({ kind, said = "" }) =>
+          // A node that has it already, or mined it, has accepted it: so it is after a lost answer.
+          /already ?(known|imported|exists)|nonce too low|known transaction|replacement transaction underpriced/i.test(
+            said
+          )
             ? "accepted"
             : kind === "refused" || kind === "reverted"
               ? "refused"
@@ -139,11 +144,11 @@ export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
               ? "refused"
               : "unknown"
       ),
-    isMined: (transactionId: string) =>
+    outcomeOf: (transactionId: string) =>
       pool.first("test", (node) =>
         Effect.map(
           node.call("eth_getTransactionReceipt", [transactionId], Receipt),
-          (receipt) => receipt !== null
+          (receipt): Outcome => (receipt === null ? "open" : receipt.status === "0x1" ? "moved" : "reverted")
         )
       ),
     minedNonce: pool.first("test", (node) =>

@@ -10,3 +10,23 @@ export const faucetLimits = {
 } as const
 
 export type FaucetLimit = keyof typeof faucetLimits
+
+/** A full limit, and the whole seconds after which it has room. */
+export interface Held {
+  readonly limit: FaucetLimit
+  readonly retryAfter: number
+}
+
+/**
+ * Of the grants that keep each limit full, the one whose window ends last: a retry must pass
+ * all three, so its wait is the truthful one. Undefined where nothing is full.
+ */
+export const longestWait = (full: { readonly [L in FaucetLimit]: Date | null }, at: Date): Held | undefined =>
+  (["recipient", "merchant", "ip"] as const)
+    .flatMap((limit): ReadonlyArray<Held> => {
+      const since = full[limit]
+      if (since === null) return []
+      const millis = since.getTime() + faucetLimits[limit].windowMillis - at.getTime()
+      return [{ limit, retryAfter: Math.max(1, Math.ceil(millis / 1000)) }]
+    })
+    .sort((left, right) => right.retryAfter - left.retryAfter)[0]

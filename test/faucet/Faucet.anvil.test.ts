@@ -1,0 +1,37 @@
+// The real faucet on anvil with the real USDC passes the contract, on PGlite and on
+// Postgres, in two instances.
+import { afterAll } from "bun:test"
+import { Effect, ManagedRuntime } from "effect"
+import { localChain } from "../support/anvilSuite.ts"
+import { onEachDatabase } from "../support/database.ts"
+import { faucetWorld } from "../support/faucetStack.ts"
+import { type FaucetBench, faucetContract } from "./Faucet.contract.ts"
+
+const runtime = ManagedRuntime.make(localChain)
+afterAll(() => runtime.dispose())
+
+onEachDatabase("Faucet on anvil", (database) => {
+  faucetContract(
+    Effect.gen(function* () {
+      const chain = yield* Effect.promise(() => runtime.context())
+      const world = yield* Effect.provideContext(faucetWorld(database), chain)
+      const one = yield* world.instance({ tendEvery: "500 millis" })
+      const two = yield* world.instance({ tendEvery: "500 millis" })
+      const bench: FaucetBench = {
+        faucet: one.faucet,
+        second: two.faucet,
+        merchant: world.merchant,
+        balance: world.balance,
+        pass: world.clock.pass,
+        leave: world.leave,
+        nodes: (up) =>
+          Effect.sync(() => {
+            for (const { node } of [one, two]) {
+              node.behave(() => (up ? undefined : { raw: new Response("", { status: 503 }) }))
+            }
+          })
+      }
+      return bench
+    })
+  )
+})
