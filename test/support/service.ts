@@ -33,7 +33,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     WebhookSender.layerMemory,
     DeliveryWake.layerLocal,
     RateLimiter.layerMemory,
-    Faucet.layerMemory(() => Effect.void),
+    Faucet.layerMemory(() => Effect.succeed([])),
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
   ).pipe(
