@@ -22,7 +22,7 @@ const make = Effect.gen(function* () {
   const pacing = makeEndpointPacing()
   let claiming = false
 
-  const fibers = yield* FiberSet.make<void>()
+  const fibers = yield* FiberSet.make<unknown>()
   const start = (claimed: ClaimedDelivery) =>
     Effect.suspend(() => {
       const { endpointId } = claimed.target
@@ -67,7 +67,6 @@ const make = Effect.gen(function* () {
   })
 
   // A claim that has begun is finished apart from the loop, so that a stop gives back what it took.
-  const scope = yield* Effect.scope
   const claimWhole = Effect.suspend(() => {
     claiming = true
     const claim = Effect.ensuring(
@@ -76,7 +75,7 @@ const make = Effect.gen(function* () {
         claiming = false
       })
     )
-    return Effect.flatMap(Effect.forkIn(claim, scope), Fiber.join)
+    return Effect.flatMap(FiberSet.run(fibers, claim), Fiber.join)
   })
 
   const work = Effect.gen(function* () {

@@ -1,0 +1,265 @@
+// The rules of delivery: what is sent, what becomes of it, and what a crash, a change
+// of the endpoint or a stop does to it.
+import { describe, expect } from "bun:test"
+import { DateTime, Deferred, Effect, Exit, Layer, Metric, Option, Redacted, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
+import { Attempts } from "../../src/webhooks/Attempts.ts"
+import { exhausted } from "../../src/webhooks/DeliveryMetrics.ts"
+import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
+import { answered } from "../../src/webhooks/SendOutcome.ts"
+import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { testEffect } from "../support/run.ts"
+import { claimDue, hookUrl, newClaim, newShop, settle } from "./deliveries.ts"
+import { idle, sentTo, settleDown, working } from "./deliverySide.ts"
+
+const now = DateTime.nowAsDate
+const ok = answered(200)
+const refusal = answered(500)
+
+const deliveryOf = Effect.fnUntraced(function* (tenant: Parameters<typeof settle>[0], id: string) {
+  const repo = yield* WebhookRepo
+  return Option.getOrThrow(yield* repo.findDelivery(tenant, id))
+})
+
+/** A receiver that answers once it is let go. */
+const holding = Effect.fnUntraced(function* (url = hookUrl) {
+  const sender = yield* WebhookSenderMemory
+  const go = yield* Deferred.make<void>()
+  const asked = yield* Deferred.make<void>()
+  yield* sender.script(url, [
+    Effect.andThen(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(go), refusal)),
+    ok
+  ])
+  return { asked: Deferred.await(asked), letGo: Deferred.succeed(go, undefined) }
+})
+
+describe("what is sent", () => {
+  testEffect(
+    "each attempt has the same id and bytes, and a signature of its own by the secret of its hour",
+    () =>
+      Effect.gen(function* () {
+        const sender = yield* WebhookSenderMemory
+        const endpoints = yield* WebhookEndpoints
+        yield* sender.script(hookUrl, [refusal])
+        yield* sender.script("https://new.example.com/", [refusal])
+        const { tenant, secret } = yield* newShop(yield* now)
+        const { id, body } = yield* settle(tenant, yield* now)
+        yield* settleDown
+        const fresh = yield* endpoints.regenerateSecret(tenant)
+        yield* TestClock.adjust("62 seconds")
+        yield* endpoints.changeUrl(tenant, "https://new.example.com/")
+        yield* TestClock.adjust("10 minutes")
+        const sent = yield* sender.sent
+        expect(sent.map((one) => [one.url, one.id, Buffer.from(one.body).toString()])).toEqual([
+          [hookUrl, id, Buffer.from(body).toString()],
+          [hookUrl, id, Buffer.from(body).toString()],
+          ["https://new.example.com/", id, Buffer.from(body).toString()]
+        ])
+        const verifies = (index: number, by: typeof secret) =>
+          Effect.promise(async () => {
+            const one = sent[index]
+            if (one === undefined) throw new Error("not sent")
+            const at = Number(/t=(\d+)/.exec(one.headers["x-service-signature"])?.[1])
+            return verifyWebhook(one.body, { ...one.headers }, Redacted.value(by), { now: at }).then(
+              () => at,
+              () => undefined
+            )
+          })
+        expect(yield* verifies(0, secret)).toBe(1_800_000_000)
+        expect(yield* verifies(0, fresh.secret)).toBeUndefined()
+        expect(yield* verifies(1, secret)).toBeUndefined()
+        expect(yield* verifies(1, fresh.secret)).toBeWithin(1_800_000_060, 1_800_000_062)
+        expect(yield* verifies(2, fresh.secret)).toBeWithin(1_800_000_300, 1_800_000_304)
+      }).pipe(Effect.provide(working))
+  )
+})
+
+describe("crash rules", () => {
+  testEffect("an interrupted attempt is sent again under its number and uses up none of the three", () =>
+    Effect.gen(function* () {
+      const sender = yield* WebhookSenderMemory
+      yield* sender.script(hookUrl, [refusal])
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      // Three holders that die before they record anything.
+      for (let crash = 0; crash < 3; crash++) {
+        expect(yield* claimDue(yield* now)).toHaveLength(1)
+        yield* TestClock.adjust("30 seconds")
+      }
+      yield* Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        expect(yield* sentTo(hookUrl)).toHaveLength(3)
+        const delivery = yield* deliveryOf(tenant, id)
+        expect(delivery.status).toBe("failed")
+        expect(delivery.attempts.map((one) => one.number)).toEqual([1, 2, 3])
+      }).pipe(Effect.provide(DeliveryWorker.layer))
+    }).pipe(Effect.provide(idle))
+  )
+
+  testEffect("after five interruptions it fails, unsent, with an alert in log and metric", () =>
+    Effect.gen(function* () {
+      const before = (yield* Metric.value(exhausted)).count
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      for (let crash = 0; crash < 5; crash++) {
+        yield* claimDue(yield* now)
+        yield* TestClock.adjust("30 seconds")
+      }
+      yield* Effect.provide(settleDown, DeliveryWorker.layer)
+      expect(yield* sentTo(hookUrl)).toHaveLength(0)
+      expect(yield* deliveryOf(tenant, id)).toMatchObject({
+        status: "failed",
+        attempts: [{ number: 1, failure: "interrupted", durationMs: null }]
+      })
+      expect((yield* Metric.value(exhausted)).count).toBe(before + 1)
+    }).pipe(Effect.provide(idle))
+  )
+
+  testEffect("a process that froze after its claim sends nothing once its lease cannot hold an attempt", () =>
+    Effect.gen(function* () {
+      const attempts = yield* Attempts
+      const { tenant } = yield* newShop(yield* now)
+      yield* settle(tenant, yield* now)
+      const [claimed] = yield* claimDue(yield* now)
+      if (claimed === undefined) throw new Error("nothing was due")
+      yield* TestClock.adjust("15001 millis")
+      expect(yield* attempts.make(claimed)).toBe(false)
+      expect(yield* sentTo(hookUrl)).toHaveLength(0)
+    }).pipe(Effect.provide(idle))
+  )
+
+  testEffect("a late holder's outcome overwrites nothing", () =>
+    Effect.gen(function* () {
+      const { asked, letGo } = yield* holding()
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* asked
+      // The process freezes here past its lease; another one delivers.
+      const repo = yield* WebhookRepo
+      yield* TestClock.setTime((yield* now).getTime() + 30_000)
+      yield* settleDown
+      expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
+      yield* letGo
+      yield* TestClock.adjust("1 hour")
+      expect(yield* sentTo(hookUrl)).toHaveLength(2)
+      expect(yield* repo.listDeliveries(tenant, 10)).toMatchObject([
+        { status: "delivered", attempts: [{ number: 1, responseStatus: 200 }] }
+      ])
+    }).pipe(Effect.provide(working))
+  )
+
+  testEffect("an outcome survives a database that is away for a while: the receiver is asked once", () =>
+    Effect.gen(function* () {
+      const real = yield* WebhookRepo
+      let failures = 0
+      const faulty = Layer.succeed(
+        WebhookRepo,
+        WebhookRepo.of({
+          ...real,
+          finish: (results) =>
+            Effect.suspend(() =>
+              failures++ < 8 ? Effect.die(new Error("the database is away")) : real.finish(results)
+            )
+        })
+      )
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      const worker = DeliveryWorker.layer.pipe(
+        Layer.provide(Layer.fresh(Attempts.layer)),
+        Layer.provide(faulty)
+      )
+      yield* Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        expect(failures).toBeGreaterThan(8)
+        expect(yield* sentTo(hookUrl)).toHaveLength(1)
+        expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
+      }).pipe(Effect.provide(worker))
+    }).pipe(Effect.provide(idle))
+  )
+})
+
+describe("the endpoint goes", () => {
+  testEffect("while a delivery waits: cancelled, nothing more is sent", () =>
+    Effect.gen(function* () {
+      const sender = yield* WebhookSenderMemory
+      const endpoints = yield* WebhookEndpoints
+      yield* sender.script(hookUrl, [refusal])
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* endpoints.remove(tenant)
+      expect((yield* deliveryOf(tenant, id)).status).toBe("cancelled")
+      yield* TestClock.adjust("1 hour")
+      expect(yield* sender.sent).toHaveLength(1)
+    }).pipe(Effect.provide(working))
+  )
+
+  testEffect("while a delivery is in flight: recorded and not tried again", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* WebhookEndpoints
+      const { asked, letGo } = yield* holding()
+      const { tenant } = yield* newShop(yield* now)
+      const { id } = yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* asked
+      yield* endpoints.remove(tenant)
+      yield* letGo
+      yield* TestClock.adjust("1 hour")
+      expect(yield* deliveryOf(tenant, id)).toMatchObject({
+        status: "cancelled",
+        attempts: [{ failure: "status", responseStatus: 500 }]
+      })
+      expect(yield* sentTo(hookUrl)).toHaveLength(1)
+    }).pipe(Effect.provide(working))
+  )
+})
+
+describe("stop", () => {
+  testEffect("claims no more, lets what runs finish, and records it", () =>
+    Effect.gen(function* () {
+      const { asked, letGo } = yield* holding()
+      const scope = yield* Scope.make()
+      yield* Scope.provide(Layer.build(DeliveryWorker.layer), scope)
+      const { tenant } = yield* newShop(yield* now)
+      const running = yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* asked
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      const waiting = yield* settle(tenant, yield* now)
+      yield* TestClock.adjust("2 seconds")
+      expect(closing.pollUnsafe()).toBeUndefined()
+      yield* letGo
+      yield* TestClock.adjust("1 second")
+      expect(closing.pollUnsafe()).toBeDefined()
+      expect((yield* deliveryOf(tenant, running.id)).attempts).toMatchObject([{ responseStatus: 500 }])
+      expect((yield* deliveryOf(tenant, waiting.id)).attempts).toEqual([])
+      expect(yield* sentTo(hookUrl)).toHaveLength(1)
+    }).pipe(Effect.provide(idle))
+  )
+
+  testEffect("gives back what does not finish in 20 seconds: due at once, without an interruption", () =>
+    Effect.gen(function* () {
+      const { asked } = yield* holding()
+      const scope = yield* Scope.make()
+      yield* Scope.provide(Layer.build(DeliveryWorker.layer), scope)
+      const { tenant } = yield* newShop(yield* now)
+      yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* asked
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("19900 millis")
+      expect(closing.pollUnsafe()).toBeUndefined()
+      yield* TestClock.adjust("200 millis")
+      expect(closing.pollUnsafe()).toBeDefined()
+      const repo = yield* WebhookRepo
+      const claim = yield* newClaim(yield* now)
+      const [claimed] = yield* repo.claimDue({ ...claim, limit: 1, perEndpoint: 1, rooms: [] })
+      expect(claimed).toMatchObject({ attempt: 1, interruptions: 0 })
+    }).pipe(Effect.provide(idle))
+  )
+})

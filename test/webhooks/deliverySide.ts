@@ -1,0 +1,52 @@
+// The delivery side in memory, from settlement to a scripted receiver, for tests under TestClock.
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { RateLimiter } from "../../src/http/RateLimiter.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Attempts } from "../../src/webhooks/Attempts.ts"
+import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
+import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
+import { EgressPolicy } from "../../src/webhooks/EgressPolicy.ts"
+import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { testConfig } from "../support/memory.ts"
+
+const policy = EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] })
+
+/** What stands beside the repositories; the same in memory and on a database. */
+export const besideRepos = Layer.mergeAll(
+  WebhookSender.layerMemory,
+  DeliveryWake.layerLocal,
+  RateLimiter.layerMemory,
+  policy,
+  SecretBox.layer.pipe(Layer.provide(testConfig()))
+).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))
+
+/** Everything but the worker. */
+export const idle = Layer.merge(
+  Attempts.layer,
+  WebhookEndpoints.layer.pipe(Layer.provide(Attempts.layer))
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory)),
+  Layer.provideMerge(WebhookRepo.layerMemory),
+  Layer.provideMerge(besideRepos)
+)
+
+/** Everything, with the worker at work. */
+export const working = DeliveryWorker.layer.pipe(Layer.provideMerge(idle))
+
+/** Lets the worker see what is new: one poll, without moving the clock past it. */
+export const settleDown = Effect.gen(function* () {
+  const wake = yield* DeliveryWake
+  yield* wake.signal
+  yield* TestClock.adjust(0)
+})
+
+export const sentTo = (url: string) =>
+  Effect.flatMap(WebhookSenderMemory, (sender) =>
+    Effect.map(sender.sent, (all) => all.filter((one) => one.url === url))
+  )
