@@ -91,7 +91,7 @@ export const layer = (systemPaths: ReadonlyArray<string>) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
           const requestId = requestIdOf(request)
           // The router would read `/payments/` as a payment with an empty id.
-          if (/.\/(\?|$)/.test(request.url)) {
+          if (endsInSlash(request.url)) {
             return Effect.succeed(
               HttpServerResponse.setHeaders(
                 errorAnswer(new NotFound(), requestId, baseUrl),
@@ -118,6 +118,12 @@ export const layer = (systemPaths: ReadonlyArray<string>) =>
     }),
     { global: true }
   )
+
+const endsInSlash = (url: string) => {
+  const query = url.indexOf("?")
+  const end = query === -1 ? url.length : query
+  return end > 1 && url.charCodeAt(end - 1) === 47
+}
 
 const hasReason = (error: unknown, tag: string) =>
   typeof error === "object" &&

@@ -1,0 +1,186 @@
+// The client library for merchants' servers: typed calls for every merchant
+// endpoint, derived from the one contract. Web-standard APIs alone, no dependencies.
+
+import type { CreatedIntent } from "../intents/Api.ts"
+import type { PaymentView } from "../payments/Api.ts"
+import type { DeliveryView, EndpointView } from "../webhooks/Api.ts"
+import { QuittanceError } from "./QuittanceError.ts"
+import { type CallOptions, makeTransport, type QuittanceOptions, type Transport } from "./transport.ts"
+
+export type Payment = typeof PaymentView.Encoded
+export type PaymentIntent = typeof CreatedIntent.Encoded
+export type WebhookEndpoint = typeof EndpointView.Encoded
+export type WebhookDelivery = typeof DeliveryView.Encoded
+
+export interface CreateIntent {
+  /** USD, up to 14 integer and 6 decimal digits: `"10.00"`. */
+  readonly amount: string
+  /** Where the buyer pays at your shop; https, at most 2048 characters. */
+  readonly intentUrl: string
+}
+
+export interface ListPayments {
+  /** 1 to 100 a page; 20 by default. */
+  readonly limit?: number
+  /** The last payment of the page before. */
+  readonly startingAfter?: string
+}
+
+export interface PaymentPage {
+  readonly payments: ReadonlyArray<Payment>
+  readonly hasMore: boolean
+}
+
+/** Pages of payments; `for await` goes through all of them, newest first. */
+export interface PaymentList extends AsyncIterable<Payment>, PromiseLike<PaymentPage> {}
+
+const query = (parameters: Readonly<Record<string, string | number | undefined>>) => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) search.set(name, String(value))
+  const text = search.toString()
+  return text === "" ? "" : `?${text}`
+}
+
+/** The contract is the service's promise; a body that is not even an object breaks it. */
+const answered = <A>(body: unknown): A => {
+  if (typeof body === "object" && body !== null) return body as A
+  throw new QuittanceError({
+    code: "UNKNOWN_ANSWER",
+    status: 200,
+    message: "The answer is not from Quittance. Check baseUrl and what stands before the service.",
+    retryable: false
+  })
+}
+
+const paymentList = (
+  call: Transport,
+  options: ListPayments,
+  signal: AbortSignal | undefined
+): PaymentList => {
+  const page = async (startingAfter: string | undefined) =>
+    answered<PaymentPage>(
+      await call({
+        method: "GET",
+        path: `/api/v1/payments${query({ limit: options.limit, startingAfter })}`,
+        idempotent: true,
+        signal
+      })
+    )
+  return {
+    // A list is awaited for its first page, as well as iterated.
+    // biome-ignore lint/suspicious/noThenProperty: awaiting the list is its first page
+    then: (resolve, reject) => page(options.startingAfter).then(resolve, reject),
+    async *[Symbol.asyncIterator]() {
+      let cursor = options.startingAfter
+      for (;;) {
+        const { payments, hasMore } = await page(cursor)
+        yield* payments
+        const last = payments.at(-1)
+        if (!hasMore || last === undefined) return
+        cursor = last.id
+      }
+    }
+  }
+}
+
+/**
+ * @example
+ * const quittance = new Quittance({ key: process.env.QUITTANCE_KEY, baseUrl: "https://pay.example.com" })
+ * const { intentToken } = await quittance.paymentIntents.create({ amount: "10.00", intentUrl: "https://shop.example.com/orders/1042" })
+ */
+export class Quittance {
+  readonly paymentIntents: {
+    /** Signs a commitment to an amount. Needs a full-access key. */
+    readonly create: (intent: CreateIntent, options?: CallOptions) => Promise<PaymentIntent>
+  }
+  readonly payments: {
+    readonly retrieve: (id: string, options?: CallOptions) => Promise<Payment>
+    readonly list: (filter?: ListPayments, options?: CallOptions) => PaymentList
+  }
+  readonly webhookEndpoint: {
+    readonly retrieve: (options?: CallOptions) => Promise<WebhookEndpoint | null>
+    /** `signingSecret` is shown this once. */
+    readonly create: (
+      url: string,
+      options?: CallOptions
+    ) => Promise<{ readonly endpoint: WebhookEndpoint; readonly signingSecret: string }>
+    readonly update: (url: string, options?: CallOptions) => Promise<WebhookEndpoint>
+    readonly delete: (options?: CallOptions) => Promise<void>
+    /** Sends a signed `test` event and answers after its first attempt. */
+    readonly test: (
+      options?: CallOptions
+    ) => Promise<{ readonly delivery: WebhookDelivery; readonly endpoint: WebhookEndpoint }>
+    /** Creates the endpoint or points it at `url`; the secret comes on first creation only. */
+    readonly upsert: (
+      url: string,
+      options?: CallOptions
+    ) => Promise<{ readonly endpoint: WebhookEndpoint; readonly signingSecret?: string }>
+  }
+
+  constructor(options: QuittanceOptions) {
+    const call = makeTransport(options)
+    const endpointPath = "/api/v1/webhook-endpoint"
+
+    this.paymentIntents = {
+      create: async ({ amount, intentUrl }, { signal } = {}) =>
+        answered<PaymentIntent>(
+          // Nothing is stored by it, so a lost answer may be asked for again.
+          await call({
+            method: "POST",
+            path: "/api/v1/payment-intents",
+            body: { amount, intentUrl },
+            idempotent: true,
+            signal
+          })
+        )
+    }
+
+    this.payments = {
+      retrieve: async (id, { signal } = {}) =>
+        answered<{ readonly payment: Payment }>(
+          await call({
+            method: "GET",
+            path: `/api/v1/payments/${encodeURIComponent(id)}`,
+            idempotent: true,
+            signal
+          })
+        ).payment,
+      list: (filter = {}, { signal } = {}) => paymentList(call, filter, signal)
+    }
+
+    const update = async (url: string, { signal }: CallOptions = {}) =>
+      answered<{ readonly endpoint: WebhookEndpoint }>(
+        await call({ method: "PATCH", path: endpointPath, body: { url }, idempotent: true, signal })
+      ).endpoint
+    const create = async (url: string, { signal }: CallOptions = {}) => {
+      const { endpoint, secret } = answered<{ readonly endpoint: WebhookEndpoint; readonly secret: string }>(
+        // Not repeated blindly: the secret of a creation whose answer was lost is gone.
+        await call({ method: "POST", path: endpointPath, body: { url }, idempotent: false, signal })
+      )
+      return { endpoint, signingSecret: secret }
+    }
+
+    this.webhookEndpoint = {
+      retrieve: async ({ signal } = {}) =>
+        answered<{ readonly endpoint: WebhookEndpoint | null }>(
+          await call({ method: "GET", path: endpointPath, idempotent: true, signal })
+        ).endpoint,
+      create,
+      update,
+      delete: async ({ signal } = {}) => {
+        await call({ method: "DELETE", path: endpointPath, idempotent: false, signal })
+      },
+      test: async ({ signal } = {}) =>
+        answered(await call({ method: "POST", path: `${endpointPath}/test`, idempotent: false, signal })),
+      upsert: async (url, options) => {
+        try {
+          return await create(url, options)
+        } catch (error) {
+          if (!(error instanceof QuittanceError) || error.code !== "WEBHOOK_ENDPOINT_EXISTS") throw error
+          return { endpoint: await update(url, options) }
+        }
+      }
+    }
+  }
+}
