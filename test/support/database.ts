@@ -44,18 +44,30 @@ const takeSnapshot = async (): Promise<Blob> => {
   return pglite.dumpDataDir("none")
 }
 
-const pgliteDatabase = Layer.unwrap(
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        snapshot ??= takeSnapshot()
-        return PGlite.create({ loadDataDir: await snapshot })
-      }),
-      (pglite) => Effect.promise(() => pglite.close())
-    ),
-    Database.embeddedClient
-  )
+const openPglite = Effect.acquireRelease(
+  Effect.promise(async () => {
+    snapshot ??= takeSnapshot()
+    return PGlite.create({ loadDataDir: await snapshot })
+  }),
+  (pglite) => Effect.promise(() => pglite.close())
 )
+
+const pgliteDatabase = Layer.unwrap(Effect.map(openPglite, Database.embeddedClient))
+
+/** PGlite that tells of each round trip of its client. */
+export const countingDatabase = (onRoundTrip: () => void): TestDatabase => ({
+  name: "PGlite",
+  layer: Layer.unwrap(
+    Effect.map(openPglite, (pglite) => {
+      const exec = pglite.execProtocolRaw.bind(pglite)
+      pglite.execProtocolRaw = (...args) => {
+        onRoundTrip()
+        return exec(...args)
+      }
+      return Database.embeddedClient(pglite)
+    })
+  ).pipe(Layer.orDie)
+})
 
 type DatabaseLayer = Layer.Layer<SqlClient.SqlClient | PgClient.PgClient>
 
