@@ -1,0 +1,32 @@
+import { Quittance } from "../../src/client/Quittance.ts"
+import { verifyWebhook, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { fulfilOnce } from "./orders.ts"
+
+const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
+const quittance = new Quittance({ key: QUITTANCE_KEY, baseUrl: QUITTANCE_URL })
+
+Bun.serve({
+  port: Number(process.env["PORT"] ?? 3000),
+  routes: {
+    "/checkout": {
+      POST: async () => {
+        const { intentToken } = await quittance.paymentIntents.create({
+          amount: "10.00",
+          intentUrl: "https://shop.example.com/orders/1042"
+        })
+        return Response.json({ intentToken })
+      }
+    },
+    "/webhooks/quittance": {
+      POST: async (request: Request) => {
+        try {
+          fulfilOnce(await verifyWebhook(await request.arrayBuffer(), request.headers, WEBHOOK_SECRET))
+          return new Response(null, { status: 204 })
+        } catch (error) {
+          if (!(error instanceof WebhookVerificationError)) throw error
+          return new Response(error.message, { status: 400 })
+        }
+      }
+    }
+  }
+})

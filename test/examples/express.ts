@@ -1,0 +1,29 @@
+import express from "express"
+import { Quittance } from "../../src/client/Quittance.ts"
+import { verifyWebhook, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { fulfilOnce } from "./orders.ts"
+
+const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
+const quittance = new Quittance({ key: QUITTANCE_KEY, baseUrl: QUITTANCE_URL })
+const app = express()
+
+app.post("/checkout", async (_request, response) => {
+  const { intentToken } = await quittance.paymentIntents.create({
+    amount: "10.00",
+    intentUrl: "https://shop.example.com/orders/1042"
+  })
+  response.json({ intentToken })
+})
+
+// The raw body: a JSON parser before this route would change the bytes that were signed.
+app.post("/webhooks/quittance", express.raw({ type: "application/json" }), async (request, response) => {
+  try {
+    fulfilOnce(await verifyWebhook(request.body, request.headers, WEBHOOK_SECRET))
+    response.status(204).end()
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error
+    response.status(400).send(error.message)
+  }
+})
+
+app.listen(Number(process.env["PORT"] ?? 3000))

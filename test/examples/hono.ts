@@ -1,0 +1,29 @@
+import { Hono } from "hono"
+import { Quittance } from "../../src/client/Quittance.ts"
+import { verifyWebhook, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { fulfilOnce } from "./orders.ts"
+
+const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
+const quittance = new Quittance({ key: QUITTANCE_KEY, baseUrl: QUITTANCE_URL })
+const app = new Hono()
+
+app.post("/checkout", async (context) => {
+  const { intentToken } = await quittance.paymentIntents.create({
+    amount: "10.00",
+    intentUrl: "https://shop.example.com/orders/1042"
+  })
+  return context.json({ intentToken })
+})
+
+app.post("/webhooks/quittance", async (context) => {
+  try {
+    const body = await context.req.arrayBuffer()
+    fulfilOnce(await verifyWebhook(body, context.req.raw.headers, WEBHOOK_SECRET))
+    return context.body(null, 204)
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error
+    return context.text(error.message, 400)
+  }
+})
+
+Bun.serve({ port: Number(process.env["PORT"] ?? 3000), fetch: app.fetch })
