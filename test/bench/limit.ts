@@ -1,0 +1,157 @@
+// The limit: bare Bun.serve and Bun.sql doing the same work as the service (key
+// lookup by hash, token signature or check, one statement) and answering the same
+// bytes. Nothing is validated that the load does not need: no server is faster.
+import { createHash, createHmac } from "node:crypto"
+import { SQL } from "bun"
+
+const env = process.env
+const sql = new SQL(env["DATABASE_URL"] ?? "", { max: 16 })
+const [kid = "", secret = ""] = (env["INTENT_TOKEN_SECRETS"] ?? "").split(":")
+const baseUrl = env["BASE_URL"] ?? ""
+const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
+const receiver = env["RECEIVER"] ?? ""
+const header = Buffer.from(JSON.stringify({ alg: "HS256", typ: "intent+jwt", kid })).toString("base64url")
+
+interface Row {
+  id: string
+  status: string
+  amount: string
+  ref_code: string
+  intent_url: string
+  created_at: Date
+  reported_at: Date | null
+  settled_at: Date | null
+  transaction_id: Uint8Array | null
+  payer_address: Uint8Array | null
+}
+
+const key = async (request: Request) => {
+  const text = (request.headers.get("authorization") ?? "").slice(7)
+  const hash = createHash("sha256").update(text).digest()
+  const [row] = await sql`
+    SELECT k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url, m.receiver_test, m.receiver_live,
+      m.identity_audience
+    FROM api_keys k JOIN merchants m ON m.id = k.merchant_id WHERE k.hash = ${hash} AND k.revoked_at IS NULL`
+  return row as { merchant_id: string } | undefined
+}
+
+const usd = (digits: string) => {
+  const atomic = BigInt(digits)
+  const fraction = (atomic % 1_000_000n).toString().padStart(6, "0")
+  return `${atomic / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
+}
+
+const buyer = env["BUYER"] ?? ""
+const view = (row: Row) => ({
+  id: row.id,
+  amount: usd(row.amount),
+  currency: "USD",
+  env: "test",
+  livemode: false,
+  status: row.status,
+  refCode: row.ref_code,
+  intentUrl: row.intent_url,
+  createdAt: row.created_at.toISOString(),
+  payerType: "human",
+  ...(row.reported_at === null || row.transaction_id === null
+    ? {}
+    : {
+        payerAddress: buyer,
+        reportedAt: row.reported_at.toISOString(),
+        reportedTransactionId: `0x${Buffer.from(row.transaction_id).toString("hex")}`
+      }),
+  ...(row.settled_at === null ? {} : { settledAt: row.settled_at.toISOString(), failureReason: null }),
+  token
+})
+
+let count = 0
+const json = (body: unknown, status = 200) =>
+  Response.json(body, {
+    status,
+    headers: { "cache-control": "no-store", "x-request-id": `req_limit${++count}` }
+  })
+
+const sign = (claims: unknown) => {
+  const text = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`
+  return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`
+}
+const check = (jws: string) => {
+  const [head, payload = "", signature] = jws.split(".")
+  if (createHmac("sha256", secret).update(`${head}.${payload}`).digest("base64url") !== signature)
+    throw new Error("forged")
+  return JSON.parse(Buffer.from(payload, "base64url").toString())
+}
+
+const refCode = () => `PAY-${Math.random().toString(36).slice(2, 10).toUpperCase().padEnd(8, "0")}`
+
+Bun.serve({
+  port: Number(env["PORT"]),
+  hostname: "127.0.0.1",
+  routes: {
+    "/healthz": new Response("ok"),
+    "/api/v1/payment-intents": {
+      POST: async (request) => {
+        const owner = await key(request)
+        const body = (await request.json()) as { amount: string; intentUrl: string }
+        const iat = Math.floor(Date.now() / 1000)
+        const intent = {
+          amount: usd((BigInt(body.amount.replace(".", "")) * 10_000n).toString()),
+          currency: "USD",
+          mode: "test",
+          receiver,
+          token
+        }
+        const claims = {
+          iss: baseUrl,
+          aud: baseUrl,
+          jti: Bun.randomUUIDv7(),
+          iat,
+          exp: iat + 300,
+          amount: intent.amount,
+          intentUrl: body.intentUrl,
+          merchant: owner?.merchant_id,
+          env: "test",
+          receiver,
+          token
+        }
+        return json({ intent, intentToken: sign(claims) }, 201)
+      }
+    },
+    "/api/v1/payments": {
+      GET: async (request) => {
+        const owner = await key(request)
+        const rows = (await sql`
+          SELECT * FROM payments WHERE merchant_id = ${owner?.merchant_id} AND env = 'test'
+          ORDER BY created_at DESC, id DESC LIMIT 21`) as Array<Row>
+        return json({ payments: rows.slice(0, 20).map(view), hasMore: rows.length > 20 })
+      },
+      POST: async (request) => {
+        const owner = await key(request)
+        const { intentToken } = (await request.json()) as { intentToken: string }
+        const claims = check(intentToken)
+        const atomic = (BigInt(claims.amount.replace(".", "")) * 10_000n).toString()
+        const rows = (await sql`
+          WITH inserted AS (
+            INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+            VALUES (${claims.jti}, ${owner?.merchant_id}, 'test', 'pending', ${atomic}::numeric, ${refCode()}, ${claims.intentUrl},
+              ${Buffer.from(receiver.slice(2), "hex")}, 'human', ${new Date()})
+            ON CONFLICT (id) DO NOTHING RETURNING *
+          )
+          SELECT *, true AS created FROM inserted
+          UNION ALL SELECT *, false AS created FROM payments WHERE id = ${claims.jti} AND NOT EXISTS (SELECT 1 FROM inserted)`) as Array<
+          Row & { created: boolean }
+        >
+        const [row] = rows
+        return row === undefined ? json({}, 500) : json({ payment: view(row) }, row.created ? 201 : 200)
+      }
+    },
+    "/api/v1/payments/:id": {
+      GET: async (request) => {
+        const owner = await key(request)
+        const [row] = (await sql`
+          SELECT * FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner?.merchant_id} AND env = 'test'`) as Array<Row>
+        return row === undefined ? json({}, 404) : json({ payment: view(row) })
+      }
+    }
+  }
+})

@@ -1,0 +1,45 @@
+// A throwaway Postgres with default settings, from the installed server.
+import { chmodSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+import { temporaryDirectory } from "../support/process.ts"
+
+const root = "/usr/lib/postgresql"
+
+/** The url of a fresh, empty database; stopped with the scope. As root it runs under the user postgres. */
+export const startPostgres = Effect.gen(function* () {
+  const directory = yield* temporaryDirectory
+  const port = yield* freePort(0)
+  const version = readdirSync(root)
+    .sort((a, b) => Number(a) - Number(b))
+    .at(-1)
+  if (version === undefined)
+    return yield* Effect.die(new Error("no Postgres is installed: apt-get install postgresql"))
+  const bin = join(root, version, "bin")
+  const data = join(directory, "data")
+  const as = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : []
+  const run = (...args: ReadonlyArray<string>) => {
+    const done = Bun.spawnSync([...as, ...args], { stdout: "ignore", stderr: "pipe" })
+    if (done.exitCode !== 0) throw new Error(done.stderr.toString())
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      chmodSync(directory, 0o777)
+      run(join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust")
+      run(
+        join(bin, "pg_ctl"),
+        "-D",
+        data,
+        "-w",
+        "-l",
+        join(directory, "log"),
+        "-o",
+        `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=200`,
+        "start"
+      )
+    }),
+    () => Effect.sync(() => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop"))
+  )
+  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, version: `Postgres ${version}` }
+})
