@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
   )
   yield* every(
     "The watch of settled blocks",
-    "5 seconds",
+    "2 seconds",
     Effect.gen(function* () {
       const due = yield* repo.takeWatched(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
       yield* all("A look at a settled block", due, watch)
