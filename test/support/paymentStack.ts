@@ -40,12 +40,16 @@ const memoryRepos = Layer.merge(
   Layer.merge(KeyAuth.layerMemory, AlertRepo.layerMemory)
 )
 
+/** Payments alone, on everything else of the stack: what a restart replaces. */
+export const paymentsOver = Payments.layer.pipe(
+  Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory])
+)
+
 const over = <R>(
   repos: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | AlertRepo, never, R | SecureRandom.SecureRandom>,
   buyers: Layer.Layer<BuyerIdentity> = BuyerIdentity.layerMemory
 ) =>
-  Payments.layer.pipe(
-    Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory]),
+  paymentsOver.pipe(
     Layer.provideMerge(buyers),
     Layer.provideMerge(Alerts.layer),
     Layer.provideMerge(repos),

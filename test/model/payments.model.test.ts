@@ -1,0 +1,29 @@
+// A thousand random lives of payments on the memory layers: transfers, reports,
+// reorganisations, faults of nodes, restarts and time, against the model.
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { makeMemoryWorld } from "./memoryWorld.ts"
+import { commands, Model, outcomes, settlesInTheEnd } from "./paymentModel.ts"
+
+const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31)
+
+test(`1,000 random lives on the memory layers agree with the model (MODEL_SEED=${seed})`, async () => {
+  const seen = new Map<string, number>()
+  console.log(`model of payments: MODEL_SEED=${seed}`)
+  await fc.assert(
+    fc.asyncProperty(fc.commands([...commands(true)], { maxCommands: 30, size: "max" }), async (steps) => {
+      const world = await makeMemoryWorld()
+      const model = new Model()
+      try {
+        await fc.asyncModelRun(() => ({ model, real: world }), steps)
+        await settlesInTheEnd(model, world)
+      } finally {
+        await world.close()
+        for (const one of model.seen) seen.set(one, (seen.get(one) ?? 0) + 1)
+      }
+    }),
+    { numRuns: 1000, seed, endOnFailure: false }
+  )
+  console.log(Object.fromEntries(seen))
+  for (const outcome of outcomes) expect([outcome, seen.get(outcome) ?? 0]).not.toEqual([outcome, 0])
+}, 60_000)
