@@ -1,0 +1,304 @@
+// Races on a real Postgres: several workers, lost claims, endpoints deleted while
+// settlements arrive, wake-ups between instances and listeners that die.
+import { describe, expect } from "bun:test"
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Duration, Effect, Layer, Option, Queue, Redacted, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Attempts } from "../../src/webhooks/Attempts.ts"
+import { channel, DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
+import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
+import { answered } from "../../src/webhooks/SendOutcome.ts"
+import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { databases } from "../support/database.ts"
+import { liveEffect } from "../support/run.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
+import { hookUrl, newShop, refused, resultOf, settle } from "./deliveries.ts"
+import { besideRepos } from "./deliverySide.ts"
+
+const postgres = databases.find((one) => one.name === "Postgres")
+const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV4())
+
+const pendingCount = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(
+    sql`SELECT count(*)::int AS count FROM webhook_deliveries WHERE status = 'pending'`,
+    ([row]) => row?.["count"]
+  )
+)
+const atRest = pendingCount.pipe(
+  Effect.delay("50 millis"),
+  Effect.repeat({ until: (count) => count === 0 }),
+  Effect.timeout("20 seconds")
+)
+
+if (postgres === undefined) {
+  describe.skip("delivery races on Postgres: TEST_DATABASE_URL is not set", () => {})
+} else {
+  const onPostgres = Layer.merge(
+    Attempts.layer,
+    WebhookEndpoints.layer.pipe(Layer.provide(Attempts.layer))
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer)),
+    Layer.provideMerge(besideRepos),
+    Layer.provideMerge(postgres.layer)
+  )
+  const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
+
+  describe("races on Postgres", () => {
+    liveEffect("four workers send each of 600 deliveries once", () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.Scope
+        const sender = yield* WebhookSenderMemory
+        const shops = yield* Effect.forEach([...Array(6).keys()], (index) =>
+          newShop(new Date(), `https://shop${index}.example.com/`)
+        )
+        const queued = yield* Effect.forEach(
+          [...Array(600).keys()],
+          (index) => {
+            const shop = shops[index % shops.length]
+            return shop === undefined ? Effect.die("no shop") : settle(shop.tenant, new Date())
+          },
+          { concurrency: 16 }
+        )
+        for (let worker = 0; worker < 4; worker++) yield* Layer.buildWithScope(instance, scope)
+        yield* atRest
+        const sent = yield* sender.sent
+        expect(sent).toHaveLength(600)
+        expect(new Set(sent.map((one) => one.id))).toEqual(new Set(queued.map((one) => one.id)))
+      }).pipe(Effect.provide(onPostgres))
+    )
+
+    liveEffect("claims at once never share a delivery, and only its holder finishes it", () =>
+      Effect.gen(function* () {
+        const repo = yield* WebhookRepo
+        const { tenant } = yield* newShop(new Date())
+        yield* Effect.forEach(Array.from({ length: 60 }), () => settle(tenant, new Date()), {
+          concurrency: 16
+        })
+        const at = new Date()
+        const claims = yield* Effect.forEach(
+          Array.from({ length: 24 }),
+          () =>
+            Effect.flatMap(newId, (claimId) =>
+              repo.claimDue({
+                claimId,
+                at,
+                leaseUntil: new Date(at.getTime() + 30_000),
+                limit: 10,
+                perEndpoint: 10,
+                rooms: []
+              })
+            ),
+          { concurrency: "unbounded" }
+        )
+        const all = claims.flat()
+        expect(new Set(all.map((one) => one.id)).size).toBe(all.length)
+        const [mine] = all
+        if (mine === undefined) throw new Error("nothing claimed")
+        const stranger = { ...mine, claimId: yield* newId }
+        const later = new Date(at.getTime() + 60_000)
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, index) => index),
+          (index) =>
+            repo.finish([index % 2 === 0 ? resultOf(mine, at) : resultOf(stranger, at, refused(later))]),
+          { concurrency: "unbounded" }
+        )
+        expect(outcomes.flat()).toEqual([{ id: mine.id, status: "delivered" }])
+      }).pipe(Effect.provide(onPostgres))
+    )
+
+    liveEffect("finishes of many endpoints from many instances do not deadlock", () =>
+      Effect.gen(function* () {
+        const repo = yield* WebhookRepo
+        const shops = yield* Effect.forEach([...Array(8).keys()], (index) =>
+          newShop(new Date(), `https://shop${index}.example.com/`)
+        )
+        for (let round = 0; round < 10; round++) {
+          yield* Effect.forEach(
+            shops,
+            (shop) => Effect.all([settle(shop.tenant, new Date()), settle(shop.tenant, new Date())]),
+            {
+              concurrency: 8
+            }
+          )
+          const at = new Date()
+          const claimed = yield* repo.claimDue({
+            claimId: yield* newId,
+            at,
+            leaseUntil: new Date(at.getTime() + 30_000),
+            limit: 100,
+            perEndpoint: 100,
+            rooms: []
+          })
+          // Every batch touches every endpoint, in another order, and turns its health over.
+          const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
+          const failure = { failure: "status", responseStatus: 500, status: "failed" } as const
+          const finished = yield* Effect.forEach(
+            halves,
+            (batch, half) =>
+              repo.finish(
+                (half === 0 ? batch : [...batch].reverse()).map((one) =>
+                  resultOf(one, new Date(), (round + half) % 2 === 0 ? failure : {})
+                )
+              ),
+            { concurrency: 2 }
+          )
+          expect(finished.flat()).toHaveLength(16)
+        }
+      }).pipe(Effect.provide(onPostgres))
+    )
+
+    liveEffect("endpoints deleted and made anew while settlements arrive leave nothing stuck", () =>
+      Effect.gen(function* () {
+        const endpoints = yield* WebhookEndpoints
+        const sender = yield* WebhookSenderMemory
+        yield* sender.script(hookUrl, [answered(500)])
+        const { tenant } = yield* newShop(new Date())
+        yield* Layer.buildWithScope(instance, yield* Scope.Scope)
+        yield* Effect.all(
+          [
+            Effect.forEach(Array.from({ length: 200 }), () => settle(tenant, new Date()), { concurrency: 8 }),
+            Effect.forEach(Array.from({ length: 30 }), () =>
+              Effect.andThen(
+                Effect.ignore(endpoints.remove(tenant)),
+                Effect.ignore(endpoints.create(tenant, hookUrl))
+              )
+            )
+          ],
+          { concurrency: 2 }
+        )
+        yield* endpoints.remove(tenant)
+        // A finish that did not see the deletion leaves its delivery to the claim that comes due.
+        const sql = yield* SqlClient.SqlClient
+        yield* Effect.sleep("500 millis")
+        yield* sql`UPDATE webhook_deliveries SET due_at = ${new Date()} WHERE status = 'pending' AND claim_id IS NULL`
+        yield* atRest
+        const rows =
+          yield* sql`SELECT count(*)::int AS count FROM webhook_deliveries WHERE status = 'cancelled'`
+        expect(rows).toEqual([{ count: 200 }])
+      }).pipe(Effect.provide(onPostgres))
+    )
+
+    liveEffect("an exhausted delivery raises one alert row, in the statement that records it", () =>
+      Effect.gen(function* () {
+        const repo = yield* WebhookRepo
+        const sql = yield* SqlClient.SqlClient
+        const { tenant } = yield* newShop(new Date())
+        const { id } = yield* settle(tenant, new Date())
+        const at = new Date()
+        const [claimed] = yield* repo.claimDue({
+          claimId: yield* newId,
+          at,
+          leaseUntil: new Date(at.getTime() + 30_000),
+          limit: 1,
+          perEndpoint: 1,
+          rooms: []
+        })
+        if (claimed === undefined) throw new Error("nothing claimed")
+        const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const
+        yield* repo.finish([resultOf(claimed, at, failure)])
+        expect(yield* sql`SELECT merchant_id, env, kind, subject FROM alerts`).toEqual([
+          { merchant_id: tenant.merchantId, env: "test", kind: "webhook_exhausted", subject: id }
+        ])
+      }).pipe(Effect.provide(onPostgres))
+    )
+  })
+
+  const listening = Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.map(sql`SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`, (rows) =>
+      rows.map((row) => row["pid"])
+    )
+  )
+  const twoWakes = Effect.gen(function* () {
+    const scope = yield* Scope.Scope
+    const wake = Layer.fresh(DeliveryWake.layerPostgres("300 millis"))
+    const [here, there] = yield* Effect.all([
+      Layer.buildWithScope(wake, scope),
+      Layer.buildWithScope(wake, scope)
+    ])
+    yield* listening.pipe(Effect.repeat({ until: (pids) => pids.length >= 2 }), Effect.timeout("5 seconds"))
+    const of = (context: typeof here) => Effect.provideContext(Effect.service(DeliveryWake), context)
+    const pair = { here: yield* of(here), there: yield* of(there) }
+    // Each looks once when it begins to listen.
+    yield* Effect.all([pair.here.wait, pair.there.wait])
+    return pair
+  })
+  const wakeLayer = Layer.merge(postgres.layer, SecureRandom.layerWebCrypto)
+
+  describe("wake-ups between instances", () => {
+    liveEffect("a signal reaches the other instance at once; a nudge does not", () =>
+      Effect.gen(function* () {
+        const { here, there } = yield* twoWakes
+        yield* here.nudge
+        expect(Option.isNone(yield* Effect.timeoutOption(there.wait, "400 millis"))).toBe(true)
+        yield* here.wait
+        yield* here.signal
+        const [took] = yield* Effect.timed(Effect.timeout(there.wait, "5 seconds"))
+        expect(Duration.toMillis(took)).toBeLessThan(500)
+      }).pipe(Effect.provide(wakeLayer))
+    )
+
+    liveEffect("ten thousand signals are a handful of notifications", () =>
+      Effect.gen(function* () {
+        const { here } = yield* twoWakes
+        const pg = yield* PgClient.PgClient
+        const connection = yield* PgConnection.make(pg.config)
+        const heard = yield* connection.listen(channel)
+        for (let signals = 0; signals < 10_000; signals++) yield* here.signal
+        yield* Effect.sleep("300 millis")
+        const all = yield* Queue.clear(heard)
+        const signals = all.filter((one) => !one.payload.startsWith("beat"))
+        expect(signals.length).toBeWithin(1, 12)
+      }).pipe(Effect.provide(wakeLayer))
+    )
+
+    liveEffect("a listener whose backend is killed is replaced", () =>
+      Effect.gen(function* () {
+        const { here, there } = yield* twoWakes
+        const sql = yield* PgClient.PgClient
+        const before = yield* listening
+        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
+        yield* listening.pipe(
+          Effect.delay("50 millis"),
+          Effect.repeat({ until: (pids) => pids.length >= 2 && pids.every((pid) => !before.includes(pid)) }),
+          Effect.timeout("5 seconds")
+        )
+        yield* Effect.all([here.wait, there.wait])
+        yield* here.signal
+        yield* Effect.timeout(there.wait, "1 second")
+      }).pipe(Effect.provide(wakeLayer))
+    )
+
+    liveEffect("a half-open listener is noticed and replaced", () =>
+      Effect.gen(function* () {
+        const { here } = yield* twoWakes
+        const { config } = yield* PgClient.PgClient
+        if (config.url === undefined) throw new Error("the database has no url")
+        const url = new URL(Redacted.value(config.url))
+        const proxy = yield* tcpProxy(Number(url.port))
+        url.port = String(proxy.port)
+        const before = (yield* listening).length
+        const far = yield* Layer.build(
+          Layer.fresh(DeliveryWake.layerPostgres("300 millis")).pipe(
+            Layer.provide(PgClient.layer({ url: Redacted.make(url.toString()), maxConnections: 2 }))
+          )
+        )
+        const there = yield* Effect.provideContext(Effect.service(DeliveryWake), far)
+        yield* listening.pipe(Effect.repeat({ until: (pids) => pids.length > before }))
+        yield* there.wait
+        proxy.freeze()
+        yield* here.signal
+        expect(Option.isNone(yield* Effect.timeoutOption(there.wait, "250 millis"))).toBe(true)
+        // A fresh listener looks at once, and hears again.
+        yield* Effect.timeout(there.wait, "15 seconds")
+        yield* Effect.sleep("100 millis")
+        yield* here.signal
+        yield* Effect.timeout(there.wait, "1 second")
+      }).pipe(Effect.provide(wakeLayer))
+    )
+  })
+}
