@@ -91,6 +91,30 @@ describe(row.emptyMove, () => {
   })
 })
 
+describe(`${row.oddLog}: words of another form`, () => {
+  for (const [name, spoil] of [
+    ["a digit too few", (word: string) => word.slice(0, -1)],
+    ["a zero too few", (word: string) => `0x${word.slice(3)}`],
+    ["a digit too many", (word: string) => `${word}0`],
+    ["something behind", (word: string) => `${word}\n0x`],
+    ["something before", (word: string) => `0x${word}`],
+    ["the prefix missing", (word: string) => word.slice(2)],
+    ["a dirty upper part", (word: string) => word.replace("0x0", "0x1")],
+    ["a letter beyond hex", (word: string) => `${word.slice(0, -1)}g`]
+  ] as const) {
+    test(`${name} in a topic or the data is no transfer`, () => {
+      expect(
+        readTransferLog(change({ topics: [transferTopic, spoil(fromTopic), toTopic] }), 0)
+      ).toBeUndefined()
+      expect(
+        readTransferLog(change({ topics: [transferTopic, fromTopic, spoil(toTopic)] }), 0)
+      ).toBeUndefined()
+      if (name !== "a dirty upper part")
+        expect(readTransferLog(change({ data: spoil(good.data) }), 0)).toBeUndefined()
+    })
+  }
+})
+
 test("positions count all logs of the receipt, also those that are skipped", () => {
   const logs = [change({ topics: [] }), log({ value: 0n }), log(), change({ data: "0x" }), log({ value: 1n })]
   expect(readTransferLogs(logs).map(({ position, value }) => [position, value])).toEqual([

@@ -103,6 +103,7 @@ describe("token changes", () => {
     expect(same([change()], [lower])).toBe(true)
     expect(same([lower], [change()])).toBe(true)
     expect(same([change(), two], [two, lower])).toBe(true)
+    expect(same([two, change()], [lower, two])).toBe(true)
     expect(same([], [])).toBe(true)
   })
   for (const [name, other] of [

@@ -18,6 +18,7 @@ const targets = [
 const tests = [
   "test/chain/judgeTransfer.test.ts",
   "test/chain/judgeTransferAny.test.ts",
+  "test/chain/explainMismatch.test.ts",
   "test/chain/judgeBlock.test.ts",
   "test/chain/TransferLog.test.ts",
   "test/chain/ChainVerifier.memory.test.ts",

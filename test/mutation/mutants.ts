@@ -60,7 +60,7 @@ const operators: ReadonlyArray<Rule> = [
   [/isLessThanOrEqualToBigInt/g, "isLessThanBigInt"],
   // Numbers, but not the sizes in patterns.
   [
-    /(?<![\w{.,])\d[\d_]*n?(?![\w}])/g,
+    /(?<![\w{.,[])\d[\d_]*n?(?![\w}\]-])/g,
     (found) => (found.endsWith("n") ? `(${found} + 1n)` : `(${found} + 1)`)
   ],
   // Anchors and sizes of patterns.
