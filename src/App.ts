@@ -18,12 +18,15 @@ import * as CheckoutHttp from "./checkout/Http.ts"
 import * as Database from "./Database.ts"
 import { Faucet } from "./faucet/Faucet.ts"
 import { FaucetRepo } from "./faucet/FaucetRepo.ts"
-import * as Answers from "./http/Answers.ts"
+import * as AnswersLive from "./http/Answers.ts"
+import { Authorization } from "./http/Authorization.ts"
 import * as AuthorizationLive from "./http/AuthorizationLive.ts"
 import * as BodyRulesLive from "./http/bodyRulesLive.ts"
 import * as Documents from "./http/Documents.ts"
+import { narrowed } from "./http/narrowed.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
 import { layerRedis } from "./http/RateLimiterRedis.ts"
+import { Answers, BodyRules } from "./http/RequestRules.ts"
 import * as Routing from "./http/Routing.ts"
 import * as System from "./http/System.ts"
 import * as IntentsHttp from "./intents/Http.ts"
@@ -90,15 +93,22 @@ const egressPolicy = Layer.unwrap(
   )
 )
 
+const middlewares = [Authorization, BodyRules, Answers] as const
+
 /** The handlers of every group, on whatever services are provided. */
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(
-    Layer.provide([IntentsHttp.layer, PaymentsHttp.layer, WebhooksHttp.layer, CheckoutHttp.layer]),
+    Layer.provide([
+      IntentsHttp.layer.pipe(narrowed(PaymentIntents, ...middlewares)),
+      PaymentsHttp.layer.pipe(narrowed(Payments, PaymentRepo, AppConfig, ...middlewares)),
+      WebhooksHttp.layer.pipe(narrowed(WebhookEndpoints, RateLimiter, ...middlewares)),
+      CheckoutHttp.layer
+    ]),
     Layer.provide([
       AuthorizationLive.layer,
       AuthorizationLive.layerTestRail,
       BodyRulesLive.layer,
-      Answers.layer
+      AnswersLive.layer
     ])
   ),
   System.layer,
@@ -146,11 +156,15 @@ export const layerServer = (options: { readonly port: number; readonly hostname:
   BunHttpServer.layer({ ...options, maxRequestBodySize: Number.MAX_SAFE_INTEGER, idleTimeout: 30 })
 
 /** Routes and workers, listening, on services of the caller's choice. */
-export const layerHttp = HttpRouter.serve(Layer.mergeAll(routes, System.layerReady), {
-  routerConfig,
-  disableLogger: true,
-  disableListenLog: true
-}).pipe(Layer.merge(workers), Layer.provide(services))
+export const layerHttp = Layer.unwrap(
+  Effect.map(HttpRouter.toHttpEffect(Layer.mergeAll(routes, System.layerReady)), (handler) =>
+    HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer))
+  )
+).pipe(
+  Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
+  Layer.merge(workers),
+  Layer.provide(services)
+)
 
 const configuredServer = Layer.unwrap(
   Effect.map(AppConfig, ({ port, host }) => layerServer({ port, hostname: host }))

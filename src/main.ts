@@ -1,4 +1,5 @@
 // Starts the service configured by the environment. Nothing else.
+import "effect/schema/SchemaJITCompiler/enable"
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import * as App from "./App.ts"

@@ -1,7 +1,26 @@
 // Addresses and hashes are bytes in the database and canonical text in the code.
 import { Schema, SchemaGetter } from "effect"
-import { bytesToHex, getAddress, hexToBytes, isHex } from "viem"
+import { getAddress, isHex } from "viem"
 import { Address, TransactionHash } from "../domain/Chain.ts"
+
+/** Checksums cost a hash each; the addresses of a deployment's merchants and buyers come again and again. */
+const checksummed = new Map<string, Address>()
+const cacheSize = 10_000
+
+const addressOf = (value: Uint8Array): Address => {
+  const hex = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")
+  const known = checksummed.get(hex)
+  if (known !== undefined) return known
+  const address = Address.make(getAddress(`0x${hex}`))
+  if (checksummed.size >= cacheSize) checksummed.clear()
+  checksummed.set(hex, address)
+  return address
+}
+
+const hashOf = (value: Uint8Array): `0x${string}` =>
+  `0x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`
+
+const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), "hex")
 
 const bytes = (length: number) =>
   Schema.Uint8Array.check(Schema.makeFilter((value) => value.length === length))
@@ -9,21 +28,21 @@ const bytes = (length: number) =>
 /** 20 bytes to and from the EIP-55 spelling. */
 export const AddressBytes = bytes(20).pipe(
   Schema.decodeTo(Address, {
-    decode: SchemaGetter.transform((value) => Address.make(getAddress(bytesToHex(value)))),
-    encode: SchemaGetter.transform((address) => hexToBytes(address))
+    decode: SchemaGetter.transform(addressOf),
+    encode: SchemaGetter.transform(bytesOf)
   })
 )
 
 /** 32 bytes to and from lower-case hex. */
 export const HashBytes = bytes(32).pipe(
   Schema.decodeTo(TransactionHash, {
-    decode: SchemaGetter.transform((value) => TransactionHash.make(bytesToHex(value))),
-    encode: SchemaGetter.transform((hash) => hexToBytes(hash))
+    decode: SchemaGetter.transform(hashOf),
+    encode: SchemaGetter.transform(bytesOf)
   })
 )
 
 /** The bytes of canonical hex text. */
-export const toBytes = (value: Address | TransactionHash): Uint8Array => hexToBytes(value)
+export const toBytes = (value: Address | TransactionHash): Uint8Array => bytesOf(value)
 
 /** A transaction hash in any letter case, or undefined. */
 export const parseTransactionHash = (text: string): TransactionHash | undefined => {

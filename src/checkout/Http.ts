@@ -1,6 +1,6 @@
 // The checkout, the test rail and the playground over HTTP.
 import { Effect, Layer, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
@@ -141,10 +141,12 @@ const playground = HttpApiBuilder.group(
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
         if (principal.env !== "test") return yield* new PlaygroundTestnetOnly()
-        return yield* intents.create(principal, {
-          amount: decodeAmount(query.amount),
-          intentUrl: `${baseUrl}/playground`
-        })
+        return HttpServerResponse.jsonUnsafe(
+          yield* intents.create(principal, {
+            amount: decodeAmount(query.amount),
+            intentUrl: `${baseUrl}/playground`
+          })
+        )
       })
     )
   })

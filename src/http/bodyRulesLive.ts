@@ -1,6 +1,6 @@
 // Mutations: no Idempotency-Key, JSON content type, at most 64 KiB of UTF-8 JSON
 // that arrives in time.
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import {
   IdempotencyKeyNotAccepted,
@@ -12,62 +12,69 @@ import {
 import { BodyRules } from "./RequestRules.ts"
 
 const maxBytes = 65_536
+const deadlineMillis = 10_000
 const mutations = new Set(["POST", "PATCH", "PUT", "DELETE"])
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const isJson = (bytes: Uint8Array): boolean => {
+const parses = (text: string): boolean => {
   try {
-    JSON.parse(utf8.decode(bytes))
+    JSON.parse(text)
     return true
   } catch {
     return false
   }
 }
 
-const tooLarge = () => Effect.fail(new PayloadTooLarge())
+type BodyError = InvalidJson | PayloadTooLarge | RequestTimeout
 
-/** Reads a body of unknown length up to the limit and no further. */
-const readChunked = (request: HttpServerRequest.HttpServerRequest) =>
-  request.stream.pipe(
-    Stream.runFoldEffect(
-      () => new Uint8Array(0),
-      (all, chunk) =>
-        all.length + chunk.length > maxBytes ? tooLarge() : Effect.succeed(Buffer.concat([all, chunk]))
-    )
-  )
-
-/** The request to decode: itself, or one that holds the chunked body that has been read. */
-const readBody = Effect.fnUntraced(
-  function* (request: HttpServerRequest.HttpServerRequest) {
-    if (request.headers["content-length"] !== undefined) {
-      // The text that is decoded later comes from these bytes; they are read once.
-      return [request, new Uint8Array(yield* request.arrayBuffer)] as const
-    }
-    const body = yield* readChunked(request)
-    const headers = { "content-type": "application/json" }
-    const read = HttpServerRequest.fromWeb(
-      new Request("http://localhost/", { method: "POST", headers, body })
-    )
-    return [
-      read.modify({ url: request.url, headers: request.headers, remoteAddress: request.remoteAddress }),
-      body
-    ] as const
-  },
-  Effect.catchTag("HttpServerError", tooLarge),
-  Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.fail(new RequestTimeout()) })
-)
-
-const checkedBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const contentType = request.headers["content-type"]
-  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? "")) {
-    return yield* new UnsupportedMediaType()
+/** The body's bytes, up to the limit and no further. */
+const readBytes = async (source: Request): Promise<Uint8Array | undefined> => {
+  if (source.headers.has("content-length")) return new Uint8Array(await source.arrayBuffer())
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  for await (const chunk of source.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
   }
+  return Buffer.concat(chunks)
+}
+
+/** The body's text. One timer and one promise: a fiber with a time-out costs more than the read. */
+const readText = (source: Request): Effect.Effect<string, BodyError> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.fail(new RequestTimeout())), deadlineMillis)
+    readBytes(source)
+      .then((bytes) => {
+        if (bytes === undefined || bytes.byteLength > maxBytes) return Effect.fail(new PayloadTooLarge())
+        const text = utf8.decode(bytes)
+        return parses(text) ? Effect.succeed(text) : Effect.fail(new InvalidJson())
+      })
+      .catch(() => Effect.fail(new InvalidJson()))
+      .then((answer) => {
+        clearTimeout(timer)
+        resume(answer)
+      })
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+const jsonType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i
+
+/** The request whose `text` is what has been read and checked. */
+const checked = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const contentType = request.headers["content-type"] ?? ""
+  if (contentType !== "application/json" && !jsonType.test(contentType))
+    return yield* new UnsupportedMediaType()
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new PayloadTooLarge()
-  const [read, bytes] = yield* readBody(request)
-  if (bytes.byteLength > maxBytes) return yield* new PayloadTooLarge()
-  if (!isJson(bytes)) return yield* new InvalidJson()
-  return read
+  if (!(request.source instanceof Request)) return yield* Effect.die(new Error("not a web request"))
+  const text = yield* readText(request.source)
+  return withText(request, text)
 })
+
+const withText = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: string
+): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: Effect.succeed(text) } })
 
 export const layer: Layer.Layer<BodyRules> = Layer.succeed(
   BodyRules,
@@ -76,9 +83,10 @@ export const layer: Layer.Layer<BodyRules> = Layer.succeed(
     const request = yield* HttpServerRequest.HttpServerRequest
     if (request.headers["idempotency-key"] !== undefined) return yield* new IdempotencyKeyNotAccepted()
     if (endpoint.payload.size === 0) return yield* httpEffect
-    const read = yield* checkedBody(request)
-    return yield* read === request
-      ? httpEffect
-      : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, read)
+    return yield* Effect.provideService(
+      httpEffect,
+      HttpServerRequest.HttpServerRequest,
+      yield* checked(request)
+    )
   })
 )

@@ -1,5 +1,6 @@
 // Payment intents over HTTP.
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
@@ -11,7 +12,12 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const intents = yield* PaymentIntents
     return handlers.handle("create", ({ payload }) =>
-      Effect.flatMap(CurrentPrincipal, (principal) => intents.create(principal, payload))
+      Effect.flatMap(CurrentPrincipal, (principal) =>
+        // Already in its wire form; encoding it by schema again would double the cost of the request.
+        Effect.map(intents.create(principal, payload), (created) =>
+          HttpServerResponse.jsonUnsafe(created, { status: 201 })
+        )
+      )
     )
   })
 )

@@ -1,7 +1,7 @@
 // The signed commitment to an amount: a JWS that the merchant's server gets and
 // the browser hands back, so that the browser cannot change the price.
 import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
-import { base64url, type CompactJWSHeaderParameters, CompactSign, compactVerify, importJWK } from "jose"
+import { type CompactJWSHeaderParameters, CompactSign, compactVerify } from "jose"
 import { AppConfig } from "../AppConfig.ts"
 import { Address, ChainId, Env } from "../domain/Chain.ts"
 import { InvalidIntentToken } from "../domain/Errors.ts"
@@ -62,8 +62,16 @@ export class IntentTokens extends Context.Service<
       const keys = new Map(
         yield* Effect.forEach(config.intentTokenSecrets, ({ kid, secret }) =>
           Effect.promise(async () => {
-            const k = base64url.encode(Redacted.value(secret))
-            return [kid, await importJWK({ kty: "oct", k, alg: algorithm })] as const
+            const bytes = new TextEncoder().encode(Redacted.value(secret))
+            // Imported once: jose would import raw bytes anew for every signature.
+            const key = await crypto.subtle.importKey(
+              "raw",
+              bytes,
+              { name: "HMAC", hash: "SHA-256" },
+              false,
+              ["sign", "verify"]
+            )
+            return [kid, key] as const
           })
         )
       )

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { networks } from "../domain/Chain.ts"
 import type { Principal } from "../domain/Merchant.ts"
-import type { AtomicUsdc } from "../domain/Money.ts"
+import { type AtomicUsdc, formatUsd } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import type { CreatedIntent } from "./Api.ts"
 import { IntentTokens } from "./IntentTokens.ts"
@@ -15,7 +15,7 @@ export class PaymentIntents extends Context.Service<
     readonly create: (
       principal: Principal,
       input: { readonly amount: AtomicUsdc; readonly intentUrl: string }
-    ) => Effect.Effect<typeof CreatedIntent.Type>
+    ) => Effect.Effect<typeof CreatedIntent.Encoded>
   }
 >()("quittance/intents/PaymentIntents") {
   static readonly layer: Layer.Layer<PaymentIntents, never, IntentTokens | SecureRandom.SecureRandom> =
@@ -42,7 +42,10 @@ export class PaymentIntents extends Context.Service<
             receiver,
             token
           })
-          return { intent: { amount, currency: "USD" as const, mode: env, receiver, token }, intentToken }
+          return {
+            intent: { amount: formatUsd(amount), currency: "USD" as const, mode: env, receiver, token },
+            intentToken
+          }
         })
 
         return PaymentIntents.of({ create })

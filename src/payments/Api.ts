@@ -57,6 +57,11 @@ export type PaymentView = typeof PaymentView.Type
 
 export const PaymentAnswer = Schema.Struct({ payment: PaymentView })
 
+export const PaymentList = Schema.Struct({
+  payments: Schema.Array(PaymentView),
+  hasMore: Schema.Boolean.annotate({ description: "Whether older payments follow." })
+})
+
 /** 202: the envelope that says why the payment is still pending, and the payment beside it. */
 export const PendingAnswer = Schema.Struct({
   error: ErrorBody(["TEST_SETTLEMENT_PENDING", "LIVE_SETTLEMENT_GATED"]),
@@ -106,10 +111,7 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         env: Schema.optionalKey(Env.annotate({ description: "Must equal the key's environment." })),
         startingAfter: Schema.optionalKey(PaymentIdParam)
       },
-      success: Schema.Struct({
-        payments: Schema.Array(PaymentView),
-        hasMore: Schema.Boolean.annotate({ description: "Whether older payments follow." })
-      }),
+      success: PaymentList,
       error: [errorResponse(EnvironmentMismatch)]
     }).annotateMerge(
       OpenApi.annotations({

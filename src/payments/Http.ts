@@ -7,20 +7,21 @@ import { AppConfig } from "../AppConfig.ts"
 import { networks } from "../domain/Chain.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/Errors.ts"
+import { formatUsd } from "../domain/Money.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { RequestId } from "../http/RequestContext.ts"
-import { PaymentAnswer, type PaymentView } from "./Api.ts"
+import type { PaymentAnswer, PaymentList, PaymentView, PendingAnswer } from "./Api.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 
 /** The payment object of specification 2.1. */
-export const viewOf = (payment: Payment): PaymentView => {
+export const viewOf = (payment: Payment): typeof PaymentView.Encoded => {
   const { chainId, usdc } = networks[payment.env]
   const { reported } = payment
   return {
     id: payment.id,
-    amount: payment.amount,
+    amount: formatUsd(payment.amount),
     currency: "USD",
     env: payment.env,
     livemode: payment.env === "live",
@@ -43,7 +44,17 @@ export const viewOf = (payment: Payment): PaymentView => {
 }
 
 const defaultLimit = 20
-const answerJson = HttpServerResponse.schemaJson(PaymentAnswer)
+
+/**
+ * Answers are built in their wire form, typed by the contract's encoded side, and sent as
+ * they are: encoding them by schema once more would cost more than the rest of the request.
+ * The suite holds every one of them against the OpenAPI document.
+ */
+const answer = (body: typeof PaymentAnswer.Encoded, status: 200 | 201 = 200) =>
+  HttpServerResponse.jsonUnsafe(body, { status })
+const pendingAnswer = (body: typeof PendingAnswer.Encoded) =>
+  HttpServerResponse.jsonUnsafe(body, { status: 202 })
+const listAnswer = (body: typeof PaymentList.Encoded) => HttpServerResponse.jsonUnsafe(body)
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -54,16 +65,18 @@ export const layer = HttpApiBuilder.group(
     const { baseUrl } = yield* AppConfig
 
     const pending = (code: "TEST_SETTLEMENT_PENDING" | "LIVE_SETTLEMENT_GATED", payment: Payment) =>
-      Effect.map(RequestId, (requestId) => ({
-        error: {
-          code,
-          message: errorCodes[code].summary,
-          requestId,
-          docUrl: `${baseUrl}/docs/errors#${code}`,
-          retryable: errorCodes[code].retryable
-        },
-        payment: viewOf(payment)
-      }))
+      Effect.map(RequestId, (requestId) =>
+        pendingAnswer({
+          error: {
+            code,
+            message: errorCodes[code].summary,
+            requestId,
+            docUrl: `${baseUrl}/docs/errors#${code}`,
+            retryable: errorCodes[code].retryable
+          },
+          payment: viewOf(payment)
+        })
+      )
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
@@ -83,26 +96,23 @@ export const layer = HttpApiBuilder.group(
             ]
           })
         }
-        return { payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore }
+        return listAnswer({ payments: page.value.payments.map(viewOf), hasMore: page.value.hasMore })
       }),
       open: Effect.fnUntraced(function* ({ payload }) {
         const { payment, created } = yield* payments.open(yield* CurrentPrincipal, payload.intentToken)
-        // 201 and 200 carry the same body, so the status is set here rather than chosen by its shape.
-        return yield* answerJson({ payment: viewOf(payment) }, { status: created ? 201 : 200 }).pipe(
-          Effect.orDie
-        )
+        return answer({ payment: viewOf(payment) }, created ? 201 : 200)
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { merchant, env } = yield* CurrentPrincipal
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
-        return { payment: viewOf(payment.value) }
+        return answer({ payment: viewOf(payment.value) })
       }),
       report: Effect.fnUntraced(function* ({ params, payload }) {
         const outcome = yield* payments.report(yield* CurrentPrincipal, params.id, payload)
         switch (outcome._tag) {
           case "Settled":
-            return { payment: viewOf(outcome.payment) }
+            return answer({ payment: viewOf(outcome.payment) })
           case "Pending":
             return yield* pending("TEST_SETTLEMENT_PENDING", outcome.payment)
           case "Gated":

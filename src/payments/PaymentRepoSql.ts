@@ -8,15 +8,16 @@ import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import type { OpenPayment, Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
-import { PaymentRow, toPayment } from "./PaymentRow.ts"
+import { ownRows, PaymentRow, toPayment } from "./PaymentRow.ts"
 import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
 import { generateRefCode } from "./refCode.ts"
 
-const decodePayment = Schema.decodeUnknownEffect(PaymentRow)
+const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
 const decodeOpened = Schema.decodeUnknownEffect(
-  Schema.Struct({ ...PaymentRow.fields, created: Schema.Boolean })
+  Schema.Struct({ ...PaymentRow.fields, created: Schema.Boolean }),
+  ownRows
 )
-const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
 const decodePositions = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ log_position: Schema.Int })))
 const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
