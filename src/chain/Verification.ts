@@ -82,6 +82,8 @@ export interface SettledTransfer {
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
   readonly transactionId: TransactionHash
+  /** Position of the log among its transaction's logs. */
+  readonly logPosition?: number
   /** With it a re-included transaction must still carry this very transfer. */
   readonly transfer?: { readonly payer: Address; readonly receiver: Address; readonly amount: AtomicUsdc }
 }

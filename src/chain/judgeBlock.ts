@@ -23,13 +23,15 @@ export const judgeBlock = (
   if (facts.status !== "success") return BlockStatus.Dropped({ reason: "reverted" })
   if (settled.transfer === undefined) return BlockStatus.Moved(moved)
   const { amount, payer, receiver } = settled.transfer
-  const transfer = readTransferLogs(facts.logs).find(
+  const carried = readTransferLogs(facts.logs).filter(
     ({ from, to, token, value }) =>
       sameAddress(token, networks[env].usdc.address) &&
       sameAddress(from, payer) &&
       sameAddress(to, receiver) &&
       value === amount
   )
+  // Of several equal ones it stays where it was: the others may pay other payments.
+  const transfer = carried.find(({ position }) => position === settled.logPosition) ?? carried[0]
   return transfer === undefined
     ? BlockStatus.Dropped({ reason: "transfer_changed" })
     : BlockStatus.Moved({ ...moved, logPosition: transfer.position })

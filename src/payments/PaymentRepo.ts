@@ -87,7 +87,10 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
 /** What a look at a settled transfer's block gave. */
 export interface WatchNote {
   /** Where a reorganisation has put the transaction; absent where it stays. */
-  readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash">
+  readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
+    /** Where its log now is; taken unless another payment's claim holds that position. */
+    readonly logPosition?: number
+  }
   /** Since when the chain no longer shows the transfer. */
   readonly droppedAt: Date | null
   /** When to look again; null ends the watch. */

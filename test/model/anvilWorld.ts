@@ -78,6 +78,10 @@ export const makeAnvilWorld = async (
     await run(Effect.orDie(chain.mint(address(buyer), 1_000_000n)))
   }
   const buyers = buyerIndex.map((index) => address(chain.account(index).address))
+  // Earlier worlds have moved the chain's time ahead; this one's clock starts there.
+  const { timestamp } = await chain.publicClient.getBlock()
+  const behind = Number(timestamp) - Math.floor(Date.now() / 1000)
+  await run(clock.pass(Math.max(0, behind)))
   const payments: Array<Payment> = []
   const sent: Array<TransactionHash> = []
 

@@ -365,6 +365,29 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       ).toHaveLength(0)
     }))
 
+  it("a claim follows its log to another position, unless another payment's claim holds that one", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [left, right, third] = yield* Effect.all([opened(tenant), opened(tenant), opened(tenant)])
+      yield* repo.settle(yield* settlementOf(left, hash(1), 0))
+      yield* repo.settle(yield* settlementOf(right, hash(1), 1))
+      const moved = { blockNumber: 101n, blockHash: hash(8) }
+      yield* repo.noteWatched(left.id, {
+        moved: { ...moved, logPosition: 1 },
+        droppedAt: null,
+        watchAt: null
+      })
+      yield* repo.noteWatched(right.id, {
+        moved: { ...moved, logPosition: 3 },
+        droppedAt: null,
+        watchAt: null
+      })
+      expect([...(yield* repo.claimedLogs(84532, hash(1)))].sort()).toEqual([0, 3])
+      const late = yield* Effect.result(repo.settle(yield* settlementOf(third, hash(1), 3)))
+      expect(Result.isFailure(late)).toBe(true)
+    }))
+
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
