@@ -176,9 +176,14 @@ const make = Effect.gen(function* () {
       }),
     noteWatched: (paymentId, { moved, droppedAt, watchAt }) =>
       Effect.sync(() => {
-        for (const [key, one] of claims) {
+        for (const [key, one] of [...claims]) {
           if (one.paymentId !== paymentId) continue
-          claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
+          const wanted = { ...one.transfer, ...moved }
+          const other = claims.get(claimKey(wanted))
+          const taken = other !== undefined && other.paymentId !== paymentId
+          const transfer = taken ? { ...wanted, logPosition: one.transfer.logPosition } : wanted
+          claims.delete(key)
+          claims.set(claimKey(transfer), { ...one, transfer, droppedAt, watchAt })
         }
       })
   })

@@ -133,10 +133,19 @@ export const makeReconcilerStatements = (
     )
   }, Effect.orDie),
   noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (paymentId, { moved, droppedAt, watchAt }) {
+    const position = moved?.logPosition ?? null
     yield* sql`
-        UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
+        UPDATE claimed_transfers c SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
           block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
-          block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash)
+          block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
+          log_position = CASE
+            WHEN EXISTS (
+              SELECT 1 FROM claimed_transfers o
+              WHERE o.chain_id = c.chain_id AND o.transaction_id = c.transaction_id
+                AND o.log_position = ${position}::integer AND o.payment_id <> c.payment_id
+            ) THEN log_position
+            ELSE coalesce(${position}::integer, log_position)
+          END
         WHERE payment_id = ${paymentId}`
   }, Effect.orDie)
 })

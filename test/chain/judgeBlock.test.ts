@@ -27,6 +27,10 @@ describe(row.reorganised, () => {
     judge(other).toEqual({ ...moved, logPosition: 0 })
     judge({ ...other, logs: [log({ to: thief }), log()] }).toEqual({ ...moved, logPosition: 1 })
     judge(other, place).toEqual(moved)
+    // Two equal transfers: each keeps its own.
+    const twice = { ...other, logs: [log(), log()] }
+    const at = (logPosition: number) => judgeBlock("test", { ...settled, logPosition }, facts(twice), 5)
+    expect([at(0), at(1), at(7)]).toMatchObject([{ logPosition: 0 }, { logPosition: 1 }, { logPosition: 0 }])
   })
   test("moved, and reverted or changed there", () => {
     judge({ ...other, status: "reverted", logs: [] }).toEqual({ _tag: "Dropped", reason: "reverted" })
