@@ -1,93 +1,13 @@
-// What goes on without a browser: kept reports settle or end, unpaid payments
-// fail, settled blocks are watched. In memory, under a clock that the test moves.
+// What goes on without a browser: kept reports settle or end, and unpaid payments
+// fail. In memory, under a clock that the test moves.
 import { describe, expect } from "bun:test"
-import { Clock, Effect, Layer, Result, type Scope } from "effect"
+import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
-import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
-import { MemoryChain } from "../../src/chain/MemoryChain.ts"
-import type { Payment } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import { Payments } from "../../src/payments/Payments.ts"
-import * as Reconciler from "../../src/payments/Reconciler.ts"
-import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { row } from "../support/attackRows.ts"
-import {
-  memoryStack,
-  newMerchant,
-  openPayment,
-  type PaymentStack,
-  reportOf,
-  stateOf
-} from "../support/paymentStack.ts"
+import { stateOf } from "../support/paymentStack.ts"
 import { hash, payer, receiver, thief } from "../support/rawReceipts.ts"
-import { testEffect } from "../support/run.ts"
-
-type Everything = PaymentStack | ChainVerifier | MemoryChain
-
-/** The verifier, and when it was asked. */
-const noting = (looks: Array<number>) =>
-  Layer.effect(
-    ChainVerifier,
-    Effect.map(ChainVerifier, (verifier) => ({
-      ...verifier,
-      verify: (expectation) =>
-        Effect.andThen(
-          Effect.map(Clock.currentTimeMillis, (now) => void looks.push(now)),
-          verifier.verify(expectation)
-        )
-    }))
-  )
-
-/** The whole on memory, with `instances` reconcilers; the chain seals blocks only when told to. */
-const it = <E>(
-  name: string,
-  effect: (raised: Array<Alert>, looks: Array<number>) => Effect.Effect<unknown, E, Everything | Scope.Scope>,
-  instances = 1
-) =>
-  testEffect(name, () =>
-    Effect.gen(function* () {
-      const raised: Array<Alert> = []
-      const looks: Array<number> = []
-      const alerts = Layer.succeed(Alerts, {
-        raise: (alert) => Effect.sync(() => void raised.push(alert)),
-        resolve: () => Effect.void
-      })
-      const stack = yield* Layer.build(
-        memoryStack.pipe(
-          Layer.provideMerge(noting(looks)),
-          Layer.provideMerge(ChainVerifier.layerMemoryWith({ finalityDepth: 5 }))
-        )
-      )
-      const services = Layer.succeedContext(stack)
-      for (let instance = 0; instance < instances; instance++) {
-        yield* Layer.build(Layer.fresh(Reconciler.layer).pipe(Layer.provide(alerts), Layer.provide(services)))
-      }
-      yield* Effect.flatMap(MemoryChain, (chain) => chain.automine(false)).pipe(Effect.provideContext(stack))
-      yield* effect(raised, looks).pipe(Effect.provideContext(stack))
-    })
-  )
-
-const shop = Effect.gen(function* () {
-  const merchant = yield* newMerchant(receiver)
-  const payments = yield* Payments
-  const webhooks = yield* WebhookRepo
-  const chain = yield* MemoryChain
-  const open = openPayment(merchant.principal, receiver, 1_000_000n)
-  const send = (payment: Payment, amount: bigint = payment.amount) =>
-    chain
-      .fund(payer, { usdcAtomic: amount })
-      .pipe(Effect.andThen(chain.transfer({ from: payer, to: receiver, amount })))
-  const report = (payment: Payment, transactionId: ReturnType<typeof hash>, by = payer) =>
-    payments.report(merchant.principal, payment.id, reportOf(payment, by, transactionId)).pipe(Effect.result)
-  const deliveries = Effect.map(webhooks.listDeliveries(merchant.tenant, 100), (all) => all.length)
-  return { ...merchant, chain, open, send, report, deliveries }
-})
-
-const statusOf = (payment: Payment) =>
-  Effect.map(stateOf(payment), ({ failureReason, status }) =>
-    failureReason === null ? status : `${status}: ${failureReason}`
-  )
+import { reconcilerTest as it, shop, statusOf } from "../support/reconcilerBench.ts"
 
 describe("kept reports", () => {
   it("a buyer who closes the tab after one report settles, and the webhook is queued", () =>
@@ -245,70 +165,5 @@ describe("expiry", () => {
       yield* TestClock.adjust("1 minute")
       expect(new Set(yield* Effect.forEach(all, statusOf))).toEqual(new Set(["failed: expired"]))
       expect(yield* statusOf(settled)).toBe("settled")
-    }))
-})
-
-describe(`the watch until a block is final; ${row.reorganised}`, () => {
-  const settledPayment = Effect.gen(function* () {
-    const { chain, deliveries, open, report, send } = yield* shop
-    const payment = yield* open
-    const transfer = yield* send(payment)
-    yield* chain.mine(2)
-    expect(Result.isSuccess(yield* report(payment, transfer))).toBe(true)
-    const repo = yield* PaymentRepo
-    const watched = Effect.map(repo.takeWatched(new Date(8.64e15), new Date(0), 10), (all) => all[0])
-    return { chain, deliveries, payment, repo, watched, before: yield* stateOf(payment) }
-  })
-
-  it("a block that stays is watched until it is `finalityDepth` deep, and no longer", () =>
-    Effect.gen(function* () {
-      const { chain, watched } = yield* settledPayment
-      yield* TestClock.adjust("61 seconds")
-      expect(yield* watched).toBeDefined()
-      yield* chain.mine(4)
-      yield* TestClock.adjust("70 seconds")
-      expect(yield* watched).toBeUndefined()
-    }))
-
-  it("a dropped transfer raises an alert that names the payment and leaves it settled", (raised) =>
-    Effect.gen(function* () {
-      const { before, chain, deliveries, payment, watched } = yield* settledPayment
-      yield* chain.reorganise(2, "drop")
-      yield* TestClock.adjust("65 seconds")
-      expect(raised.map(({ kind, subject }) => [kind, subject])).toEqual([["transfer_dropped", payment.id]])
-      expect(raised[0]?.message).toContain(payment.id)
-      expect(yield* stateOf(payment)).toEqual(before)
-      expect((yield* watched)?.droppedAt).not.toBeNull()
-      expect(yield* deliveries).toBe(1)
-    }))
-
-  it("re-inclusion in another block is recognised without an alert, and watched there until it is final", (raised) =>
-    Effect.gen(function* () {
-      const { before, chain, payment, watched } = yield* settledPayment
-      const old = yield* watched
-      yield* chain.reorganise(2, "keep")
-      yield* TestClock.adjust("65 seconds")
-      const now = yield* watched
-      expect(now?.blockHash).not.toBe(old?.blockHash)
-      expect(now?.droppedAt).toBeNull()
-      yield* chain.mine(6)
-      yield* TestClock.adjust("65 seconds")
-      expect(yield* watched).toBeUndefined()
-      expect(raised).toEqual([])
-      expect(yield* stateOf(payment)).toEqual(before)
-    }))
-
-  it(`an outage during the watch is no drop`, (raised) =>
-    Effect.gen(function* () {
-      const { chain, watched } = yield* settledPayment
-      yield* chain.fault("fail")
-      yield* TestClock.adjust("10 minutes")
-      yield* chain.fault("lie")
-      yield* TestClock.adjust("10 minutes")
-      expect(raised).toEqual([])
-      yield* chain.fault("none")
-      yield* chain.mine(6)
-      yield* TestClock.adjust("2 minutes")
-      expect(yield* watched).toBeUndefined()
     }))
 })

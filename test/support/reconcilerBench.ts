@@ -1,0 +1,85 @@
+// Reconcilers on memory under a clock that the test moves, and a shop that reports.
+import { Clock, Effect, Layer, type Scope } from "effect"
+import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import type { Payment } from "../../src/domain/Payment.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import * as Reconciler from "../../src/payments/Reconciler.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import {
+  memoryStack,
+  newMerchant,
+  openPayment,
+  type PaymentStack,
+  reportOf,
+  stateOf
+} from "./paymentStack.ts"
+import { type hash, payer, receiver } from "./rawReceipts.ts"
+import { testEffect } from "./run.ts"
+
+export type Everything = PaymentStack | ChainVerifier | MemoryChain
+
+/** The verifier, and when it was asked. */
+const noting = (looks: Array<number>) =>
+  Layer.effect(
+    ChainVerifier,
+    Effect.map(ChainVerifier, (verifier) => ({
+      ...verifier,
+      verify: (expectation) =>
+        Effect.andThen(
+          Effect.map(Clock.currentTimeMillis, (now) => void looks.push(now)),
+          verifier.verify(expectation)
+        )
+    }))
+  )
+
+/** The whole on memory, with `instances` reconcilers; the chain seals blocks only when told to. */
+export const reconcilerTest = <E>(
+  name: string,
+  effect: (raised: Array<Alert>, looks: Array<number>) => Effect.Effect<unknown, E, Everything | Scope.Scope>,
+  instances = 1
+) =>
+  testEffect(name, () =>
+    Effect.gen(function* () {
+      const raised: Array<Alert> = []
+      const looks: Array<number> = []
+      const alerts = Layer.succeed(Alerts, {
+        raise: (alert) => Effect.sync(() => void raised.push(alert)),
+        resolve: () => Effect.void
+      })
+      const stack = yield* Layer.build(
+        memoryStack.pipe(
+          Layer.provideMerge(noting(looks)),
+          Layer.provideMerge(ChainVerifier.layerMemoryWith({ finalityDepth: 5 }))
+        )
+      )
+      const services = Layer.succeedContext(stack)
+      for (let instance = 0; instance < instances; instance++) {
+        yield* Layer.build(Layer.fresh(Reconciler.layer).pipe(Layer.provide(alerts), Layer.provide(services)))
+      }
+      yield* Effect.flatMap(MemoryChain, (chain) => chain.automine(false)).pipe(Effect.provideContext(stack))
+      yield* effect(raised, looks).pipe(Effect.provideContext(stack))
+    })
+  )
+
+export const shop = Effect.gen(function* () {
+  const merchant = yield* newMerchant(receiver)
+  const payments = yield* Payments
+  const webhooks = yield* WebhookRepo
+  const chain = yield* MemoryChain
+  const open = openPayment(merchant.principal, receiver, 1_000_000n)
+  const send = (payment: Payment, amount: bigint = payment.amount) =>
+    chain
+      .fund(payer, { usdcAtomic: amount })
+      .pipe(Effect.andThen(chain.transfer({ from: payer, to: receiver, amount })))
+  const report = (payment: Payment, transactionId: ReturnType<typeof hash>, by = payer) =>
+    payments.report(merchant.principal, payment.id, reportOf(payment, by, transactionId)).pipe(Effect.result)
+  const deliveries = Effect.map(webhooks.listDeliveries(merchant.tenant, 100), (all) => all.length)
+  return { ...merchant, chain, open, send, report, deliveries }
+})
+
+export const statusOf = (payment: Payment) =>
+  Effect.map(stateOf(payment), ({ failureReason, status }) =>
+    failureReason === null ? status : `${status}: ${failureReason}`
+  )
