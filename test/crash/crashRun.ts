@@ -4,18 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SQL } from "bun"
-import { Effect, Layer, Redacted, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/AppConfig.ts"
-import * as Database from "../../src/Database.ts"
-import { KeyAuth } from "../../src/keys/KeyAuth.ts"
-import { SecretBox } from "../../src/keys/SecretBox.ts"
-import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { Effect } from "effect"
 import { newShop } from "../webhooks/deliveries.ts"
-import { type Cluster, startCluster } from "./cluster.ts"
+import { startCluster } from "./cluster.ts"
 import { judgeRun, type Verdict } from "./invariants.ts"
 import { startReceiver } from "./merchants.ts"
+import { crashInMigrations } from "./migrations.ts"
+import { onDatabase, openSecrets, randomFrom, shops } from "./preparation.ts"
 import { regenerateSecret, type Surroundings, startService, startSettler } from "./processes.ts"
 import { endStall, installStalls, type StallPoint, stallAt, terminateStalled } from "./stalls.ts"
 
@@ -37,98 +32,11 @@ export interface CrashPlan {
 }
 
 export interface CrashSummary extends Verdict {
-  readonly kills: Readonly<Record<string, number>>
+  readonly faults: Readonly<Record<string, number>>
+  /** Processes ended by kill -9. */
   readonly killed: number
   /** The longest that interrupted deliveries waited for their next attempt after a crash, in milliseconds. */
   readonly slowestPickUp: number
-}
-
-/** mulberry32: the run's choices follow from its seed. */
-const randomFrom = (seed: number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-const shops = 8
-const SealedRows = Schema.Array(
-  Schema.Struct({ id: Schema.String, secret_kid: Schema.String, secret_ciphertext: Schema.Uint8Array })
-)
-
-/** Runs an Effect on the run's database with the service's own layers. */
-const onDatabase = <A, E>(
-  surroundings: Surroundings,
-  effect: Effect.Effect<
-    A,
-    E,
-    WebhookRepo | KeyAuth | SecretBox | SecureRandom.SecureRandom | SqlClient.SqlClient
-  >
-): Promise<A> =>
-  Effect.runPromise(
-    effect.pipe(
-      Effect.provide(
-        Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer).pipe(
-          Layer.provideMerge(Database.layer),
-          Layer.provideMerge(SecureRandom.layerWebCrypto),
-          Layer.provide(
-            AppConfig.layer({
-              DATABASE_URL: surroundings.databaseUrl,
-              DATA_DIR: surroundings.dataDir,
-              INTENT_TOKEN_SECRETS: `crash:${"s".repeat(40)}`,
-              ENCRYPTION_KEYS: surroundings.encryptionKeys
-            })
-          )
-        )
-      )
-    )
-  )
-
-const openSecrets = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const box = yield* SecretBox
-  const rows = yield* Schema.decodeUnknownEffect(SealedRows)(
-    yield* sql`SELECT id, secret_kid, secret_ciphertext FROM webhook_endpoints`
-  )
-  return yield* Effect.forEach(rows, (row) =>
-    Effect.map(box.open({ kid: row.secret_kid, ciphertext: row.secret_ciphertext }, row.id), Redacted.value)
-  )
-})
-
-/** Kills the service while it migrates an empty database; it must then start all the same. */
-const crashInMigrations = async (
-  cluster: Cluster,
-  surroundings: Surroundings,
-  rounds: number,
-  random: () => number
-) => {
-  let failures = 0
-  for (let round = 0; round < rounds; round++) {
-    const name = `migrating_${round}`
-    await cluster.sql.unsafe(`CREATE DATABASE ${name}`)
-    const there = { ...surroundings, databaseUrl: cluster.urlOf(name) }
-    const first = await startService(there)
-    const migrating = new SQL(there.databaseUrl, { max: 1 })
-    // From the first trace of the migration on, a few milliseconds more.
-    for (let wait = 0; wait < 400; wait++) {
-      const [row] = await migrating`SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'`
-      const [busy] = await migrating`
-        SELECT count(*)::int AS busy FROM pg_stat_activity
-        WHERE datname = ${name} AND pid <> pg_backend_pid() AND state <> 'idle'`
-      if (row.tables > 0 || busy.busy > 0) break
-      await Bun.sleep(2)
-    }
-    await Bun.sleep(random() * 30)
-    first.kill()
-    const second = await startService(there)
-    if (!(await second.ready())) failures++
-    second.kill()
-    await migrating.close({ timeout: 0 })
-  }
-  return failures
 }
 
 /** Runs the plan and answers what came of it. */
@@ -138,14 +46,19 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
   const cluster = await startCluster(plan.programs)
   const dataDir = mkdtempSync(join(tmpdir(), "quittance-crash-data-"))
   const receiver = startReceiver(plan.refusals)
-  const kills: Record<string, number> = {}
+  const faults: Record<string, number> = {}
   const violations: Array<string> = []
   const secrets = new Set<string>()
   let slowestPickUp = 0
-  const count = (point: string) => {
-    kills[point] = (kills[point] ?? 0) + 1
+  let killCount = 0
+  const note = (fault: string) => {
+    faults[fault] = (faults[fault] ?? 0) + 1
   }
-  const killed = () => Object.values(kills).reduce((sum, one) => sum + one, 0)
+  const count = (point: string) => {
+    killCount++
+    note(point)
+  }
+  const killed = () => killCount
 
   const surroundings: Surroundings = {
     databaseUrl: cluster.urlOf("quittance"),
@@ -240,7 +153,7 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
     await sql`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = 'quittance' ORDER BY random() LIMIT 1`
-    count("a Postgres backend")
+    note("a Postgres backend")
     await Bun.sleep(100)
   }
   const atRandom = async () => {
@@ -266,7 +179,7 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
     await sql.close({ timeout: 0 }).catch(() => {})
     cluster.restartImmediately()
     sql = new SQL(surroundings.databaseUrl, { max: 4 })
-    count("Postgres restarted immediately")
+    note("Postgres restarted immediately")
   }
   const freeze = async () => {
     const frozen = service
@@ -276,7 +189,7 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
     log("frozen past its lease, another instance works meanwhile")
     await Bun.sleep(32_000)
     frozen.kill("SIGCONT")
-    count("frozen past its lease")
+    note("frozen past its lease")
     await Bun.sleep(2_000)
     frozen.kill()
     await frozen.process.exited
@@ -348,7 +261,7 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
     return {
       ...verdict,
       violations: [...violations, ...verdict.violations],
-      kills,
+      faults,
       killed: killed(),
       slowestPickUp
     }
@@ -360,15 +273,3 @@ export const crashRun = async (plan: CrashPlan): Promise<CrashSummary> => {
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
-
-/** The summary for people. */
-export const describeRun = (summary: CrashSummary): ReadonlyArray<string> => [
-  `killed ${summary.killed} times:`,
-  ...Object.entries(summary.kills).map(([point, times]) => `  ${String(times).padStart(4)}  ${point}`),
-  `${summary.deliveries} deliveries of ${summary.settled} settlements, ${summary.requests} requests`,
-  `${summary.interrupted} interrupted, ${summary.retried} tried again after a refusal, ${summary.failedByInterruption} failed after five interruptions`,
-  `slowest pick-up after a crash ${(summary.slowestPickUp / 1000).toFixed(1)} s`,
-  summary.violations.length === 0
-    ? "every invariant holds"
-    : `${summary.violations.length} VIOLATIONS\n${summary.violations.slice(0, 20).join("\n")}`
-]

@@ -1,6 +1,7 @@
 // `bun run test:crash [seed]`: the full run. Exits 1 where an invariant is broken.
 import { postgresPrograms } from "./cluster.ts"
-import { crashRun, describeRun } from "./crashRun.ts"
+import { crashRun } from "./crashRun.ts"
+import { describeRun } from "./describeRun.ts"
 
 const programs = postgresPrograms()
 if (programs === undefined) {
@@ -15,7 +16,7 @@ const log = (line: string) =>
   console.log(`${((Date.now() - started) / 1000).toFixed(0).padStart(4)} s  ${line}`)
 log(`seed ${seed}`)
 const summary = await crashRun({
-  kills: 120,
+  kills: 110,
   deliveries: 6_000,
   perSecond: 30,
   freezes: 2,

@@ -1,14 +1,12 @@
 // Races on a real Postgres: several workers, lost claims, endpoints deleted while
-// settlements arrive, wake-ups between instances and listeners that die.
+// settlements arrive.
 import { describe, expect } from "bun:test"
-import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Duration, Effect, Layer, Option, Queue, Redacted, Scope } from "effect"
+import { Effect, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Attempts } from "../../src/webhooks/Attempts.ts"
-import { channel, DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
 import { answered } from "../../src/webhooks/SendOutcome.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
@@ -16,7 +14,6 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { databases } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
-import { tcpProxy } from "../support/tcpProxy.ts"
 import { hookUrl, newShop, refused, resultOf, settle } from "./deliveries.ts"
 import { besideRepos } from "./deliverySide.ts"
 
@@ -108,6 +105,32 @@ if (postgres === undefined) {
           { concurrency: "unbounded" }
         )
         expect(outcomes.flat()).toEqual([{ id: mine.id, status: "delivered" }])
+      }).pipe(Effect.provide(onPostgres))
+    )
+
+    liveEffect("a claim passes over what another is claiming, without waiting for it", () =>
+      Effect.gen(function* () {
+        const repo = yield* WebhookRepo
+        const sql = yield* SqlClient.SqlClient
+        const { tenant } = yield* newShop(new Date())
+        const held = yield* settle(tenant, new Date())
+        const free = yield* settle(tenant, new Date())
+        const at = new Date()
+        const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
+        const claimed = yield* sql.withTransaction(
+          Effect.andThen(
+            sql`SELECT id FROM webhook_deliveries WHERE id = ${held.id} FOR UPDATE`,
+            // On another connection than the transaction's.
+            Effect.promise(() =>
+              Effect.runPromise(
+                repo
+                  .claimDue({ ...claim, limit: 10, perEndpoint: 10, rooms: [] })
+                  .pipe(Effect.timeout("3 seconds"))
+              )
+            )
+          )
+        )
+        expect(claimed.map((one) => one.id)).toEqual([free.id])
       }).pipe(Effect.provide(onPostgres))
     )
 
@@ -205,100 +228,6 @@ if (postgres === undefined) {
           { merchant_id: tenant.merchantId, env: "test", kind: "webhook_exhausted", subject: id }
         ])
       }).pipe(Effect.provide(onPostgres))
-    )
-  })
-
-  const listening = Effect.flatMap(PgClient.PgClient, (sql) =>
-    Effect.map(sql`SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`, (rows) =>
-      rows.map((row) => row["pid"])
-    )
-  )
-  const twoWakes = Effect.gen(function* () {
-    const scope = yield* Scope.Scope
-    const wake = Layer.fresh(DeliveryWake.layerPostgres("300 millis"))
-    const [here, there] = yield* Effect.all([
-      Layer.buildWithScope(wake, scope),
-      Layer.buildWithScope(wake, scope)
-    ])
-    yield* listening.pipe(Effect.repeat({ until: (pids) => pids.length >= 2 }), Effect.timeout("5 seconds"))
-    const of = (context: typeof here) => Effect.provideContext(Effect.service(DeliveryWake), context)
-    const pair = { here: yield* of(here), there: yield* of(there) }
-    // Each looks once when it begins to listen.
-    yield* Effect.all([pair.here.wait, pair.there.wait])
-    return pair
-  })
-  const wakeLayer = Layer.merge(postgres.layer, SecureRandom.layerWebCrypto)
-
-  describe("wake-ups between instances", () => {
-    liveEffect("a signal reaches the other instance at once; a nudge does not", () =>
-      Effect.gen(function* () {
-        const { here, there } = yield* twoWakes
-        yield* here.nudge
-        expect(Option.isNone(yield* Effect.timeoutOption(there.wait, "400 millis"))).toBe(true)
-        yield* here.wait
-        yield* here.signal
-        const [took] = yield* Effect.timed(Effect.timeout(there.wait, "5 seconds"))
-        expect(Duration.toMillis(took)).toBeLessThan(500)
-      }).pipe(Effect.provide(wakeLayer))
-    )
-
-    liveEffect("ten thousand signals are a handful of notifications", () =>
-      Effect.gen(function* () {
-        const { here } = yield* twoWakes
-        const pg = yield* PgClient.PgClient
-        const connection = yield* PgConnection.make(pg.config)
-        const heard = yield* connection.listen(channel)
-        for (let signals = 0; signals < 10_000; signals++) yield* here.signal
-        yield* Effect.sleep("300 millis")
-        const all = yield* Queue.clear(heard)
-        const signals = all.filter((one) => !one.payload.startsWith("beat"))
-        expect(signals.length).toBeWithin(1, 12)
-      }).pipe(Effect.provide(wakeLayer))
-    )
-
-    liveEffect("a listener whose backend is killed is replaced", () =>
-      Effect.gen(function* () {
-        const { here, there } = yield* twoWakes
-        const sql = yield* PgClient.PgClient
-        const before = yield* listening
-        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
-        yield* listening.pipe(
-          Effect.delay("50 millis"),
-          Effect.repeat({ until: (pids) => pids.length >= 2 && pids.every((pid) => !before.includes(pid)) }),
-          Effect.timeout("5 seconds")
-        )
-        yield* Effect.all([here.wait, there.wait])
-        yield* here.signal
-        yield* Effect.timeout(there.wait, "1 second")
-      }).pipe(Effect.provide(wakeLayer))
-    )
-
-    liveEffect("a half-open listener is noticed and replaced", () =>
-      Effect.gen(function* () {
-        const { here } = yield* twoWakes
-        const { config } = yield* PgClient.PgClient
-        if (config.url === undefined) throw new Error("the database has no url")
-        const url = new URL(Redacted.value(config.url))
-        const proxy = yield* tcpProxy(Number(url.port))
-        url.port = String(proxy.port)
-        const before = (yield* listening).length
-        const far = yield* Layer.build(
-          Layer.fresh(DeliveryWake.layerPostgres("300 millis")).pipe(
-            Layer.provide(PgClient.layer({ url: Redacted.make(url.toString()), maxConnections: 2 }))
-          )
-        )
-        const there = yield* Effect.provideContext(Effect.service(DeliveryWake), far)
-        yield* listening.pipe(Effect.repeat({ until: (pids) => pids.length > before }))
-        yield* there.wait
-        proxy.freeze()
-        yield* here.signal
-        expect(Option.isNone(yield* Effect.timeoutOption(there.wait, "250 millis"))).toBe(true)
-        // A fresh listener looks at once, and hears again.
-        yield* Effect.timeout(there.wait, "15 seconds")
-        yield* Effect.sleep("100 millis")
-        yield* here.signal
-        yield* Effect.timeout(there.wait, "1 second")
-      }).pipe(Effect.provide(wakeLayer))
     )
   })
 }

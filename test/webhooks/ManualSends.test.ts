@@ -102,6 +102,21 @@ describe("resend", () => {
   )
 })
 
+testEffect("a resend that fails is not tried again, however few attempts were made before", () =>
+  Effect.gen(function* () {
+    const endpoints = yield* WebhookEndpoints
+    const sender = yield* WebhookSenderMemory
+    yield* sender.script(hookUrl, [answered(200), answered(500)])
+    const { tenant } = yield* newShop(yield* now)
+    const { id } = yield* settle(tenant, yield* now)
+    yield* settleDown
+    const resent = Option.getOrThrow(yield* endpoints.resend(tenant, id))
+    expect(resent.attempts).toMatchObject([{ responseStatus: 200 }, { responseStatus: 500, manual: true }])
+    yield* TestClock.adjust("1 hour")
+    expect(yield* sentTo(hookUrl)).toHaveLength(2)
+  }).pipe(Effect.provide(working))
+)
+
 testEffect("ten manual sends at once, then one every six seconds, for each merchant and environment", () =>
   Effect.gen(function* () {
     const endpoints = yield* WebhookEndpoints

@@ -9,23 +9,24 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { onEachDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { webhookRepoContract } from "./WebhookRepo.contract.ts"
+import { endpointContract } from "./WebhookRepo.endpoints.contract.ts"
 
 const secrets = SecretBox.layer.pipe(Layer.provide(testConfig()))
 
 describe("WebhookRepo in memory", () => {
-  webhookRepoContract(
-    Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, secrets).pipe(
-      Layer.provideMerge(WebhookRepo.layerMemory),
-      Layer.provideMerge(SecureRandom.layerWebCrypto)
-    )
+  const layer = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, secrets).pipe(
+    Layer.provideMerge(WebhookRepo.layerMemory),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
   )
+  webhookRepoContract(layer)
+  endpointContract(layer)
 })
 
 onEachDatabase("WebhookRepo", (database) => {
-  webhookRepoContract(
-    Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, secrets).pipe(
-      Layer.provide(database.layer),
-      Layer.provideMerge(SecureRandom.layerWebCrypto)
-    )
+  const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, secrets).pipe(
+    Layer.provide(database.layer),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
   )
+  webhookRepoContract(layer)
+  endpointContract(layer)
 })

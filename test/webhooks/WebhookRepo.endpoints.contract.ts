@@ -1,0 +1,182 @@
+// What every WebhookRepo does with endpoints and when they change, whatever it stands on.
+import { expect } from "bun:test"
+import { Effect, type Layer, Option } from "effect"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { liveEffect } from "../support/run.ts"
+import {
+  claimDue,
+  type DeliveryServices,
+  newClaim,
+  newShop,
+  newTenant,
+  refused,
+  registerEndpoint,
+  resultOf,
+  settle
+} from "./deliveries.ts"
+
+const start = new Date("2026-05-01T12:00:00.000Z")
+const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
+const sealed = { kid: "test", ciphertext: new Uint8Array([9, 9]) }
+
+const only = <A>(all: ReadonlyArray<A>): A => {
+  const [one] = all
+  if (one === undefined || all.length !== 1) throw new Error(`wanted one, got ${all.length}`)
+  return one
+}
+
+/** Runs the contract on a layer that is built anew for each test. */
+export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => {
+  const it = <E>(name: string, effect: () => Effect.Effect<unknown, E, DeliveryServices>) =>
+    liveEffect(name, () => Effect.provide(effect(), layer))
+
+  it("one active endpoint for each environment, also of fifty registered at once", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const tenant = yield* newTenant
+      const made = yield* Effect.forEach(
+        Array.from({ length: 50 }, () => crypto.randomUUID()),
+        (id) =>
+          repo.createEndpoint(
+            tenant,
+            { id, url: "https://a.example.com/", secret: sealed, secretLastFour: "abcd" },
+            start
+          ),
+        { concurrency: "unbounded" }
+      )
+      expect(made.filter(Option.isSome)).toHaveLength(1)
+      const live = yield* registerEndpoint({ ...tenant, env: "live" }, start)
+      expect(live.endpoint).toMatchObject({
+        env: "live",
+        health: "unverified",
+        listening: false,
+        lastDeliveredAt: null,
+        verifiedAt: null
+      })
+    }))
+
+  it("a changed url and a new secret apply to what waits", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant, endpoint } = yield* newShop(start)
+      yield* settle(tenant, start)
+      const first = only(yield* claimDue(start))
+      yield* repo.changeUrl(tenant, "https://new.example.com/", after(1))
+      const replaced = { secret: sealed, secretLastFour: "wxyz" }
+      yield* repo.replaceSecret(tenant, endpoint.id, replaced, after(1))
+      yield* repo.finish([resultOf(first, after(1), refused(after(61)))])
+      const second = only(yield* claimDue(after(61)))
+      expect(second.target.url).toBe("https://new.example.com/")
+      expect(Buffer.from(second.target.secret.ciphertext)).toEqual(Buffer.from(sealed.ciphertext))
+    }))
+
+  it("health, listening, lastDeliveredAt and verifiedAt follow the attempts to the present url", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const endpoint = Effect.map(repo.findEndpoint(tenant), Option.getOrThrow)
+      const attempt = Effect.fnUntraced(function* (at: Date, change: Parameters<typeof resultOf>[2]) {
+        yield* settle(tenant, at)
+        const claimed = only(yield* claimDue(at))
+        yield* repo.finish([resultOf(claimed, at, change)])
+        return yield* endpoint
+      })
+      const failing = { status: "failed" } as const
+      expect(
+        yield* attempt(after(1), { ...failing, failure: "timeout", responseStatus: null })
+      ).toMatchObject({
+        health: "failing",
+        listening: false,
+        verifiedAt: null,
+        lastDeliveredAt: null
+      })
+      expect(yield* attempt(after(10), { ...failing, failure: "status", responseStatus: 500 })).toMatchObject(
+        {
+          health: "failing",
+          listening: true,
+          verifiedAt: null
+        }
+      )
+      const verified = { health: "healthy", listening: true, verifiedAt: after(20) }
+      expect(yield* attempt(after(20), {})).toMatchObject({ ...verified, lastDeliveredAt: after(20) })
+      expect(yield* attempt(after(30), {})).toMatchObject({ ...verified, lastDeliveredAt: after(30) })
+      expect(
+        yield* attempt(after(40), { ...failing, failure: "connect", responseStatus: null })
+      ).toMatchObject({
+        health: "failing",
+        listening: false,
+        verifiedAt: after(20),
+        lastDeliveredAt: after(30)
+      })
+      yield* settle(tenant, after(50))
+      const inFlight = only(yield* claimDue(after(50)))
+      const changed = Option.getOrThrow(yield* repo.changeUrl(tenant, "https://new.example.com/", after(51)))
+      expect(changed).toMatchObject({ health: "unverified", listening: false, verifiedAt: null })
+      yield* repo.finish([resultOf(inFlight, after(52))])
+      expect(yield* endpoint).toMatchObject({ health: "unverified", verifiedAt: null })
+    }))
+
+  it("a deleted endpoint's waiting deliveries are cancelled and do not pass to the next endpoint", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
+      expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(false)
+      yield* registerEndpoint(tenant, after(2))
+      expect(yield* claimDue(after(2))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id)).status).toBe("cancelled")
+    }))
+
+  it("in flight while its endpoint is deleted: a failure is recorded and not tried again, a success counts", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      yield* settle(tenant, start)
+      yield* settle(tenant, start)
+      const [refusing, accepting] = yield* claimDue(start)
+      if (refusing === undefined || accepting === undefined) throw new Error("two were due")
+      yield* repo.deleteEndpoint(tenant, after(1))
+      yield* repo.finish([resultOf(refusing, after(2), refused(after(62))), resultOf(accepting, after(2))])
+      expect(yield* claimDue(after(1000))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, refusing.id))).toMatchObject({
+        status: "cancelled",
+        attempts: [{ number: 1, responseStatus: 500, failure: "status" }]
+      })
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, accepting.id))).toMatchObject({
+        status: "delivered",
+        attempts: [{ responseStatus: 200 }]
+      })
+    }))
+
+  it("interrupted while its endpoint was deleted: cancelled at the end of its lease, not sent", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const { id } = yield* settle(tenant, start)
+      yield* claimDue(start)
+      yield* repo.deleteEndpoint(tenant, after(1))
+      expect(yield* claimDue(after(30))).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, id))).toMatchObject({
+        status: "cancelled",
+        attempts: [{ number: 1, failure: "interrupted" }]
+      })
+    }))
+
+  it("a settlement without an endpoint is kept, cancelled, and can be sent once there is one", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const tenant = yield* newTenant
+      const { id, body } = yield* settle(tenant, start)
+      expect(Option.isNone(yield* repo.claimResend(tenant, id, yield* newClaim(start)))).toBe(true)
+      const { endpoint } = yield* registerEndpoint(tenant, after(1))
+      const resent = Option.getOrThrow(yield* repo.claimResend(tenant, id, yield* newClaim(after(2))))
+      expect(resent).toMatchObject({
+        id,
+        attempt: 1,
+        resentFrom: "cancelled",
+        target: { endpointId: endpoint.id }
+      })
+      expect(Buffer.from(resent.body)).toEqual(Buffer.from(body))
+    }))
+}
