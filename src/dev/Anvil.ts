@@ -14,6 +14,8 @@ export interface AnvilOptions {
   readonly port: number
   /** Named in the error when `port` is taken. */
   readonly portVariable: string
+  /** Address to listen on; the service reaches it on loopback in any case. */
+  readonly host: string
 }
 
 export interface Anvil {
@@ -49,7 +51,7 @@ const binaryPath = Effect.try({
 
 const launch = (binary: string, options: AnvilOptions): ChildProcess => {
   const args = [
-    ["--host", "127.0.0.1"],
+    ["--host", options.host],
     ["--port", String(options.port)],
     ["--chain-id", String(options.chainId)],
     ["--mnemonic", options.mnemonic],

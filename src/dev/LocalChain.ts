@@ -28,6 +28,8 @@ export interface LocalChainOptions {
   readonly port?: number
   /** The environment variable to name when `port` is taken. */
   readonly portVariable?: string
+  /** Address to listen on. Default 127.0.0.1. */
+  readonly host?: string
   /** Seconds between blocks; 0 mines each transaction at once. Default 1. */
   readonly blockTimeSeconds?: number
 }
@@ -123,7 +125,8 @@ const make = Effect.fn("LocalChain.make")(function* (
     chainId: network.chainId,
     mnemonic,
     port: options.port ?? 0,
-    portVariable: options.portVariable ?? "LOCAL_CHAIN_PORT"
+    portVariable: options.portVariable ?? "LOCAL_CHAIN_PORT",
+    host: options.host ?? "127.0.0.1"
   })
   const chain = defineChain({
     id: network.chainId,

@@ -1,0 +1,15 @@
+# The service, as a user without rights, with its own health check.
+FROM oven/bun:1.4.5-slim
+WORKDIR /app
+COPY package.json bun.lock ./
+COPY patches ./patches
+RUN bun install --frozen-lockfile --production
+COPY migrations ./migrations
+COPY src ./src
+RUN mkdir -p /data && chown bun:bun /data
+USER bun
+ENV HOST=0.0.0.0 PORT=8787 DATA_DIR=/data
+EXPOSE 8787
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')).ok ? 0 : 1)"]
+CMD ["bun", "src/main.ts"]
