@@ -14,6 +14,8 @@ export interface BuyerExpectation {
   readonly audiences: ReadonlyArray<string>
   /** The chain on which a contract wallet's signature is checked. */
   readonly env: Env
+  /** Asked before the chain is, which only a contract wallet's token makes necessary. Yes when absent. */
+  readonly mayAskChain?: Effect.Effect<boolean>
 }
 
 const recover = (token: DidToken): Effect.Effect<Address | undefined> =>
@@ -44,6 +46,9 @@ export class BuyerIdentity extends Context.Service<
           const address = yield* judgeDidClaim(token, expect.audiences, now)
           // The chain is asked only where the plain signature does not decide.
           if ((yield* recover(token)) === address) return { address }
+          if (expect.mayAskChain !== undefined && !(yield* expect.mayAskChain)) {
+            return yield* InvalidBuyerToken.because("signature")
+          }
           const accepted = yield* contracts
             .verify(expect.env, address, hashMessage(token.claim), token.proof)
             .pipe(Effect.mapError(() => InvalidBuyerToken.because("unavailable")))

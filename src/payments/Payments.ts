@@ -230,11 +230,12 @@ export class Payments extends Context.Service<
         }
       })
 
-      const buyerOf = ({ merchant, env }: Principal, token: string) =>
+      const buyerOf = ({ merchant, env }: Principal, token: string, mayAskChain: Effect.Effect<boolean>) =>
         buyers
           .verify(token, {
             audiences: merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience],
-            env
+            env,
+            mayAskChain
           })
           .pipe(Effect.mapError(refusalOf))
 
@@ -244,12 +245,12 @@ export class Payments extends Context.Service<
         { buyerDidToken, transactionId, tokenChanges }: SettlementReport
       ): Effect.fn.Return<ReportOutcome, ReportError> {
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
-        // Known before anything is asked of the chain, which a contract wallet's token does already.
-        if (Option.isNone(yield* repo.find(tenant, paymentId))) return yield* new PaymentNotFound()
         const wait = yield* limiter.take(`report ${principal.keyId} ${paymentId}`, reportLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
 
-        const { address } = yield* buyerOf(principal, buyerDidToken)
+        // Nobody makes the service ask the chain about a payment that it does not have.
+        const exists = Effect.map(repo.find(tenant, paymentId), Option.isSome)
+        const { address } = yield* buyerOf(principal, buyerDidToken, exists)
         const evidence: Evidence = { transactionId, payer: address, tokenChanges }
         const at = yield* DateTime.nowAsDate
         const found = yield* repo.report({
