@@ -99,7 +99,7 @@ const middlewares = [Authorization, BodyRules, Answers] as const
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
-      IntentsHttp.layer.pipe(narrowed(PaymentIntents, ...middlewares)),
+      IntentsHttp.layer.pipe(narrowed(PaymentIntents, AppConfig, ...middlewares)),
       PaymentsHttp.layer.pipe(narrowed(Payments, PaymentRepo, AppConfig, ...middlewares)),
       WebhooksHttp.layer.pipe(narrowed(WebhookEndpoints, RateLimiter, ...middlewares)),
       CheckoutHttp.layer

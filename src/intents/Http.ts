@@ -3,21 +3,34 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { InvalidRequest } from "../domain/Errors.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
+
+/** Specification 4.1: plain http is for development, on localhost. */
+const plainHttp = () =>
+  new InvalidRequest({
+    details: [{ path: "body.intentUrl", message: "https; http on localhost is for development only" }]
+  })
 
 export const layer = HttpApiBuilder.group(
   Api,
   "paymentIntents",
   Effect.fnUntraced(function* (handlers) {
     const intents = yield* PaymentIntents
-    return handlers.handle("create", ({ payload }) =>
-      Effect.flatMap(CurrentPrincipal, (principal) =>
+    const { environment } = yield* AppConfig
+    const production = environment === "production"
+
+    return handlers.handle(
+      "create",
+      Effect.fnUntraced(function* ({ payload }) {
+        if (production && /^http:/i.test(payload.intentUrl)) return yield* plainHttp()
         // Already in its wire form; encoding it by schema again would double the cost of the request.
-        Effect.map(intents.create(principal, payload), (created) =>
-          HttpServerResponse.jsonUnsafe(created, { status: 201 })
-        )
-      )
+        return HttpServerResponse.jsonUnsafe(yield* intents.create(yield* CurrentPrincipal, payload), {
+          status: 201
+        })
+      })
     )
   })
 )

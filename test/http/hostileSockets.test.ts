@@ -157,7 +157,8 @@ describe("Hostile sockets", () => {
     }, 500)
     // Two cores run the attackers and whatever else the machine does: a disturbed round is measured again.
     let loaded = await measure(400)
-    for (let again = 0; again < 4 && loaded > quiet * 2; again++) loaded = Math.min(loaded, await measure(400))
+    for (let again = 0; again < 4 && loaded > quiet * 2; again++)
+      loaded = Math.min(loaded, await measure(400))
     clearInterval(drip)
     for (const one of sockets) one.destroy()
     console.log(`p99 quiet ${quiet.toFixed(2)} ms, under attack ${loaded.toFixed(2)} ms`)

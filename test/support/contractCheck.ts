@@ -2,6 +2,7 @@
 // declared, body valid, common headers present.
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
+import { networks } from "../../src/domain/Chain.ts"
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
 import { openApiDocument } from "../../src/http/Documents.ts"
 
@@ -40,6 +41,22 @@ export interface Answer {
   readonly body: any
 }
 
+/** The invariants of specification 2.1, wherever a payment appears. */
+const brokenInvariant = (payment: Answer["body"]): string | undefined => {
+  const { status, env, livemode, token } = payment
+  if (livemode !== (env === "live")) return "livemode does not match env"
+  const network = env === "live" ? networks.live : networks.test
+  if (token.address !== network.usdc.address || token.chainId !== network.chainId)
+    return "token does not match env"
+  const evidence = ["settledAt", "reportedAt", "reportedTransactionId", "payerAddress"]
+  if (status === "settled" && evidence.some((field) => payment[field] === undefined))
+    return "settled without evidence"
+  if (status === "pending" && ("settledAt" in payment || "failureReason" in payment))
+    return "pending with an outcome"
+  if (status === "failed" && !payment.failureReason) return "failed without a reason"
+  return undefined
+}
+
 /** What is wrong with a response, or undefined. */
 export const contractBreak = (method: string, path: string, answer: Answer): string | undefined => {
   const { status, headers, text, body } = answer
@@ -60,6 +77,10 @@ export const contractBreak = (method: string, path: string, answer: Answer): str
       return "envelope and header name different requests"
     if (status === 429 && !/^[1-9]\d*$/.test(headers.get("retry-after") ?? ""))
       return "429 without retry-after"
+  }
+  for (const payment of [body?.payment, ...(body?.payments ?? [])]) {
+    const broken = payment === undefined ? undefined : brokenInvariant(payment)
+    if (broken !== undefined) return `${broken}: ${text.slice(0, 300)}`
   }
   const route = routes.find((one) => one.pattern.test(pathname))
   const operation = route === undefined ? undefined : document.paths[route.template][method.toLowerCase()]

@@ -1,0 +1,93 @@
+// The published document: linted clean, complete, and in step with the error catalogue.
+import { afterAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { errorCodes } from "../../src/domain/ErrorCode.ts"
+import * as Errors from "../../src/domain/Errors.ts"
+import { openApiDocument } from "../../src/http/Documents.ts"
+import { send } from "../support/contractCheck.ts"
+import { databases } from "../support/database.ts"
+import { liveEffect } from "../support/run.ts"
+import { startService } from "../support/service.ts"
+import { makeShop } from "./shop.ts"
+
+const directory = mkdtempSync(join(tmpdir(), "quittance-openapi-"))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
+const document: any = JSON.parse(JSON.stringify(openApiDocument("https://pay.quittance.dev")))
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked here
+const operations: ReadonlyArray<any> = Object.values(document.paths).flatMap((item: any) =>
+  Object.values(item)
+)
+
+describe("OpenAPI", () => {
+  test("passes the linter's recommended rules without an error", () => {
+    const file = join(directory, "openapi.json")
+    writeFileSync(file, JSON.stringify(document))
+    const lint = Bun.spawnSync(
+      [process.execPath, "node_modules/@redocly/cli/bin/cli.js", "lint", file, "--format=json"],
+      {
+        env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+      }
+    )
+    const { totals } = JSON.parse(lint.stdout.toString())
+    expect(totals.errors).toBe(0)
+  }, 60_000)
+
+  test("each operation has a summary, a description of its group, and security", () => {
+    for (const operation of operations) {
+      expect(operation.summary).toBeString()
+      expect(operation.tags).toHaveLength(1)
+      if (operation.operationId !== "playground.intent") expect(operation.security).toEqual([{ bearer: [] }])
+    }
+    for (const tag of document.tags) expect(tag.description).toBeString()
+  })
+
+  test("each operation declares a success, the envelope for its errors, and their codes", () => {
+    for (const operation of operations) {
+      const statuses = Object.keys(operation.responses)
+      expect(statuses.some((status) => status.startsWith("2"))).toBe(true)
+      expect(statuses).toContain("500")
+      for (const status of statuses.filter((one) => Number(one) >= 400)) {
+        const { schema } = operation.responses[status].content["application/json"]
+        expect(schema.allOf[0].$ref).toBe("#/components/schemas/ErrorEnvelope")
+        expect(schema.allOf[1].properties.error.properties.code.enum.length).toBeGreaterThan(0)
+      }
+    }
+  })
+
+  test("every code of the catalogue has an error class and tells the caller what to do", () => {
+    const raised = new Set(Object.values(Errors).map((one) => ("code" in one ? one.code : "")))
+    for (const [code, { summary, status }] of Object.entries(errorCodes)) {
+      if (status !== 202 && code !== "AGENT_CAP_EXCEEDED") expect(raised).toContain(code as never)
+      expect(summary.length).toBeGreaterThan(20)
+    }
+  })
+
+  liveEffect("every code has its place on the error page, and in production plain http is refused", () =>
+    Effect.gen(function* () {
+      const [database] = databases
+      if (database === undefined) return
+      const service = yield* startService(database, { environment: "production" })
+      const page = yield* Effect.promise(() => send(service.baseUrl, { method: "GET", path: "/docs/errors" }))
+      for (const code of Object.keys(errorCodes)) expect(page.text).toContain(`id="${code}"`)
+      const shop = yield* Effect.flatMap(service.newMerchant, (merchant) =>
+        Effect.promise(() => makeShop(service, merchant))
+      )
+      const create = (intentUrl: string) =>
+        Effect.promise(() =>
+          shop.call({
+            method: "POST",
+            path: "/api/v1/payment-intents",
+            key: shop.keys.full,
+            body: { amount: "1", intentUrl }
+          })
+        )
+      expect((yield* create("http://localhost:3000/")).body.error.details[0].path).toBe("body.intentUrl")
+      expect((yield* create("https://shop.example.com/")).status).toBe(201)
+    })
+  )
+})
