@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
 import { type RunningProcess, spawnProgram, temporaryDirectory } from "../support/process.ts"
+import { measurePipeline } from "./pipeline.ts"
 import { startPostgres } from "./postgres.ts"
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3)
@@ -228,12 +229,20 @@ request = function() next = next % #tokens + 1 return wrk.format(nil, nil, nil, 
   const memory = servers.map((server) => `${server.name} ${rss(server.process.pid).toFixed(0)} MB`).join(", ")
   console.log(`Memory after the load: ${memory}`)
 
+  const fresh = yield* startPostgres
+  const pipeline = yield* measurePipeline(fresh.url, { drain: 10_000, payments: 250 }).pipe(Effect.orDie)
+  const millis = ({ p50, p99 }: { p50: number; p99: number }) =>
+    `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
+  console.log(`Report to settled, against anvil at 50/s: ${millis(pipeline.reportToSettled)}`)
+  console.log(`Settlement to first byte at the receiver at 50/s: ${millis(pipeline.settledToFirstByte)}`)
+  console.log(`Draining 10,000 due deliveries to one local receiver: ${pipeline.drainPerSecond.toFixed(0)}/s`)
+
   mkdirSync("bench-results", { recursive: true })
   const file = join("bench-results", "http.json")
   writeFileSync(
     file,
     JSON.stringify(
-      { machine: { cores: cpus().length, bun: Bun.version }, rounds, seconds, results, table },
+      { machine: { cores: cpus().length, bun: Bun.version }, rounds, seconds, results, table, pipeline },
       null,
       2
     )
