@@ -1,6 +1,8 @@
 // The service as a process: start, readiness, refusals, kill -9, SIGTERM.
 import { describe, expect } from "bun:test"
+import { SQL } from "bun"
 import { Effect } from "effect"
+import { migrations } from "../src/Database.ts"
 import { freePort } from "../src/dev/freePort.ts"
 import { send } from "./support/contractCheck.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
@@ -19,6 +21,49 @@ const createMerchant = (dataDir: string) =>
     expect(yield* cli.exited).toBe(0)
     return JSON.parse(cli.output()).keys
   })
+
+const postgres = process.env["TEST_DATABASE_URL"]
+
+describe.skipIf(postgres === undefined)(
+  `Several instances${postgres === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
+  () => {
+    liveEffect(
+      "start together on one empty Postgres: each is ready, every migration ran once",
+      () =>
+        Effect.gen(function* () {
+          const name = `quittance_start_${process.pid}`
+          const admin = new SQL(postgres ?? "", { max: 1 })
+          yield* Effect.acquireRelease(
+            Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name}`)),
+            () =>
+              Effect.promise(async () => {
+                await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+                await admin.close()
+              })
+          )
+          const url = new URL(postgres ?? "")
+          url.pathname = `/${name}`
+          const dataDir = yield* temporaryDirectory
+          const env = { DATABASE_URL: url.toString(), DATA_DIR: dataDir, ...noChain }
+          const services = yield* Effect.all(
+            Array.from({ length: 4 }, () => spawnService(env)),
+            { concurrency: "unbounded" }
+          )
+          yield* Effect.all(
+            services.map((service) => untilReady(service)),
+            { concurrency: "unbounded" }
+          )
+          const sql = new SQL(url.toString(), { max: 1 })
+          const rows = yield* Effect.promise(
+            () => sql`SELECT migration_id FROM effect_sql_migrations ORDER BY 1`
+          )
+          yield* Effect.promise(() => sql.close())
+          expect(rows.length).toBe(Object.keys(migrations).length)
+        }),
+      60_000
+    )
+  }
+)
 
 describe("The service as a process", () => {
   liveEffect("is ready within 2 s on an existing embedded database", () =>
