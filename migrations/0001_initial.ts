@@ -67,10 +67,11 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX payments_pending ON payments (created_at) WHERE status = 'pending'`
   yield* sql`CREATE INDEX payments_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL`
 
-  // The last unverified report of each payer. Nothing here reserves anything.
+  // Unverified reports, each with its own evidence. Nothing here reserves anything.
   yield* sql`
     CREATE TABLE payment_reports (
       payment_id uuid NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
+      evidence bytea NOT NULL CHECK (length(evidence) = 32),
       payer_address bytea NOT NULL CHECK (length(payer_address) = 20),
       transaction_id bytea NOT NULL CHECK (length(transaction_id) = 32),
       token_changes jsonb NOT NULL,
@@ -78,7 +79,7 @@ export default Effect.gen(function* () {
       checks integer NOT NULL DEFAULT 0,
       next_check_at timestamptz,
       outcome text,
-      PRIMARY KEY (payment_id, payer_address)
+      PRIMARY KEY (payment_id, evidence)
     )`
   yield* sql`CREATE INDEX payment_reports_due ON payment_reports (next_check_at) WHERE next_check_at IS NOT NULL`
 

@@ -24,12 +24,12 @@ export type TokenChange = typeof TokenChange.Type
 const canonical = (change: TokenChange) =>
   `${change.chainId} ${change.tokenAddress.toLowerCase()} ${change.receiver.toLowerCase()} ${change.amountAtomic}`
 
+/** One text for lists that name the same movements, whatever their order and letter case. */
+export const canonicalTokenChanges = (changes: ReadonlyArray<TokenChange>): string =>
+  changes.map(canonical).sort().join("\n")
+
 /** Whether two lists name the same movements, whatever their order and letter case. */
 export const sameTokenChanges = (
   left: ReadonlyArray<TokenChange>,
   right: ReadonlyArray<TokenChange>
-): boolean => {
-  const a = left.map(canonical).sort()
-  const b = right.map(canonical).sort()
-  return a.length === b.length && a.every((one, index) => one === b[index])
-}
+): boolean => canonicalTokenChanges(left) === canonicalTokenChanges(right)

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Evidence, FailureReason, Payment, PaymentId } from "../domain/Payment.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
+import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import type { DueReport, Settlement, Tenant, WatchedTransfer } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import { generateRefCode } from "./refCode.ts"
@@ -39,7 +40,20 @@ const make = Effect.gen(function* () {
     const payment = payments.get(id)
     return payment?.merchantId === tenant.merchantId && payment.env === tenant.env ? payment : undefined
   }
-  const reportKey = (id: PaymentId, evidence: Evidence) => `${id} ${evidence.payer}`
+  const reportKey = (id: PaymentId, evidence: Evidence) =>
+    `${id} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
+
+  /** Of one payer's reports the settled looks go first, then the oldest. */
+  const evictSurplus = (id: PaymentId, payer: string, newest: string) => {
+    const others = reportsOf(id)
+      .filter(([key, one]) => key !== newest && one.evidence.payer === payer)
+      .sort(
+        ([, left], [, right]) =>
+          Number(right.nextCheckAt !== null) - Number(left.nextCheckAt !== null) ||
+          right.reportedAt.getTime() - left.reportedAt.getTime()
+      )
+    for (const [key] of others.slice(keptReports - 1)) reports.delete(key)
+  }
   const claimKey = (transfer: Settlement["transfer"]) =>
     `${transfer.chainId} ${transfer.transactionId} ${transfer.logPosition}`
   const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
@@ -86,7 +100,9 @@ const make = Effect.gen(function* () {
         const payment = of(report, report.paymentId)
         if (payment?.status !== "pending") return Option.fromNullishOr(payment)
         if (payment.env === "test") {
-          reports.set(reportKey(payment.id, report.evidence), {
+          const key = reportKey(payment.id, report.evidence)
+          evictSurplus(payment.id, report.evidence.payer, key)
+          reports.set(key, {
             paymentId: payment.id,
             evidence: report.evidence,
             reportedAt: report.at,

@@ -6,6 +6,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { toBytes } from "../chain/ChainBytes.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
+import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import type { OpenPayment, Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import { ownRows, PaymentRow, toPayment } from "./PaymentRow.ts"
@@ -97,14 +98,22 @@ const make = Effect.gen(function* () {
       WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
     ), kept AS (
       INSERT INTO payment_reports
-        (payment_id, payer_address, transaction_id, token_changes, reported_at, next_check_at)
-      SELECT id, ${toBytes(report.evidence.payer)}::bytea, ${toBytes(report.evidence.transactionId)}::bytea,
+        (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at, next_check_at)
+      SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea,
+        ${toBytes(report.evidence.transactionId)}::bytea,
         ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
         ${report.nextCheckAt}::timestamptz
       FROM found WHERE status = 'pending'
-      ON CONFLICT (payment_id, payer_address) DO UPDATE SET
-        transaction_id = excluded.transaction_id, token_changes = excluded.token_changes,
+      ON CONFLICT (payment_id, evidence) DO UPDATE SET
         reported_at = excluded.reported_at, checks = 0, outcome = NULL, next_check_at = excluded.next_check_at
+    ), evicted AS (
+      DELETE FROM payment_reports r USING (
+        SELECT payment_id, evidence FROM payment_reports
+        WHERE payment_id = (SELECT id FROM found) AND payer_address = ${toBytes(report.evidence.payer)}
+          AND evidence <> ${evidenceKey(report.evidence)}
+        ORDER BY (next_check_at IS NOT NULL) DESC, reported_at DESC OFFSET ${keptReports - 1}
+      ) surplus
+      WHERE r.payment_id = surplus.payment_id AND r.evidence = surplus.evidence
     )
     SELECT * FROM found`
 

@@ -7,6 +7,7 @@ import { Env } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
 import { FailureReason, PaymentId } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
+import { evidenceKey } from "./evidenceKey.ts"
 import type { PaymentRepo, WatchedTransfer } from "./PaymentRepo.ts"
 import { AtomicFromNumeric, PaymentRow, toPayment } from "./PaymentRow.ts"
 
@@ -54,20 +55,19 @@ export const makeReconcilerStatements = (
   noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, outcome, nextCheckAt) {
     yield* sql`
         UPDATE payment_reports SET outcome = ${outcome}, checks = checks + 1, next_check_at = ${nextCheckAt}
-        WHERE payment_id = ${paymentId} AND payer_address = ${toBytes(evidence.payer)}
-          AND transaction_id = ${toBytes(evidence.transactionId)}`
+        WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)}`
   }, Effect.orDie),
   takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
     const rows = yield* sql`
         WITH due AS (
-          SELECT r.payment_id, r.payer_address FROM payment_reports r
+          SELECT r.payment_id, r.evidence FROM payment_reports r
           WHERE r.next_check_at <= ${at} ORDER BY r.next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), taken AS (
           -- A report kept while its payment settled has nobody left to look for it.
           UPDATE payment_reports r
           SET next_check_at = CASE p.status WHEN 'pending' THEN ${leaseUntil}::timestamptz END
           FROM due JOIN payments p ON p.id = due.payment_id
-          WHERE r.payment_id = due.payment_id AND r.payer_address = due.payer_address
+          WHERE r.payment_id = due.payment_id AND r.evidence = due.evidence
           RETURNING r.*
         )
         SELECT p.*, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,

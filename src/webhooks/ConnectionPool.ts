@@ -6,6 +6,8 @@ import type { EgressConnection } from "./EgressConnection.ts"
 
 const maxIdlePerOrigin = 64
 const maxIdle = 512
+const distrustMillis = 600_000
+const maxDistrusted = 10_000
 
 interface Idle {
   readonly connection: EgressConnection
@@ -21,6 +23,8 @@ export interface ConnectionPool {
   ) => EgressConnection | undefined
   /** Keeps a connection for the next delivery, or closes it where enough are idle. */
   readonly put: (origin: string, connection: EgressConnection, nowMillis: number) => void
+  /** Keeps nothing of this origin for a while: it closed a connection that it had left open. */
+  readonly distrust: (origin: string, nowMillis: number) => void
 }
 
 /**
@@ -31,6 +35,7 @@ export const makeConnectionPool = Effect.fnUntraced(function* (
   idleMillis: number
 ): Effect.fn.Return<ConnectionPool, never, Scope.Scope> {
   const idle = new Map<string, Array<Idle>>()
+  const distrusted = new Map<string, number>()
   let count = 0
 
   const sweep = (keep: (entry: Idle) => boolean): void => {
@@ -75,7 +80,16 @@ export const makeConnectionPool = Effect.fnUntraced(function* (
       }
       return undefined
     },
+    distrust: (origin, nowMillis) => {
+      if (distrusted.size >= maxDistrusted) distrusted.clear()
+      distrusted.set(origin, nowMillis)
+    },
     put: (origin, connection, nowMillis) => {
+      const since = distrusted.get(origin)
+      if (since !== undefined && nowMillis - since < distrustMillis) {
+        connection.close()
+        return
+      }
       const entries = idle.get(origin) ?? []
       if (connection.closed) return
       if (count >= maxIdle || entries.length >= maxIdlePerOrigin) return connection.close()

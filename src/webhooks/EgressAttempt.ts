@@ -103,7 +103,15 @@ export const makeAttempt = (
       const now = yield* Clock.currentTimeMillis
       const signable = { id: request.id, timestamp: Math.floor(now / 1000), body: request.body }
       const bytes = requestBytes(url, signatureHeaders(signable, request.secret), request.body)
-      const response = yield* connection.exchange(bytes, policy.budgets)
+      const response = yield* connection
+        .exchange(bytes, policy.budgets)
+        .pipe(
+          Effect.tapError(() =>
+            pooled === undefined
+              ? Effect.void
+              : Effect.map(Clock.currentTimeMillis, (at) => pool.distrust(origin, at))
+          )
+        )
       if (!connection.closed) pool.put(origin, connection, yield* Clock.currentTimeMillis)
 
       const { status } = response

@@ -1,11 +1,12 @@
-// How many attempts may run against one endpoint: few at first, more while it answers
-// quickly, one when it does not. A receiver that hangs holds little of what all share.
+// How many attempts may run against one endpoint: few at first, more while it accepts
+// quickly, as many as before while it accepts slowly, one when it fails. A receiver that
+// hangs holds little of what all share; a slow one is still served side by side.
 import type { EndpointRoom } from "./WebhookRepo.ts"
 
 /** Attempts in flight to an endpoint that this process knows nothing of. */
 export const initialWindow = 4
 const maxWindow = 64
-/** An answer that takes longer than this is no reason to send more at once. */
+/** A slower success is no reason to send more at once, nor less. */
 const promptMillis = 1_000
 
 interface Endpoint {
@@ -32,10 +33,9 @@ export const makeEndpointPacing = (): EndpointPacing => {
       const endpoint = endpoints.get(endpointId)
       if (endpoint === undefined) return
       endpoint.running--
-      endpoint.window =
-        ok && durationMs <= promptMillis
-          ? Math.min(maxWindow, endpoint.window + 1)
-          : Math.max(1, endpoint.window >> 1)
+      if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
+      else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
+      else endpoint.window = Math.max(initialWindow, endpoint.window)
       if (endpoint.running === 0 && endpoint.window === initialWindow) endpoints.delete(endpointId)
     },
     rooms: () =>

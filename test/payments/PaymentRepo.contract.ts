@@ -198,18 +198,49 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
-  it("another payer's report replaces nobody's; the same payer's newer one replaces the older", () =>
+  it("every report is kept by its own evidence: none displaces another, the same again is one", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
       const payment = yield* opened(tenant)
       const report = (evidence: Evidence) =>
         repo.report({ ...tenant, paymentId: payment.id, evidence, at: after(1), nextCheckAt: after(2) })
-      yield* report(evidenceOf(hash(1)))
-      yield* report(evidenceOf(hash(2)))
-      yield* report(evidenceOf(hash(3), 1_000_000n, address("d")))
+      const all = [
+        evidenceOf(hash(1)),
+        evidenceOf(hash(2)),
+        evidenceOf(hash(1), 2_000_000n),
+        evidenceOf(hash(3), 1_000_000n, address("d"))
+      ]
+      for (const evidence of [...all, evidenceOf(hash(1))]) yield* report(evidence)
+      // A final mismatch of one ends the looking at that one alone.
+      yield* repo.noteCheck(payment.id, evidenceOf(hash(1), 2_000_000n), "declared_changes", null)
       const due = yield* repo.takeDueReports(after(3), after(60), 10)
-      expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(2), hash(3)].sort())
+      expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(2), hash(3)].sort())
+    }))
+
+  it("keeps a payer's last reports: the ended go first, other payers' stay", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      const report = (evidence: Evidence, seconds: number) =>
+        repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence,
+          at: after(seconds),
+          nextCheckAt: after(100)
+        })
+      const good = evidenceOf(hash(1))
+      yield* report(good, 1)
+      yield* report(evidenceOf(hash(99), 1_000_000n, address("d")), 1)
+      for (let seed = 2; seed < 30; seed++) {
+        const wrong = evidenceOf(hash(seed))
+        yield* report(wrong, seed)
+        yield* repo.noteCheck(payment.id, wrong, "amount", null)
+      }
+      const due = yield* repo.takeDueReports(after(200), after(300), 100)
+      expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(99)].sort())
     }))
 
   it("a live payment freezes its first report and stays pending", () =>

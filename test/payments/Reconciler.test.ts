@@ -25,6 +25,23 @@ describe("kept reports", () => {
       expect(state.settledAt?.getTime()).toBeGreaterThanOrEqual(5000)
     }))
 
+  it("a later report that is refused does not displace the good one that is kept", () =>
+    Effect.gen(function* () {
+      const { chain, deliveries, open, report, send } = yield* shop
+      const payment = yield* open
+      const other = yield* open
+      const good = yield* send(payment)
+      yield* report(payment, good)
+      const wrong = yield* send(other, 7n)
+      yield* report(payment, wrong)
+      yield* chain.mine(2)
+      expect(Result.isFailure(yield* report(payment, wrong))).toBe(true)
+      yield* TestClock.adjust("20 seconds")
+      expect(yield* statusOf(payment)).toBe("settled")
+      expect((yield* stateOf(payment)).reported?.evidence.transactionId).toBe(good)
+      expect(yield* deliveries).toBe(1)
+    }))
+
   it(`${row.rpcLags}: an outage of an hour delays and loses nothing`, () =>
     Effect.gen(function* () {
       const { chain, deliveries, open, report, send } = yield* shop

@@ -19,11 +19,16 @@ test("prompt answers widen it, to a bound", () => {
   expect(roomAfter([prompt])).toBe(5)
   expect(roomAfter(Array.from({ length: 500 }, () => prompt))).toBe(64)
 })
-test("failures and slow answers narrow it to one, never to none", () => {
+test("failures narrow it to one, never to none", () => {
   expect(roomAfter([hung])).toBe(2)
   expect(roomAfter([hung, hung])).toBe(1)
   expect(roomAfter(Array.from({ length: 9 }, () => hung))).toBe(1)
-  expect(roomAfter([{ ok: true, durationMs: 14_000 }])).toBe(2)
+})
+test("slow successes neither widen nor narrow it, and lift it from one", () => {
+  const slow = { ok: true, durationMs: 1_200 }
+  expect(roomAfter(Array.from({ length: 20 }, () => slow))).toBe(4)
+  expect(roomAfter([prompt, prompt, slow])).toBe(6)
+  expect(roomAfter([hung, hung, slow])).toBe(4)
 })
 test("what runs takes room", () => {
   const pacing = makeEndpointPacing()
