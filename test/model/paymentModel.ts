@@ -44,7 +44,8 @@ interface Opened {
   readonly at: number
   status: "pending" | "settled" | "failed"
   evidence: { readonly transaction: number; readonly by: Buyer } | undefined
-  readonly kept: Map<Buyer, Kept>
+  /** Each report by its own evidence: none displaces another. */
+  readonly kept: Map<string, Kept>
 }
 
 export class Model {
@@ -213,7 +214,7 @@ const report = (which: number, what: number, by: Buyer) =>
       expect(await world.report(index, transaction, by)).toBe(expected)
       model.seen.push(expected)
       if (payment.status !== "pending") return
-      payment.kept.set(by, { transaction, by, ended: expected.startsWith("TEST_SETTLEMENT_MISMATCH") })
+      payment.kept.set(`${by} ${transaction}`, { transaction, by, ended: expected.startsWith("TEST_SETTLEMENT_MISMATCH") })
       if (expected === "Settled") model.settle(payment, transaction, by)
     }
   )
