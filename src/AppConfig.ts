@@ -1,6 +1,7 @@
 // The environment, read once. Every variable is decoded here and nowhere else;
 // a refusal is one line that names the variable and what it wants, never its value.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { isIP } from "node:net"
 import { join } from "node:path"
 import { Context, Data, Duration, Effect, Layer, Option, Redacted, Schema, SchemaGetter } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -94,6 +95,18 @@ const parseDuration = (text: string): Duration.Duration | undefined => {
   return match === null || unit === undefined ? undefined : Duration.millis(Number(match[1]) * unit)
 }
 
+/** Order of secp256k1: private keys are from 1 to one less (SEC 2, 2.4.1). */
+const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const isPrivateKey = (text: string) => {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) return false
+  const key = BigInt(text)
+  return key > 0n && key < curveOrder
+}
+
+/** An IP address, or a name that does not look like a broken one. */
+const isListenHost = (text: string) =>
+  isIP(text) !== 0 || (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text))
+
 const keyedSecrets = (bytes: number | undefined) =>
   list.check(
     Schema.makeFilter(
@@ -185,7 +198,12 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   )
   const production = environment === "production"
   const port = yield* readOr("PORT", integer(1, 65535), "a port from 1 to 65535", 8787)
-  const host = yield* readOr("HOST", Schema.NonEmptyString, "an address to listen on", "0.0.0.0")
+  const host = yield* readOr(
+    "HOST",
+    Schema.String.check(Schema.makeFilter(isListenHost)),
+    "an IP address or host name to listen on",
+    "0.0.0.0"
+  )
   const baseUrl = yield* readOr(
     "BASE_URL",
     origin,
@@ -232,8 +250,8 @@ export const loadAppConfig = Effect.fnUntraced(function* (
 
   const faucetKey = yield* read(
     "FAUCET_PRIVATE_KEY",
-    Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/)),
-    "0x and 64 hex digits"
+    Schema.String.check(Schema.makeFilter(isPrivateKey)),
+    "a private key: 0x and 64 hex digits, within the curve's order"
   )
   const faucetUsdc = yield* readOr("FAUCET_USDC", integer(1, 1000), "whole USDC from 1 to 1000", 10)
   const gasWei = yield* readOr(

@@ -22,7 +22,8 @@ const announce = Layer.effectDiscard(
 
 /** What stopped the start, as a sentence that names the setting to change. */
 const refusalOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error)
+  const message =
+    error instanceof Error && error.message !== "" ? error.message : `The start failed: ${String(error)}`
   return /port \d+ in use|EADDRINUSE/i.test(message)
     ? `PORT: wants a free port; ${process.env["PORT"] ?? "8787"} is taken. Set PORT to another.`
     : message

@@ -25,7 +25,7 @@ const sentence = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error)
   // The embedded database serves one process: the service's, where it runs.
   return message.includes("in use by another process")
-    ? `${message} While the service runs on the embedded database, create merchants and keys in the dashboard, or stop the service for a moment.`
+    ? `${message} For the CLI, stop the service for a moment.`
     : message
 }
 

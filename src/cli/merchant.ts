@@ -1,5 +1,5 @@
 // `merchant create` and `merchant list`.
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { address, json, print } from "./flags.ts"
@@ -7,7 +7,10 @@ import { address, json, print } from "./flags.ts"
 const create = Command.make(
   "create",
   {
-    name: Flag.String("name").pipe(Flag.withDescription("The name that buyers see")),
+    name: Flag.String("name").pipe(
+      Flag.withDescription("The name that buyers see, 1 to 200 characters"),
+      Flag.withSchema(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)))
+    ),
     receiver: address("receiver").pipe(
       Flag.withDescription(
         "Where buyers' USDC goes, on Testnet and, unless --receiver-live is given, on Mainnet"

@@ -35,7 +35,7 @@ export const formatUsd = (atomic: bigint): string => {
 export const UsdAmount = Schema.String.check(
   Schema.isPattern(/^[0-9]{1,14}(\.[0-9]{1,6})?$/u, {
     message: 'a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00"'
-  }),
+  }).abort(),
   Schema.isPattern(/[1-9]/u, { message: "an amount greater than 0" })
 )
   .annotate({

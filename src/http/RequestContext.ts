@@ -5,7 +5,7 @@ import type { HttpServerRequest } from "effect/http"
 /** The request's id, in the envelope, the header `x-request-id` and the log. */
 export const RequestId = Context.Reference<string>("quittance/http/RequestId", { defaultValue: () => "" })
 
-const sane = /^[A-Za-z0-9._-]{8,64}$/
+const sane = /^[A-Za-z0-9._-]{1,128}$/
 
 const processPrefix = crypto.randomUUID().replaceAll("-", "").slice(0, 12)
 let counter = 0

@@ -17,6 +17,7 @@ export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance
   error: [
     errorResponse(IdempotencyKeyNotAccepted),
     errorResponse(InvalidJson),
+    errorResponse(InvalidRequest),
     errorResponse(PayloadTooLarge),
     errorResponse(RequestTimeout),
     errorResponse(UnsupportedMediaType)

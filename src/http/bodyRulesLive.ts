@@ -1,10 +1,11 @@
-// Mutations: no Idempotency-Key, JSON content type, at most 64 KiB of UTF-8 JSON
+// No query where none is declared. Mutations: no Idempotency-Key, JSON content type, at most 64 KiB of UTF-8 JSON
 // that arrives in time.
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import {
   IdempotencyKeyNotAccepted,
   InvalidJson,
+  InvalidRequest,
   PayloadTooLarge,
   RequestTimeout,
   UnsupportedMediaType
@@ -76,13 +77,46 @@ const withText = (
   text: string
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: Effect.succeed(text) } })
 
+/** A mutation without a payload takes no body, or an empty object where a client always sends one. */
+const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const length = request.headers["content-length"]
+  const chunked = request.headers["transfer-encoding"] !== undefined
+  if (!chunked && (length === undefined || length === "0")) return
+  const text = yield* (yield* checked(request)).text.pipe(Effect.orDie)
+  if (text.replace(/\s/g, "") !== "{}") {
+    return yield* new InvalidRequest({
+      details: [{ path: "body", message: "This endpoint takes no body: send none." }]
+    })
+  }
+})
+
+/** Endpoints with query parameters check them by their schema; the others take none. */
+const unexpectedQuery = (request: HttpServerRequest.HttpServerRequest) => {
+  const at = request.url.indexOf("?")
+  if (at === -1 || at === request.url.length - 1) return undefined
+  const names = [...new Set(new URLSearchParams(request.url.slice(at)).keys())]
+  return new InvalidRequest({
+    details: names.slice(0, 20).map((name) => ({
+      path: `query.${name}`.slice(0, 200),
+      message: "This endpoint takes no query parameters."
+    }))
+  })
+}
+
 export const layer: Layer.Layer<BodyRules> = Layer.succeed(
   BodyRules,
   Effect.fnUntraced(function* (httpEffect, { endpoint }) {
-    if (!mutations.has(endpoint.method)) return yield* httpEffect
     const request = yield* HttpServerRequest.HttpServerRequest
+    if (endpoint.query === undefined) {
+      const unexpected = unexpectedQuery(request)
+      if (unexpected !== undefined) return yield* unexpected
+    }
+    if (!mutations.has(endpoint.method)) return yield* httpEffect
     if (request.headers["idempotency-key"] !== undefined) return yield* new IdempotencyKeyNotAccepted()
-    if (endpoint.payload.size === 0) return yield* httpEffect
+    if (endpoint.payload.size === 0) {
+      yield* noBody(request)
+      return yield* httpEffect
+    }
     return yield* Effect.provideService(
       httpEffect,
       HttpServerRequest.HttpServerRequest,

@@ -6,6 +6,8 @@ export interface Access {
   readonly kinds: ReadonlyArray<KeyKind>
   /** Full access needed, beside the kind. */
   readonly manage?: true
+  /** Live keys of every kind pass on to the test rail's own refusal. */
+  readonly testRail?: true
   /** Open to pages of any origin: these are called from buyers' browsers. */
   readonly crossOrigin?: true
 }
@@ -23,6 +25,6 @@ export const access: Readonly<Record<string, Access>> = {
   "webhookEndpoint.delete": { kinds: ["secret"], manage: true },
   "webhookEndpoint.test": { kinds: ["secret"], manage: true },
   "checkout.context": { kinds: ["publishable"], crossOrigin: true },
-  "testRail.balance": { kinds: ["publishable"], crossOrigin: true },
-  "testRail.funds": { kinds: ["publishable"], crossOrigin: true }
+  "testRail.balance": { kinds: ["publishable"], crossOrigin: true, testRail: true },
+  "testRail.funds": { kinds: ["publishable"], crossOrigin: true, testRail: true }
 }

@@ -24,7 +24,7 @@ export const IntentUrl = Schema.String.check(
     if (url.protocol !== "https:" && !(url.protocol === "http:" && local)) {
       return "https, or http on localhost in development"
     }
-    if (!/^https?:\/\//i.test(text)) return "an absolute URL"
+    if (!/^https?:\/\/[^/?#]/i.test(text)) return "an absolute URL"
     if (url.username !== "" || url.password !== "" || /^[a-z]+:\/\/[^/?#]*@/i.test(text)) {
       return "a URL without credentials"
     }

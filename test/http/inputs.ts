@@ -77,6 +77,7 @@ export const badIntentUrls: ReadonlyArray<unknown> = [
   "https://shop.example.com/#x",
   "https://shop.example.com/#",
   "https:shop.example.com",
+  "https:///shop.example.com",
   "https://shop.example.com/ x",
   "https://shop.example.com/\u0000",
   "https://shop.example.com/\ud800",

@@ -120,11 +120,13 @@ const doors: Readonly<
 const shut = (key: KeyName, name: string): { readonly status: number; readonly code: string } =>
   ["revoked", "malformed", "unknown", "none"].includes(key)
     ? { status: 401, code: "INVALID_API_KEY" }
-    : key === "readOnly" || key === "liveReadOnly"
-      ? doors[name]?.opens.includes("full") === true
-        ? { status: 403, code: "MANAGE_PERMISSION_REQUIRED" }
+    : name.startsWith("testRail.") && key.startsWith("live")
+      ? { status: 403, code: "LIVE_MODE_NO_TEST_FUNDS" }
+      : key === "readOnly" || key === "liveReadOnly"
+        ? doors[name]?.opens.includes("full") === true
+          ? { status: 403, code: "MANAGE_PERMISSION_REQUIRED" }
+          : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
         : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
-      : { status: 403, code: "KEY_KIND_NOT_ALLOWED" }
 
 describe("Key roles by route", () => {
   const scope = Effect.runSync(Scope.make())
