@@ -141,3 +141,28 @@ describe("AppConfig", () => {
       expect(text).not.toContain(secret)
   })
 })
+
+describe("FAUCET_PRIVATE_KEY and HOST", () => {
+  for (const value of [
+    `0x${"f".repeat(64)}`,
+    `0x${"0".repeat(64)}`,
+    "0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
+  ]) {
+    test(`a key outside the curve's order is refused by name, without its value: ${value.slice(0, 8)}…`, async () => {
+      const message = await refusal({ DATA_DIR: freshDir(), FAUCET_PRIVATE_KEY: value })
+      expect(message).toStartWith("FAUCET_PRIVATE_KEY: wants ")
+      expect(message).not.toContain(value.slice(2))
+      if (BigInt(value) > 0n) expect(message).not.toContain(String(BigInt(value)))
+    })
+  }
+  for (const host of ["999.9.9.9", "1.2.3", "a b", "::zz", "-x"]) {
+    test(`HOST=${host} is refused by name`, async () => {
+      expect(await refusal({ DATA_DIR: freshDir(), HOST: host })).toStartWith("HOST: wants ")
+    })
+  }
+  for (const host of ["127.0.0.1", "::1", "0.0.0.0", "localhost", "pay-1.internal"]) {
+    test(`HOST=${host} is taken`, async () => {
+      expect((await loaded({ DATA_DIR: freshDir(), HOST: host })).host).toBe(host)
+    })
+  }
+})
