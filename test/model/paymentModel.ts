@@ -214,7 +214,11 @@ const report = (which: number, what: number, by: Buyer) =>
       expect(await world.report(index, transaction, by)).toBe(expected)
       model.seen.push(expected)
       if (payment.status !== "pending") return
-      payment.kept.set(`${by} ${transaction}`, { transaction, by, ended: expected.startsWith("TEST_SETTLEMENT_MISMATCH") })
+      payment.kept.set(`${by} ${transaction}`, {
+        transaction,
+        by,
+        ended: expected.startsWith("TEST_SETTLEMENT_MISMATCH")
+      })
       if (expected === "Settled") model.settle(payment, transaction, by)
     }
   )
