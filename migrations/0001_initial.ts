@@ -166,7 +166,7 @@ export default Effect.gen(function* () {
       merchant_id uuid NOT NULL REFERENCES merchants (id),
       recipient bytea NOT NULL CHECK (length(recipient) = 20),
       client_address text NOT NULL,
-      status text NOT NULL CHECK (status IN ('reserved', 'sent', 'returned')),
+      status text NOT NULL CHECK (status IN ('reserved', 'sent', 'gas_only', 'returned')),
       usdc_atomic numeric(20, 0) NOT NULL,
       gas_wei numeric(30, 0) NOT NULL,
       created_at timestamptz NOT NULL
@@ -181,9 +181,11 @@ export default Effect.gen(function* () {
       wallet bytea NOT NULL CHECK (length(wallet) = 20),
       nonce bigint NOT NULL,
       grant_id uuid NOT NULL REFERENCES faucet_grants (id),
-      asset text NOT NULL CHECK (asset IN ('usdc', 'gas')),
+      asset text NOT NULL CHECK (asset IN ('usdc', 'gas', 'filler')),
       raw bytea NOT NULL,
       transaction_id bytea NOT NULL CHECK (length(transaction_id) = 32),
+      earlier_ids bytea[] NOT NULL DEFAULT '{}',
+      outcome text CHECK (outcome IN ('moved', 'reverted', 'lost')),
       created_at timestamptz NOT NULL,
       mined_at timestamptz,
       PRIMARY KEY (wallet, nonce)

@@ -13,7 +13,8 @@ export const alertKinds = [
   "rpc_unreachable",
   "wrong_chain",
   "faucet_empty",
-  "faucet_not_configured"
+  "faucet_not_configured",
+  "faucet_wallet_shared"
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 

@@ -7,10 +7,11 @@ import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { RpcPool } from "../chain/RpcPool.ts"
 import { ChainUnavailableError } from "../domain/Errors.ts"
-import { Faucet, type GrantRequest } from "./Faucet.ts"
-import { FaucetRepo, type OutgoingTransaction } from "./FaucetRepo.ts"
-import { type FaucetWallet, makeFaucetWallet, type WalletState } from "./FaucetWallet.ts"
-import { emptyWallet, limitReached, notConfigured } from "./refusals.ts"
+import { Faucet, type Grant, type GrantRequest } from "./Faucet.ts"
+import { makeSettleUp } from "./FaucetOutcomes.ts"
+import { FaucetRepo, type OutgoingTransaction, versionsOf } from "./FaucetRepo.ts"
+import { type FaucetWallet, makeFaucetWallet, type Sighting, type WalletState } from "./FaucetWallet.ts"
+import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
 
 export interface FaucetTiming {
   /** Between looks at open transactions. */
@@ -21,13 +22,16 @@ export interface FaucetTiming {
   readonly stuckAfter: Duration.Input
   /** The longest that a grant waits to be mined. */
   readonly patience: Duration.Input
+  /** How long a nonce must be gone without a receipt of ours until the transaction counts as lost. */
+  readonly lostAfter: Duration.Input
 }
 
 const defaultTiming: FaucetTiming = {
   tendEvery: "5 seconds",
   sendAgainAfter: "5 seconds",
   stuckAfter: "1 minute",
-  patience: "20 seconds"
+  patience: "20 seconds",
+  lostAfter: "2 seconds"
 }
 
 const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
@@ -46,7 +50,7 @@ const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
 
 const make = Effect.fnUntraced(function* (
   privateKey: Redacted.Redacted<string>,
-  { patience, sendAgainAfter, stuckAfter, tendEvery }: FaucetTiming
+  { lostAfter, patience, sendAgainAfter, stuckAfter, tendEvery }: FaucetTiming
 ) {
   const { faucet } = yield* AppConfig
   const pool = yield* RpcPool
@@ -67,14 +71,14 @@ const make = Effect.fnUntraced(function* (
     })
   const empty = (asset: string) => Effect.andThen(tellEmpty(asset), Effect.fail(emptyWallet))
 
-  /** Notes what became of a transaction once it is in a block. */
-  const settleUp = Effect.fnUntraced(function* ({ nonce, transactionId }: OutgoingTransaction) {
-    const outcome = yield* wallet.outcomeOf(transactionId)
-    if (outcome !== "open") {
-      yield* repo.markMined(wallet.address, nonce, outcome, yield* DateTime.nowAsDate)
-    }
-    return outcome
+  const tellShared = alerts.raise({
+    kind: "faucet_wallet_shared",
+    tenant: Option.none(),
+    subject: wallet.address,
+    message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
   })
+
+  const settleUp = makeSettleUp(wallet, repo, lostAfter, tellShared)
 
   const reserve = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
     const grantId = yield* random.uuidV7()
@@ -95,71 +99,100 @@ const make = Effect.fnUntraced(function* (
     return { grantId, transactions: reserved.transactions }
   })
 
+  /** A lost answer and a lagging node look like a taken nonce at first: asks for a while until it is believed. */
+  const sendOne = (transaction: OutgoingTransaction) =>
+    wallet.broadcast(transaction.raw, versionsOf(transaction)).pipe(
+      Effect.repeat({
+        schedule: Schedule.spaced(Duration.toMillis(lostAfter) / 4),
+        times: 4,
+        until: (verdict) => verdict !== "taken"
+      })
+    )
+
   /** Sends in order; a refusal gives back what was not sent. */
   const broadcast = Effect.fnUntraced(function* (
     grantId: string,
     transactions: ReadonlyArray<OutgoingTransaction>,
     state: WalletState
   ) {
-    for (const [index, { raw }] of transactions.entries()) {
-      const verdict = yield* wallet.broadcast(raw)
+    for (const [index, transaction] of transactions.entries()) {
+      const verdict = yield* sendOne(transaction)
       // It may be under way: the reservation stays and is tended.
       if (verdict === "unknown") return yield* chainDown()
       if (verdict === "accepted") continue
       yield* repo.giveBack(wallet.address, grantId, transactions.slice(index), index > 0, (nonce) =>
         wallet.signFiller(state, nonce)
       )
-      return yield* empty("gas")
+      if (verdict === "refused") return yield* empty("gas")
+      yield* tellShared
+      return index === 0 ? "lost" : yield* sharedWallet
     }
+    return "sent"
+  })
+
+  /** Reserves, sends and waits for the blocks. `lost`: others took the nonces, nothing moved, all is given back. */
+  const attempt = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
+    if (state.usdcAtomic < faucet.usdcAtomic) return yield* empty("USDC")
+    if (state.wei < wallet.costOf(state, faucet.gasWei)) return yield* empty("gas")
+    const { grantId, transactions } = yield* reserve(request, state)
+    if ((yield* broadcast(grantId, transactions, state)) === "lost") return "lost"
+    const sightings = yield* Effect.forEach(transactions, settleUp, { concurrency: 2 }).pipe(
+      Effect.orElseSucceed((): ReadonlyArray<Sighting> => [{ outcome: "open" }]),
+      Effect.repeat({
+        schedule: Schedule.spaced("200 millis"),
+        until: (all) => !all.some(({ outcome }) => outcome === "open")
+      }),
+      Effect.timeoutOption(patience)
+    )
+    // Broadcast and in no block yet: it is tended until it is.
+    if (Option.isNone(sightings)) return yield* underWay
+    const [gas, usdc] = sightings.value
+    // Others' grants took the last of it between the look and the block.
+    if (usdc?.outcome === "reverted") return yield* empty("USDC")
+    if (usdc?.outcome !== "moved") return gas?.outcome === "moved" ? yield* sharedWallet : "lost"
+    const grant: Grant = {
+      recipient: request.recipient,
+      usdcAtomic: faucet.usdcAtomic,
+      gasWei: gas?.outcome === "moved" ? faucet.gasWei : 0n,
+      transactionIds: sightings.value.flatMap(({ outcome, transactionId }) =>
+        outcome === "lost" || transactionId === undefined ? [] : [transactionId]
+      )
+    }
+    return grant
   })
 
   const grant = Effect.fn("Faucet.grant")(function* (request: GrantRequest) {
     // Before the chain is asked, so that hammering a used-up faucet costs the nodes nothing.
     const held = yield* repo.held(request, yield* DateTime.nowAsDate)
     if (held !== undefined) return yield* limitReached(held)
-    const state = yield* wallet.state.pipe(Effect.catchTag("ChainUnavailable", chainDown))
-    if (state.usdcAtomic < faucet.usdcAtomic) return yield* empty("USDC")
-    if (state.wei < wallet.costOf(state, faucet.gasWei)) return yield* empty("gas")
-    const { grantId, transactions } = yield* reserve(request, state)
-    yield* broadcast(grantId, transactions, state)
-    const outcomes = yield* Effect.forEach(transactions, settleUp, { concurrency: 2 }).pipe(
-      Effect.orElseSucceed(() => ["open" as const]),
-      Effect.repeat({
-        schedule: Schedule.spaced("200 millis"),
-        until: (all) => !all.some((outcome) => outcome === "open")
-      }),
-      Effect.timeoutOption(patience)
-    )
-    const [gas, usdc] = Option.getOrElse(outcomes, () => [])
-    // Others' grants took the last of it between the look and the block.
-    if (usdc === "reverted") return yield* empty("USDC")
-    return {
-      recipient: request.recipient,
-      usdcAtomic: faucet.usdcAtomic,
-      gasWei: gas === "reverted" ? 0n : faucet.gasWei,
-      transactionIds: transactions.map((one) => one.transactionId)
-    }
+    const state = wallet.state.pipe(Effect.catchTag("ChainUnavailable", chainDown))
+    const first = yield* attempt(request, yield* state)
+    if (first !== "lost") return first
+    const now = yield* state
+    const second = yield* attempt(request, {
+      ...now,
+      nonce: Math.max(now.nonce, yield* wallet.freshNonce)
+    })
+    return second === "lost" ? yield* sharedWallet : second
   })
 
   const tendOne = Effect.fnUntraced(function* (transaction: OutgoingTransaction, next: number) {
     const now = yield* DateTime.nowAsDate
     const age = now.getTime() - transaction.createdAt.getTime()
     if (transaction.nonce < next) {
-      // A version replaced since has no receipt, and paid the same.
-      const outcome = yield* wallet.outcomeOf(transaction.transactionId)
-      const ended = outcome === "open" ? "moved" : outcome
-      if (outcome === "open" && age < Duration.toMillis(sendAgainAfter)) return
-      yield* repo.markMined(wallet.address, transaction.nonce, ended, now)
-      if (ended === "reverted" && transaction.asset === "usdc") yield* tellEmpty("USDC")
+      const { outcome } = yield* settleUp(transaction)
+      if (outcome === "reverted" && transaction.asset === "usdc") yield* tellEmpty("USDC")
       return
     }
     if (age < Duration.toMillis(sendAgainAfter)) return
+    const versions = versionsOf(transaction)
     if (transaction.nonce === next && age >= Duration.toMillis(stuckAfter)) {
       const raw = yield* wallet.signDearer(yield* wallet.state, transaction.raw)
-      if (yield* repo.replace(wallet.address, transaction, raw, now)) yield* wallet.broadcast(raw)
+      if (yield* repo.replace(wallet.address, transaction, raw, now)) yield* wallet.broadcast(raw, versions)
       return
     }
-    if ((yield* wallet.broadcast(transaction.raw)) === "refused") yield* tellEmpty("gas")
+    // A taken nonce is left until a block has passed it: only then is it certain whose it was.
+    if ((yield* wallet.broadcast(transaction.raw, versions)) === "refused") yield* tellEmpty("gas")
   })
 
   /** Finishes open transactions: notes the mined, repeats the lost, raises the fee of the stuck. */

@@ -7,6 +7,7 @@ import { type Hex, hexToBytes, keccak256 } from "viem"
 import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
 import type { GrantRequest } from "./Faucet.ts"
+import type { Ending } from "./FaucetWallet.ts"
 import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits.ts"
 
 export type FaucetAsset = "usdc" | "gas"
@@ -15,11 +16,22 @@ export type FaucetAsset = "usdc" | "gas"
 export interface OutgoingTransaction {
   readonly nonce: number
   readonly grantId: string
-  readonly asset: FaucetAsset
+  /** A filler spends the nonce of what was given back. */
+  readonly asset: FaucetAsset | "filler"
   readonly raw: Hex
   readonly transactionId: TransactionHash
+  /** Versions at a lower fee, of which each may still be the one that is mined. */
+  readonly earlier: ReadonlyArray<TransactionHash>
+  /** Null while no block has passed its nonce. */
+  readonly outcome: Ending | null
   readonly createdAt: Date
 }
+
+/** The ids under which it can be in a block. */
+export const versionsOf = ({
+  transactionId,
+  earlier
+}: OutgoingTransaction): ReadonlyArray<TransactionHash> => [transactionId, ...earlier]
 
 export interface Reservation {
   readonly grantId: string
@@ -46,9 +58,11 @@ const LimitRow = Schema.Struct({
 const TransactionRow = Schema.Struct({
   nonce: Schema.BigInt,
   grant_id: Schema.String,
-  asset: Schema.Literals(["usdc", "gas"]),
+  asset: Schema.Literals(["usdc", "gas", "filler"]),
   raw: Schema.Uint8Array,
   transaction_id: HashBytes,
+  earlier_ids: Schema.Array(HashBytes),
+  outcome: Schema.NullOr(Schema.Literals(["moved", "reverted", "lost"])),
   created_at: Schema.Date
 })
 const decodeLimit = Schema.decodeUnknownEffect(LimitRow)
@@ -61,6 +75,8 @@ const toTransaction = (row: typeof TransactionRow.Type): OutgoingTransaction => 
   asset: row.asset,
   raw: `0x${Buffer.from(row.raw).toString("hex")}`,
   transactionId: row.transaction_id,
+  earlier: row.earlier_ids,
+  outcome: row.outcome,
   createdAt: row.created_at
 })
 
@@ -73,13 +89,18 @@ export class FaucetRepo extends Context.Service<
     readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
     /** Takes all three limits and the nonces in one step, or says which limit holds and for how long. */
     readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved>
-    /** Transactions not seen in a block yet, by nonce. */
+    /** Transactions whose nonce no block has passed yet, by nonce. */
     readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    /** Ends an open transaction. The USDC decides about its grant: `reverted` gives it back. */
-    readonly markMined: (
+    /** A grant's transaction as it is stored now, with the versions of other instances. */
+    readonly find: (transaction: OutgoingTransaction) => Effect.Effect<OutgoingTransaction | undefined>
+    /**
+     * Ends an open transaction under the version that was mined. The grant is `sent` once its USDC has
+     * moved, `returned` where that reverted or nothing moved, and `gas_only` where the USDC alone was lost.
+     */
+    readonly end: (
       wallet: Address,
-      nonce: number,
-      outcome: "moved" | "reverted",
+      transaction: OutgoingTransaction,
+      outcome: Ending,
       at: Date
     ) => Effect.Effect<void>
     /** Replaces the signed bytes of an open transaction; false where another instance was first. */
@@ -90,7 +111,8 @@ export class FaucetRepo extends Context.Service<
       at: Date
     ) => Effect.Effect<boolean>
     /**
-     * Gives a refused grant back. Its nonces are freed where they are the wallet's last,
+     * Gives a refused grant back; where its gas was sent (`counted`) it stays counted as `gas_only`.
+     * Its nonces are freed where they are the wallet's last,
      * otherwise filled with what `fill` signs, so that later transactions are not stuck.
      */
     readonly giveBack: (
@@ -132,7 +154,13 @@ export class FaucetRepo extends Context.Service<
 
       const insertTransaction = (
         wallet: Address,
-        { nonce, grantId, asset, raw, createdAt }: Omit<OutgoingTransaction, "transactionId">
+        {
+          nonce,
+          grantId,
+          asset,
+          raw,
+          createdAt
+        }: Omit<OutgoingTransaction, "transactionId" | "earlier" | "outcome">
       ) => sql`
         INSERT INTO faucet_transactions (wallet, nonce, grant_id, asset, raw, transaction_id, created_at)
         VALUES (${toBytes(wallet)}, ${nonce}, ${grantId}, ${asset}, ${hexToBytes(raw)}, ${hashOf(raw)}, ${createdAt})
@@ -176,21 +204,43 @@ export class FaucetRepo extends Context.Service<
           return (yield* decodeTransactions(rows)).map(toTransaction)
         }, Effect.orDie),
 
-        markMined: Effect.fn("FaucetRepo.markMined")(function* (wallet, nonce, outcome, at) {
-          yield* sql`
-            WITH mined AS (
-              UPDATE faucet_transactions SET mined_at = ${at}
-              WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
-              RETURNING grant_id, asset
-            )
-            UPDATE faucet_grants SET status = ${outcome === "moved" ? "sent" : "returned"}
-            FROM mined WHERE id = mined.grant_id AND mined.asset = 'usdc' AND status = 'reserved'`
+        find: Effect.fn("FaucetRepo.find")(function* ({ grantId, nonce }) {
+          const rows = yield* sql`
+            SELECT * FROM faucet_transactions WHERE grant_id = ${grantId} AND nonce = ${nonce}`
+          return (yield* decodeTransactions(rows)).map(toTransaction)[0]
+        }, Effect.orDie),
+
+        end: Effect.fn("FaucetRepo.end")(function* (wallet, { grantId, nonce, transactionId }, outcome, at) {
+          yield* sql.withTransaction(
+            Effect.gen(function* () {
+              // Gas and USDC may end at once, in two instances: the second sees what the first has noted.
+              yield* sql`SELECT id FROM faucet_grants WHERE id = ${grantId} FOR UPDATE`
+              yield* sql`
+                UPDATE faucet_transactions
+                SET mined_at = ${at}, outcome = ${outcome}, transaction_id = ${toBytes(transactionId)}
+                WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL`
+              yield* sql`
+                UPDATE faucet_grants SET status = CASE
+                  WHEN ended.usdc = 'moved' THEN 'sent'
+                  WHEN ended.usdc = 'reverted' OR ended.gas IN ('reverted', 'lost') THEN 'returned'
+                  ELSE 'gas_only' END
+                FROM (
+                  SELECT
+                    max(outcome) FILTER (WHERE asset = 'usdc') AS usdc,
+                    max(outcome) FILTER (WHERE asset = 'gas') AS gas,
+                    count(*) FILTER (WHERE asset = 'usdc' AND outcome IS NULL) AS open
+                  FROM faucet_transactions WHERE grant_id = ${grantId}
+                ) AS ended
+                WHERE id = ${grantId} AND status <> 'returned' AND ended.open = 0`
+            })
+          )
         }, Effect.orDie),
 
         replace: Effect.fn("FaucetRepo.replace")(function* (wallet, { nonce, raw: old }, raw, at) {
           const rows = yield* sql`
             UPDATE faucet_transactions
-            SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}, created_at = ${at}
+            SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}, created_at = ${at},
+              earlier_ids = array_prepend(transaction_id, earlier_ids)
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
               AND transaction_id = ${hashOf(old)}
             RETURNING nonce`
@@ -201,7 +251,9 @@ export class FaucetRepo extends Context.Service<
           yield* sql.withTransaction(
             Effect.gen(function* () {
               yield* lock
-              if (!counted) yield* sql`UPDATE faucet_grants SET status = 'returned' WHERE id = ${grantId}`
+              yield* sql`
+                UPDATE faucet_grants SET status = ${counted ? "gas_only" : "returned"}
+                WHERE id = ${grantId} AND status = 'reserved'`
               // From the last nonce down: what is last is freed, what others have built on is filled.
               for (const { nonce } of [...refused].reverse()) {
                 const freed = yield* sql`
@@ -213,7 +265,8 @@ export class FaucetRepo extends Context.Service<
                 if (freed.length > 0) continue
                 const raw = yield* fill(nonce)
                 yield* sql`
-                  UPDATE faucet_transactions SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}
+                  UPDATE faucet_transactions
+                  SET asset = 'filler', raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}
                   WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce}`
               }
             })

@@ -1,6 +1,6 @@
 // The faucet's wallet on the test chain: what it holds, what it signs, and how its
 // transactions reach the nodes.
-import { Effect } from "effect"
+import { Effect, Result, Schema } from "effect"
 import {
   encodeFunctionData,
   erc20Abi,
@@ -13,7 +13,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import type { RpcNode } from "../chain/RpcNode.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { Quantity, Receipt, Word } from "../chain/RpcSchemas.ts"
-import { Address, networks } from "../domain/Chain.ts"
+import { Address, networks, type TransactionHash } from "../domain/Chain.ts"
 
 const { chainId, usdc } = networks.test
 /** Enough for a transfer to a contract wallet and for Circle's USDC; what is unused is not paid. */
@@ -28,11 +28,25 @@ export interface WalletState {
   readonly wei: bigint
 }
 
-/** What the nodes made of a broadcast. `unknown`: no node answered, it may be under way. */
-export type Broadcast = "accepted" | "refused" | "unknown"
+/**
+ * What the nodes made of a broadcast. `taken`: its nonce belongs to a transaction that is not ours.
+ * `unknown`: no node answered, it may be under way.
+ */
+export type Broadcast = "accepted" | "refused" | "taken" | "unknown"
 
-/** What became of a transaction: in no block yet, or in one, having moved what it should or nothing. */
-export type Outcome = "open" | "moved" | "reverted"
+/** How a nonce ended: its transaction moved what it should, or nothing; or another's took its place. */
+export type Ending = "moved" | "reverted" | "lost"
+
+/** Where a nonce stands, and with a receipt the version that is in the block. */
+export interface Sighting {
+  readonly outcome: "open" | Ending
+  readonly transactionId?: TransactionHash
+}
+
+const hasIt = /already ?(known|imported|exists)|known transaction/i
+const nonceGone = /nonce (?:is )?too low|replacement transaction underpriced/i
+/** A transaction by its hash, of which only counts that the node knows it. */
+const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
 
 export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   const account = privateKeyToAccount(privateKey)
@@ -85,16 +99,56 @@ export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
       Effect.match({
         onSuccess: (): Broadcast => "accepted",
         onFailure: ({ kind, said = "" }) =>
-          // A node that has it already, or mined it, has accepted it: so it is after a lost answer.
-          /already ?(known|imported|exists)|nonce too low|known transaction|replacement transaction underpriced/i.test(
-            said
-          )
+          // A node that has it already has accepted it: so it is after a lost answer.
+          hasIt.test(said)
             ? "accepted"
-            : kind === "refused" || kind === "reverted"
-              ? "refused"
-              : "unknown"
+            : nonceGone.test(said)
+              ? "taken"
+              : kind === "refused" || kind === "reverted"
+                ? "refused"
+                : "unknown"
       })
     )
+
+  const onAll = <A, E>(ask: (node: RpcNode) => Effect.Effect<A, E>) =>
+    Effect.forEach(pool.nodes("test"), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
+
+  /** Whether any node knows one of these, in a block or on the way to one. */
+  const knows = (ids: ReadonlyArray<TransactionHash>) =>
+    Effect.map(
+      onAll((node) => Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], Known))),
+      (answers): Broadcast =>
+        answers.some((answer) => Result.isSuccess(answer) && answer.success.some((one) => one !== null))
+          ? "accepted"
+          : answers.some(Result.isFailure)
+            ? "unknown"
+            : "taken"
+    )
+
+  const minedNonceOf = (node: RpcNode) =>
+    Effect.map(node.call("eth_getTransactionCount", [address, "latest"], Quantity), Number)
+
+  const look = Effect.fnUntraced(function* (
+    node: RpcNode,
+    nonce: number,
+    ids: ReadonlyArray<TransactionHash>
+  ) {
+    const receipt = Effect.gen(function* () {
+      for (const transactionId of ids) {
+        const found = yield* node.call("eth_getTransactionReceipt", [transactionId], Receipt)
+        if (found === null) continue
+        const outcome = found.status === "0x1" ? "moved" : "reverted"
+        return { outcome, transactionId } satisfies Sighting
+      }
+      return undefined
+    })
+    const early: Sighting | undefined = yield* receipt
+    if (early !== undefined) return early
+    if ((yield* minedNonceOf(node)) <= nonce) return { outcome: "open" } satisfies Sighting
+    // It may have been mined between the two questions.
+    const late: Sighting | undefined = yield* receipt
+    return late ?? ({ outcome: "lost" } satisfies Sighting)
+  })
 
   return {
     address,
@@ -134,25 +188,43 @@ export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
         maxPriorityFeePerGas: dearer(old.maxPriorityFeePerGas, wallet.maxPriorityFeePerGas)
       })
     },
-    broadcast: (raw: Hex): Effect.Effect<Broadcast> =>
-      Effect.map(
+    /** To all nodes. Where they say that the nonce is gone, it counts only if they know one of its versions. */
+    broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
+      Effect.flatMap(
         Effect.forEach(pool.nodes("test"), (node) => send(node, raw), { concurrency: "unbounded" }),
-        (all) =>
-          all.includes("accepted")
-            ? "accepted"
-            : all.length > 0 && all.every((one) => one === "refused")
-              ? "refused"
-              : "unknown"
+        (all) => {
+          if (all.includes("accepted")) return Effect.succeed("accepted")
+          if (all.length === 0 || all.includes("unknown")) return Effect.succeed("unknown")
+          return all.includes("taken") ? knows(versions) : Effect.succeed("refused")
+        }
       ),
-    outcomeOf: (transactionId: string) =>
-      pool.first("test", (node) =>
-        Effect.map(
-          node.call("eth_getTransactionReceipt", [transactionId], Receipt),
-          (receipt): Outcome => (receipt === null ? "open" : receipt.status === "0x1" ? "moved" : "reverted")
-        )
+    /** Where a nonce stands, by the first node that answers. */
+    sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
+      pool.first("test", (node) => look(node, nonce, versions)),
+    /** The same by all nodes: a receipt on any is proof, `lost` needs most of those that answer. */
+    sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
+      Effect.map(
+        onAll((node) => look(node, nonce, versions)),
+        (answers): Sighting => {
+          const seen = answers.filter(Result.isSuccess).map(({ success }) => success)
+          const lost = seen.filter(({ outcome }) => outcome === "lost")
+          return (
+            seen.find(({ transactionId }) => transactionId !== undefined) ??
+            (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
+          )
+        }
       ),
-    minedNonce: pool.first("test", (node) =>
-      Effect.map(node.call("eth_getTransactionCount", [address, "latest"], Quantity), Number)
+    minedNonce: pool.first("test", minedNonceOf),
+    /** The highest next nonce that any node tells, for after one of them has lagged. */
+    freshNonce: Effect.map(
+      onAll((node) =>
+        Effect.all([
+          node.call("eth_getTransactionCount", [address, "pending"], Quantity),
+          node.call("eth_getTransactionCount", [address, "latest"], Quantity)
+        ])
+      ),
+      (answers) =>
+        Math.max(0, ...answers.filter(Result.isSuccess).flatMap(({ success }) => success.map(Number)))
     )
   }
 }
