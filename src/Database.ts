@@ -53,10 +53,10 @@ const pgliteStream = (pglite: PGlite): Duplex =>
     }
   })
 
-const openPglite = (dataDir: string | undefined) =>
+const openPglite = (dataDir: string) =>
   Effect.acquireRelease(
     Effect.tryPromise({
-      try: () => (dataDir === undefined ? PGlite.create() : PGlite.create({ dataDir })),
+      try: () => PGlite.create({ dataDir }),
       catch: (error) =>
         new DatabaseRefusal({
           message: `The embedded database does not start: ${error instanceof Error ? error.message : "unknown"}`
@@ -127,11 +127,6 @@ export const layer = Layer.unwrap(
         : Layer.provideMerge(migrated, embedded(database.directory))
     )
   })
-)
-
-/** An empty, migrated Postgres in memory, gone with the scope. For tests and trials. */
-export const layerEphemeral = refused(
-  Layer.provideMerge(migrated, Layer.unwrap(Effect.map(openPglite(undefined), embeddedClient)))
 )
 
 /** Whether the database answers and carries every migration of this version. */

@@ -1,6 +1,6 @@
 // Addresses and hashes are bytes in the database and canonical text in the code.
 import { Schema, SchemaGetter } from "effect"
-import { getAddress, isHex } from "viem"
+import { getAddress } from "viem"
 import { Address, TransactionHash } from "../domain/Chain.ts"
 
 /** Checksums cost a hash each; the addresses of a deployment's merchants and buyers come again and again. */
@@ -43,9 +43,3 @@ export const HashBytes = bytes(32).pipe(
 
 /** The bytes of canonical hex text. */
 export const toBytes = (value: Address | TransactionHash): Uint8Array => bytesOf(value)
-
-/** A transaction hash in any letter case, or undefined. */
-export const parseTransactionHash = (text: string): TransactionHash | undefined => {
-  const lower = text.toLowerCase()
-  return lower.length === 66 && isHex(lower) ? TransactionHash.make(lower) : undefined
-}
