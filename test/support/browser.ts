@@ -1,0 +1,105 @@
+// A real headless Chromium for tests: pages of a given width and colour scheme, an
+// accessibility check, screenshots into the directory that SCREENSHOTS names.
+import { afterAll, expect, test } from "bun:test"
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+
+export const chromiumPath = process.env["CHROMIUM"] ?? "/usr/bin/chromium"
+export const hasChromium = existsSync(chromiumPath)
+
+export interface PageOptions {
+  /** CSS pixels; 1280 where absent. */
+  readonly width?: number
+  readonly height?: number
+  readonly colorScheme?: "light" | "dark"
+  readonly reducedMotion?: "reduce" | "no-preference"
+  readonly locale?: string
+}
+
+let running: Promise<Browser> | undefined
+
+/** The browser that all tests of this process share; each launch has an empty profile. */
+const browser = (): Promise<Browser> => {
+  running ??= chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--disable-dev-shm-usage"
+    ]
+  })
+  return running
+}
+
+/** Cookies and storage of its own; close it when done. Pages within share them, as tabs do. */
+export const newContext = async (options: PageOptions = {}): Promise<BrowserContext> => {
+  const context = await (await browser()).newContext({
+    viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
+    colorScheme: options.colorScheme ?? "light",
+    reducedMotion: options.reducedMotion ?? "reduce",
+    locale: options.locale ?? "en-US"
+  })
+  context.setDefaultTimeout(15_000)
+  return context
+}
+
+/** A page in a context of its own. */
+export const newPage = async (options: PageOptions = {}): Promise<Page> =>
+  (await newContext(options)).newPage()
+
+/** `test` in Chromium, skipped with the reason where there is none. Call it once in a file. */
+export const browserSuite = () => {
+  afterAll(async () => {
+    const open = running
+    running = undefined
+    await (await open)?.close()
+  }, 20_000)
+  return (name: string, run: () => Promise<void>, timeoutMillis = 60_000): void =>
+    hasChromium
+      ? test(name, run, timeoutMillis)
+      : test.skip(`${name}: no Chromium at ${chromiumPath}`, run, timeoutMillis)
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+interface AxeResult {
+  readonly violations: ReadonlyArray<{
+    readonly id: string
+    readonly help: string
+    readonly nodes: ReadonlyArray<{ readonly target: unknown; readonly failureSummary?: string }>
+  }>
+}
+
+/** What axe-core finds against WCAG 2.2 A and AA and its best practices, one line each; shadow roots included. */
+export const axeViolations = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axeSource)
+  const result = await page.evaluate<AxeResult>(
+    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`
+  )
+  return result.violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(
+      ({ target, failureSummary }) => `${id}: ${help}: ${JSON.stringify(target)} ${failureSummary ?? ""}`
+    )
+  )
+}
+
+/** Fails with every finding of axe-core on the page as it stands. */
+export const expectNoAxeViolations = async (page: Page): Promise<void> => {
+  expect(await axeViolations(page)).toEqual([])
+}
+
+const screenshotDirectory = process.env["SCREENSHOTS"]
+
+/** Writes `<name>.png`, the whole page, where SCREENSHOTS names a directory. */
+export const screenshot = async (page: Page, name: string): Promise<void> => {
+  if (screenshotDirectory === undefined) return
+  mkdirSync(screenshotDirectory, { recursive: true })
+  await page.screenshot({ path: join(screenshotDirectory, `${name}.png`), fullPage: true })
+}
