@@ -23,7 +23,9 @@ import { Authorization } from "./http/Authorization.ts"
 import * as AuthorizationLive from "./http/AuthorizationLive.ts"
 import * as BodyRulesLive from "./http/bodyRulesLive.ts"
 import * as Documents from "./http/Documents.ts"
+import { serveAnsweringMalformed } from "./http/MalformedRequests.ts"
 import { narrowed } from "./http/narrowed.ts"
+import { pathTable } from "./http/pathTable.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
 import { layerRedis } from "./http/RateLimiterRedis.ts"
 import { Answers, BodyRules } from "./http/RequestRules.ts"
@@ -93,6 +95,8 @@ const egressPolicy = Layer.unwrap(
   )
 )
 
+const paths = pathTable([...System.systemPaths, ...Documents.documentPaths])
+
 const middlewares = [Authorization, BodyRules, Answers] as const
 
 /** The handlers of every group, on whatever services are provided. */
@@ -113,7 +117,7 @@ const routes = Layer.mergeAll(
   ),
   System.layer,
   Documents.layer,
-  Routing.layer([...System.systemPaths, ...Documents.documentPaths])
+  Routing.layer(paths)
 )
 
 /** What the swappable services stand on and what stands on them. */
@@ -152,8 +156,18 @@ const real = Layer.mergeAll(
 )
 
 /** A listening socket. Body sizes are the business of the body rules, whose refusal carries the envelope. */
-export const layerServer = (options: { readonly port: number; readonly hostname: string }) =>
-  BunHttpServer.layer({ ...options, maxRequestBodySize: Number.MAX_SAFE_INTEGER, idleTimeout: 30 })
+export const layerServer = (options: {
+  readonly port: number
+  readonly hostname: string
+  readonly baseUrl: string
+}) =>
+  BunHttpServer.layer({
+    port: options.port,
+    hostname: options.hostname,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    idleTimeout: 30,
+    serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: paths })
+  })
 
 /** Routes and workers, listening, on services of the caller's choice. */
 export const layerHttp = Layer.unwrap(
@@ -167,7 +181,7 @@ export const layerHttp = Layer.unwrap(
 )
 
 const configuredServer = Layer.unwrap(
-  Effect.map(AppConfig, ({ port, host }) => layerServer({ port, hostname: host }))
+  Effect.map(AppConfig, ({ port, host, baseUrl }) => layerServer({ port, hostname: host, baseUrl }))
 )
 
 /** The service: routes and workers on everything real, listening. Needs the configuration alone. */

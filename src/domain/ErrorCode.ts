@@ -143,6 +143,12 @@ export const errorCodes = {
     summary: "This environment already has a webhook endpoint. Change it with PATCH, or delete it first."
   },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, summary: "Request bodies hold at most 64 KiB." },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    retryable: false,
+    summary:
+      "A request's first line and headers hold less than 16 KiB and 200 headers. Send fewer or shorter ones."
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     retryable: false,

@@ -11,8 +11,7 @@ const processPrefix = crypto.randomUUID().replaceAll("-", "").slice(0, 12)
 let counter = 0
 
 /** The caller's own id where it is a sane token, otherwise a fresh one. */
-export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): string => {
-  const inbound = request.headers["x-request-id"]
+export const requestIdOf = (inbound: string | undefined): string => {
   if (inbound !== undefined && sane.test(inbound)) return inbound
   counter = (counter + 1) % Number.MAX_SAFE_INTEGER
   return `req_${processPrefix}${counter.toString(36).padStart(6, "0")}`

@@ -1,9 +1,7 @@
 // What surrounds every route: the request id, the common headers, and the answers
 // for paths, methods and preflights that no endpoint takes.
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Predicate } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApi } from "effect/http-api"
-import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import {
   InternalError,
@@ -13,41 +11,8 @@ import {
   PayloadTooLarge
 } from "../domain/Errors.ts"
 import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
+import { allowOf, entryOf, type PathMethods, pathOf } from "./pathTable.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
-import { access } from "./routes.ts"
-
-interface PathMethods {
-  readonly pattern: RegExp
-  readonly methods: Set<string>
-  readonly crossOrigin: Set<string>
-}
-
-/** Path to methods, read off the contract. */
-const pathTable = (systemPaths: ReadonlyArray<string>): ReadonlyArray<PathMethods> => {
-  const table = new Map<string, PathMethods>()
-  const entry = (path: string) => {
-    const found = table.get(path) ?? {
-      pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/g, "[^/]+")}$`),
-      methods: new Set<string>(),
-      crossOrigin: new Set<string>()
-    }
-    table.set(path, found)
-    return found
-  }
-  for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
-  HttpApi.reflect(Api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, group }) => {
-      const { methods, crossOrigin } = entry(endpoint.path)
-      methods.add(endpoint.method)
-      if (endpoint.method === "GET") methods.add("HEAD")
-      const name = `${group.identifier}.${endpoint.identifier}`
-      if (access[name]?.crossOrigin === true || group.identifier === "playground")
-        crossOrigin.add(endpoint.method)
-    }
-  })
-  return [...table.values()]
-}
 
 const unrouted = (
   request: HttpServerRequest.HttpServerRequest,
@@ -55,8 +20,7 @@ const unrouted = (
   baseUrl: string,
   table: ReadonlyArray<PathMethods>
 ): HttpServerResponse.HttpServerResponse => {
-  const path = request.url.split("?")[0] ?? "/"
-  const found = table.find((one) => one.pattern.test(path))
+  const found = entryOf(table, pathOf(request.url))
   if (found === undefined) return errorAnswer(new NotFound(), requestId, baseUrl)
   if (found.methods.has(request.method)) {
     // The path has the form but cannot be read: a broken percent-encoding.
@@ -76,20 +40,28 @@ const unrouted = (
     })
   }
   return errorAnswer(new MethodNotAllowed(), requestId, baseUrl, {
-    allow: [...found.methods].sort().join(", ")
+    allow: allowOf(found)
   })
 }
 
-/** Surrounds every route of the router; `systemPaths` are the GET paths outside the contract. */
-export const layer = (systemPaths: ReadonlyArray<string>) =>
+/** Surrounds every route of the router. */
+export const layer = (table: ReadonlyArray<PathMethods>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { baseUrl } = yield* AppConfig
-      const table = pathTable(systemPaths)
 
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-          const requestId = requestIdOf(request)
+          const requestId = requestIdOf(request.headers["x-request-id"])
+          if (hasNoSingleHost(request)) {
+            const refusal = new InvalidRequest({ message: "Send one Host header (RFC 9112, section 3.2)." })
+            return Effect.succeed(
+              HttpServerResponse.setHeaders(
+                errorAnswer(refusal, requestId, baseUrl),
+                commonHeaders(requestId)
+              )
+            )
+          }
           // The router would read `/payments/` as a payment with an empty id.
           if (endsInSlash(request.url)) {
             return Effect.succeed(
@@ -118,6 +90,14 @@ export const layer = (systemPaths: ReadonlyArray<string>) =>
     }),
     { global: true }
   )
+
+/** A request built in code has no Host header but a whole url; one off the wire then has a bare path. */
+const hasNoSingleHost = ({ headers, source }: HttpServerRequest.HttpServerRequest) => {
+  const host = headers["host"]
+  return host === undefined
+    ? Predicate.hasProperty(source, "url") && Predicate.isString(source.url) && source.url.startsWith("/")
+    : host.includes(",")
+}
 
 const endsInSlash = (url: string) => {
   const query = url.indexOf("?")

@@ -2,6 +2,7 @@
 // derivation: one shared error envelope, and the headers that every answer carries.
 import { Predicate } from "effect"
 import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
+import { access } from "./routes.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -119,11 +120,50 @@ const errorEnvelope = {
   }
 }
 
+const keyScheme = (kind: string, prefix: string) => ({
+  type: "http",
+  scheme: "bearer",
+  description: `A ${kind} key, \`${prefix}_test_…\` or \`${prefix}_live_…\`.`
+})
+
+const securitySchemes = {
+  secretKey: keyScheme("secret", "sk"),
+  publishableKey: keyScheme("publishable", "pk"),
+  agentKey: keyScheme("agent", "ak")
+}
+
+/** The kinds of key that the table of roles lets in. */
+const securityOf = (operationId: string) =>
+  (access[operationId]?.kinds ?? []).map((kind) => ({ [`${kind}Key`]: [] }))
+
+const plainAnswer = (description: string, body: Json) => ({
+  description,
+  headers: requestHeaders,
+  content: { "application/json": { schema: { type: "object", ...body } } }
+})
+const status = { required: ["status"], properties: { status: { type: "string" } } }
+
+const systemOperation = (operationId: string, summary: string, responses: Json) => ({
+  get: { tags: ["System"], operationId: `system.${operationId}`, summary, security: [], responses }
+})
+
+/** Routes outside the versioned contract that machines read. */
+const systemPaths = {
+  "/healthz": systemOperation("healthz", "Is the process alive", { "200": plainAnswer("Alive.", status) }),
+  "/readyz": systemOperation("readyz", "Does the database answer, with every migration", {
+    "200": plainAnswer("Ready.", status),
+    "503": plainAnswer("Unavailable; `status` says so.", status)
+  }),
+  "/openapi.json": systemOperation("openapi", "This document", { "200": plainAnswer("OpenAPI 3.1.", {}) })
+}
+
 const operation = (node: Json): unknown => {
   const responses = node["responses"]
-  if (!isJson(responses) || !Predicate.isString(node["operationId"])) return node
+  const operationId = node["operationId"]
+  if (!isJson(responses) || !Predicate.isString(operationId)) return node
   return {
     ...node,
+    security: securityOf(operationId),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, one]) => [status, answer(status, one)])
     )
@@ -136,8 +176,12 @@ export const compactDocument = (plain: Record<string, unknown>): Record<string, 
   const document = isJson(compact) ? compact : {}
   const components = isJson(document["components"]) ? document["components"] : {}
   const schemas = isJson(components["schemas"]) ? components["schemas"] : {}
+  const paths = isJson(document["paths"]) ? document["paths"] : {}
+  const tags = Array.isArray(document["tags"]) ? document["tags"] : []
   return {
     ...document,
-    components: { ...components, schemas: { ...schemas, ErrorEnvelope: errorEnvelope } }
+    paths: { ...paths, ...systemPaths },
+    tags: [...tags, { name: "System", description: "Outside the versioned contract." }],
+    components: { ...components, schemas: { ...schemas, ErrorEnvelope: errorEnvelope }, securitySchemes }
   }
 }

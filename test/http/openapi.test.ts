@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
 import * as Errors from "../../src/domain/Errors.ts"
 import { openApiDocument } from "../../src/http/Documents.ts"
+import { access } from "../../src/http/routes.ts"
 import { send } from "../support/contractCheck.ts"
 import { databases } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
@@ -22,6 +23,7 @@ const document: any = JSON.parse(JSON.stringify(openApiDocument("https://pay.qui
 const operations: ReadonlyArray<any> = Object.values(document.paths).flatMap((item: any) =>
   Object.values(item)
 )
+const versioned = operations.filter(({ operationId }) => !operationId.startsWith("system."))
 
 describe("OpenAPI", () => {
   test("passes the linter's recommended rules without an error", () => {
@@ -37,17 +39,19 @@ describe("OpenAPI", () => {
     expect(totals.errors).toBe(0)
   }, 60_000)
 
-  test("each operation has a summary, a description of its group, and security", () => {
+  test("each operation has a summary, a description of its group, and the kinds of key that the roles let in", () => {
     for (const operation of operations) {
       expect(operation.summary).toBeString()
       expect(operation.tags).toHaveLength(1)
-      if (operation.operationId !== "playground.intent") expect(operation.security).toEqual([{ bearer: [] }])
+      expect(operation.security).toEqual(
+        (access[operation.operationId]?.kinds ?? []).map((kind) => ({ [`${kind}Key`]: [] }))
+      )
     }
     for (const tag of document.tags) expect(tag.description).toBeString()
   })
 
   test("each operation declares a success, the envelope for its errors, and their codes", () => {
-    for (const operation of operations) {
+    for (const operation of versioned) {
       const statuses = Object.keys(operation.responses)
       expect(statuses.some((status) => status.startsWith("2"))).toBe(true)
       expect(statuses).toContain("500")

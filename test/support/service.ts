@@ -73,7 +73,9 @@ export const startService = (
     const context = yield* Layer.build(services(database, config))
     const http = yield* Layer.build(
       App.layerHttp.pipe(
-        Layer.provideMerge(Layer.orDie(App.layerServer({ port: 0, hostname: "127.0.0.1" }))),
+        Layer.provideMerge(
+          Layer.orDie(App.layerServer({ port: 0, hostname: "127.0.0.1", baseUrl: "http://localhost:8787" }))
+        ),
         Layer.provide(Layer.succeedContext(context))
       )
     )

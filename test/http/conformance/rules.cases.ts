@@ -246,7 +246,10 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the specification"
       "/api/v1/payments",
       "/api/v1/payments/{id}",
       "/api/v1/webhook-endpoint",
-      "/api/v1/webhook-endpoint/test"
+      "/api/v1/webhook-endpoint/test",
+      "/healthz",
+      "/openapi.json",
+      "/readyz"
     ].sort()
   )
 })
