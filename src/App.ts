@@ -16,6 +16,9 @@ import * as NetworkWatch from "./chain/NetworkWatch.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
 import * as Database from "./Database.ts"
+import { DashboardApi } from "./dashboard/Api.ts"
+import * as Dashboard from "./dashboard/Dashboard.ts"
+import { dashboardPaths } from "./dashboard/Pages.ts"
 import { Faucet } from "./faucet/Faucet.ts"
 import { FaucetRepo } from "./faucet/FaucetRepo.ts"
 import * as AnswersLive from "./http/Answers.ts"
@@ -25,7 +28,7 @@ import * as BodyRulesLive from "./http/bodyRulesLive.ts"
 import * as Documents from "./http/Documents.ts"
 import { serveAnsweringMalformed } from "./http/MalformedRequests.ts"
 import { narrowed } from "./http/narrowed.ts"
-import { pathTable } from "./http/pathTable.ts"
+import { endpointsOf, pathTable } from "./http/pathTable.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
 import { layerRedis } from "./http/RateLimiterRedis.ts"
 import { Answers, BodyRules } from "./http/RequestRules.ts"
@@ -35,6 +38,7 @@ import * as IntentsHttp from "./intents/Http.ts"
 import { IntentTokens } from "./intents/IntentTokens.ts"
 import { PaymentIntents } from "./intents/PaymentIntents.ts"
 import { KeyAuth } from "./keys/KeyAuth.ts"
+import { MerchantRepo } from "./keys/MerchantRepo.ts"
 import { SecretBox } from "./keys/SecretBox.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentRepo } from "./payments/PaymentRepo.ts"
@@ -95,7 +99,12 @@ const egressPolicy = Layer.unwrap(
   )
 )
 
-const paths = pathTable([...System.systemPaths, ...Documents.documentPaths])
+const ownPaths = [...System.systemPaths, ...Documents.documentPaths]
+const paths = pathTable(endpointsOf(Api), ownPaths)
+const pathsWithDashboard = pathTable(
+  [...endpointsOf(Api), ...endpointsOf(DashboardApi)],
+  [...ownPaths, ...dashboardPaths]
+)
 
 const middlewares = [Authorization, BodyRules, Answers] as const
 
@@ -116,8 +125,13 @@ const routes = Layer.mergeAll(
     ])
   ),
   System.layer,
-  Documents.layer,
-  Routing.layer(paths)
+  Documents.layer
+)
+
+/** What needs the database itself and is no part of the swappable service. */
+const databaseRoutes = Layer.merge(
+  System.layerReady,
+  Dashboard.layer.pipe(Layer.provide([BodyRulesLive.layer, AnswersLive.layer]))
 )
 
 /** What the swappable services stand on and what stands on them. */
@@ -166,13 +180,14 @@ export const layerServer = (options: {
     hostname: options.hostname,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 30,
-    serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: paths })
+    serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: pathsWithDashboard })
   })
 
 /** Routes and workers, listening, on services of the caller's choice. */
 export const layerHttp = Layer.unwrap(
-  Effect.map(HttpRouter.toHttpEffect(Layer.mergeAll(routes, System.layerReady)), (handler) =>
-    HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer))
+  Effect.map(
+    HttpRouter.toHttpEffect(Layer.mergeAll(routes, databaseRoutes, Routing.layer(pathsWithDashboard))),
+    (handler) => HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer))
   )
 ).pipe(
   Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
@@ -192,13 +207,14 @@ export const layer: Layer.Layer<
 > = layerHttp.pipe(Layer.provide(configuredServer), Layer.provideMerge(real))
 
 /** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
-export const layerRoutes = Layer.merge(routes, workers).pipe(
+export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers).pipe(
   Layer.provide(services),
   Layer.provide(HttpServer.layerServices)
 )
 
 /** What the operator's commands need: the database and what is kept in it. */
-export const layerOperator = Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer).pipe(
+export const layerOperator = Dashboard.layerAccounts.pipe(
+  Layer.provideMerge(Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer, MerchantRepo.layer)),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )

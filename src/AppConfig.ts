@@ -52,6 +52,8 @@ export interface AppConfigShape {
   /** Requests a second that one key may sustain. */
   readonly rateLimitPerKey: number
   readonly redisUrl: Option.Option<Redacted.Redacted<string>>
+  /** Whether anybody may sign up in the dashboard. */
+  readonly signUp: "open" | "closed"
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -292,6 +294,13 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     "a Redis address, redis://host:port"
   )
 
+  const signUp = yield* readOr(
+    "SIGNUP",
+    Schema.Literals(["open", "closed"]),
+    "`open` or `closed`",
+    production ? "closed" : "open"
+  )
+
   const rpc = "comma-separated http(s) addresses of JSON-RPC nodes"
   return {
     port,
@@ -323,7 +332,8 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     paymentExpiry: parseDuration(expiry) ?? Duration.hours(24),
     webhookAttemptRetention: parseDuration(retention) ?? Duration.days(30),
     rateLimitPerKey: rateLimit,
-    redisUrl: Option.map(redisUrl, (url) => Redacted.make(url))
+    redisUrl: Option.map(redisUrl, (url) => Redacted.make(url)),
+    signUp
   }
 })
 

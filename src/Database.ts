@@ -9,6 +9,7 @@ import { PGlite } from "@electric-sql/pglite"
 import { Data, Effect, Layer } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
+import dashboard from "../migrations/0002_dashboard.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
 /** The database cannot be used. `message` is the whole sentence for the operator. */
@@ -93,7 +94,8 @@ const postgres = (config: Extract<AppConfigShape["database"], { _tag: "Postgres"
 
 /** Each migration runs once, in id order, under a table lock: instances may start together. */
 export const migrations = {
-  "0001_initial": initial
+  "0001_initial": initial,
+  "0002_dashboard": dashboard
 }
 
 const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(

@@ -54,16 +54,49 @@ export const errorCodes = {
     summary:
       "Mutations take no Idempotency-Key header: opening and reporting a payment are idempotent by themselves. Send the request without it."
   },
+  ONE_TIME_LINK_INVALID: {
+    status: 400,
+    retryable: false,
+    summary:
+      "The link was used before, has expired or is incomplete. Ask whoever gave it to you for a new one."
+  },
   INVALID_API_KEY: {
     status: 401,
     retryable: false,
     summary:
       "The API key is missing, malformed, unknown or revoked. Send `Authorization: Bearer <KEY>` with a current key."
   },
+  SIGN_IN_REQUIRED: {
+    status: 401,
+    retryable: false,
+    summary:
+      "The dashboard wants a signed-in person: the session is missing, has expired or was signed out. Sign in again."
+  },
+  SIGN_IN_FAILED: {
+    status: 401,
+    retryable: false,
+    summary:
+      "The e-mail and the password do not belong together. Check both; the operator can give you a new link."
+  },
   INVALID_BUYER_TOKEN: {
     status: 401,
     retryable: false,
     summary: "The buyer's identity token does not verify. `reason` says why; have the buyer sign a fresh one."
+  },
+  CROSS_ORIGIN_REFUSED: {
+    status: 403,
+    retryable: false,
+    summary: "Changes in the dashboard come from its own pages alone. Open the dashboard and repeat it there."
+  },
+  SIGN_UP_CLOSED: {
+    status: 403,
+    retryable: false,
+    summary: "Nobody signs up here by themselves. Ask the operator for a link."
+  },
+  OPERATOR_ONLY: {
+    status: 403,
+    retryable: false,
+    summary: "This concerns the whole service: an operator acknowledges it."
   },
   KEY_KIND_NOT_ALLOWED: {
     status: 403,
@@ -125,6 +158,22 @@ export const errorCodes = {
     status: 408,
     retryable: true,
     summary: "The request body did not arrive in time. Send it again in one go."
+  },
+  EMAIL_TAKEN: {
+    status: 409,
+    retryable: false,
+    summary: "This e-mail cannot sign up again. Sign in with it."
+  },
+  LAST_MEMBER: {
+    status: 409,
+    retryable: false,
+    summary: "A merchant keeps at least one member. Add another before this one goes."
+  },
+  DELIVERY_PENDING: {
+    status: 409,
+    retryable: true,
+    summary:
+      "The delivery is being sent or waits for its next attempt. Resend it when it has finished, and with an endpoint registered."
   },
   PAYMENT_REPORT_CONFLICT: {
     status: 409,

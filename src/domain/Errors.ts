@@ -63,6 +63,15 @@ export class WebhookEndpointNotFound extends define(
   "WebhookEndpointNotFound",
   "WEBHOOK_ENDPOINT_NOT_FOUND"
 ) {}
+export class SignInRequired extends define("SignInRequired", "SIGN_IN_REQUIRED") {}
+export class SignInFailed extends define("SignInFailed", "SIGN_IN_FAILED") {}
+export class SignUpClosed extends define("SignUpClosed", "SIGN_UP_CLOSED") {}
+export class EmailTaken extends define("EmailTaken", "EMAIL_TAKEN") {}
+export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_LINK_INVALID") {}
+export class CrossOriginRefused extends define("CrossOriginRefused", "CROSS_ORIGIN_REFUSED") {}
+export class OperatorOnly extends define("OperatorOnly", "OPERATOR_ONLY") {}
+export class LastMember extends define("LastMember", "LAST_MEMBER") {}
+export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING") {}
 export class NotFound extends define("NotFound", "NOT_FOUND") {}
 export class MethodNotAllowed extends define("MethodNotAllowed", "METHOD_NOT_ALLOWED") {}
 export class RequestTimeout extends define("RequestTimeout", "REQUEST_TIMEOUT") {}

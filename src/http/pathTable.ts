@@ -1,6 +1,5 @@
 // Which methods each path takes, for 405 answers and preflights.
-import { HttpApi } from "effect/http-api"
-import { Api } from "../Api.ts"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { access } from "./routes.ts"
 
 export interface PathMethods {
@@ -9,8 +8,35 @@ export interface PathMethods {
   readonly crossOrigin: Set<string>
 }
 
-/** Path to methods, read off the contract; `systemPaths` are the GET paths outside it. */
-export const pathTable = (systemPaths: ReadonlyArray<string>): ReadonlyArray<PathMethods> => {
+export interface ContractEndpoint {
+  /** `group.endpoint`. */
+  readonly name: string
+  readonly method: string
+  readonly path: string
+}
+
+/** Every endpoint of a contract. */
+export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  contract: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<ContractEndpoint> => {
+  const endpoints: Array<ContractEndpoint> = []
+  HttpApi.reflect(contract, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) =>
+      void endpoints.push({
+        name: `${group.identifier}.${endpoint.identifier}`,
+        method: endpoint.method,
+        path: endpoint.path
+      })
+  })
+  return endpoints
+}
+
+/** Path to methods; `systemPaths` are the GET paths outside the contracts. */
+export const pathTable = (
+  endpoints: ReadonlyArray<ContractEndpoint>,
+  systemPaths: ReadonlyArray<string>
+): ReadonlyArray<PathMethods> => {
   const table = new Map<string, PathMethods>()
   const entry = (path: string) => {
     const found = table.get(path) ?? {
@@ -22,17 +48,12 @@ export const pathTable = (systemPaths: ReadonlyArray<string>): ReadonlyArray<Pat
     return found
   }
   for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
-  HttpApi.reflect(Api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, group }) => {
-      const { methods, crossOrigin } = entry(endpoint.path)
-      methods.add(endpoint.method)
-      if (endpoint.method === "GET") methods.add("HEAD")
-      const name = `${group.identifier}.${endpoint.identifier}`
-      if (access[name]?.crossOrigin === true || group.identifier === "playground")
-        crossOrigin.add(endpoint.method)
-    }
-  })
+  for (const { name, method, path } of endpoints) {
+    const { methods, crossOrigin } = entry(path)
+    methods.add(method)
+    if (method === "GET") methods.add("HEAD")
+    if (access[name]?.crossOrigin === true || name.startsWith("playground.")) crossOrigin.add(method)
+  }
   return [...table.values()]
 }
 

@@ -66,6 +66,15 @@ export interface Settlement {
   readonly watchAt: Date
 }
 
+/** What the chain said about a report. */
+export interface Verdict {
+  readonly at: Date
+  /** Why it is still pending, or what does not match. */
+  readonly reason: string
+  readonly expected?: string | undefined
+  readonly actual?: string | undefined
+}
+
 /** A kept report that is due for another look at the chain. */
 export interface DueReport {
   readonly payment: Payment
@@ -133,9 +142,11 @@ export class PaymentRepo extends Context.Service<
     readonly noteCheck: (
       paymentId: PaymentId,
       evidence: Evidence,
-      outcome: string,
+      verdict: Verdict,
       nextCheckAt: Date | null
     ) => Effect.Effect<void>
+    /** Notes a verdict for the payment's history alone. A verdict that stays the same is noted once. */
+    readonly noteVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
     /** Takes due reports; each is out of other instances' sight until `leaseUntil`. */
     readonly takeDueReports: (
       at: Date,

@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
       yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)
       return Option.some(settled)
     }),
-    noteCheck: (paymentId, evidence, _outcome, nextCheckAt) =>
+    noteCheck: (paymentId, evidence, _verdict, nextCheckAt) =>
       Effect.sync(() => {
         const key = reportKey(paymentId, evidence)
         const kept = reports.get(key)
@@ -152,6 +152,7 @@ const make = Effect.gen(function* () {
           reports.set(key, { ...kept, checks: kept.checks + 1, nextCheckAt })
         }
       }),
+    noteVerdict: () => Effect.void,
     takeDueReports: (at, leaseUntil, limit) =>
       Effect.sync(() => {
         const due = [...reports].filter(([, kept]) => isDue(kept.nextCheckAt, at)).slice(0, limit)

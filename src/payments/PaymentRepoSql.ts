@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
         ${report.nextCheckAt}::timestamptz
       FROM found WHERE status = 'pending'
       ON CONFLICT (payment_id, evidence) DO UPDATE SET
-        reported_at = excluded.reported_at, checks = 0, outcome = NULL, next_check_at = excluded.next_check_at
+        reported_at = excluded.reported_at, checks = 0, next_check_at = excluded.next_check_at
     ), evicted AS (
       DELETE FROM payment_reports r USING (
         SELECT payment_id, evidence FROM payment_reports

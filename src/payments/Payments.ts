@@ -27,8 +27,10 @@ import { settledEvent } from "../domain/Webhook.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
 import { IntentTokens } from "../intents/IntentTokens.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
+import { evidenceKey } from "./evidenceKey.ts"
 import { mismatchError } from "./mismatchError.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
+import { verdictOf } from "./verdictOf.ts"
 
 export interface SettlementReport {
   readonly buyerDidToken: string
@@ -59,6 +61,8 @@ export type Look =
 const firstCheckMillis = 5_000
 /** How long after settlement the block is first checked for a reorganisation. */
 const firstWatchMillis = 60_000
+/** How many evidences the process remembers the verdict of. */
+const notedVerdicts = 10_000
 /** Seconds until a node that did not answer is worth another request. */
 const chainRetryAfter = 5
 /**
@@ -239,6 +243,18 @@ export class Payments extends Context.Service<
           })
           .pipe(Effect.mapError(refusalOf))
 
+      /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
+      const noted = new Map<string, string>()
+      const noteChange = Effect.fnUntraced(function* (paymentId: PaymentId, evidence: Evidence, found: Look) {
+        const verdict = verdictOf(found, yield* DateTime.nowAsDate)
+        if (verdict === undefined) return
+        const key = `${paymentId} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
+        if (noted.get(key) === verdict.reason) return
+        if (noted.size >= notedVerdicts) noted.clear()
+        noted.set(key, verdict.reason)
+        yield* repo.noteVerdict(paymentId, evidence, verdict)
+      })
+
       const report = Effect.fnUntraced(function* (
         principal: Principal,
         paymentId: PaymentId,
@@ -265,12 +281,18 @@ export class Payments extends Context.Service<
         const outcome = decided(found.value, evidence) ?? (yield* look(found.value, evidence, at))
         switch (outcome._tag) {
           case "Refused": {
-            if (outcome.final && outcome.error._tag === "TestSettlementMismatch") {
-              yield* repo.noteCheck(paymentId, evidence, outcome.error.reason ?? "mismatch", null)
+            if (outcome.error._tag === "TestSettlementMismatch") {
+              const verdict = verdictOf(outcome, yield* DateTime.nowAsDate)
+              if (outcome.final && verdict !== undefined) {
+                yield* repo.noteCheck(paymentId, evidence, verdict, null)
+              } else {
+                yield* noteChange(paymentId, evidence, outcome)
+              }
             }
             return yield* outcome.error
           }
           case "Pending":
+            yield* noteChange(paymentId, evidence, outcome)
             return outcome.reason === "rpc_unavailable"
               ? yield* new ChainUnavailableError({ retryAfter: chainRetryAfter })
               : { _tag: "Pending", payment: outcome.payment }

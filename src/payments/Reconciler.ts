@@ -7,6 +7,7 @@ import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
+import { verdictOf } from "./verdictOf.ts"
 
 /** Delays between looks at one report: 5 s doubling to 5 minutes. */
 const lookAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
@@ -63,15 +64,12 @@ const make = Effect.gen(function* () {
     )
 
   const look = Effect.fn("Reconciler.look")(function* ({ payment, evidence, reportedAt, checks }: DueReport) {
-    const note = (outcome: string, nextCheckAt: Date | null) =>
-      repo.noteCheck(payment.id, evidence, outcome, nextCheckAt)
     const found = yield* payments.look(payment, evidence, reportedAt)
-    if (found._tag === "Pending") {
-      yield* note(found.reason, yield* later(yield* delayOf(checks)))
-    } else if (found._tag === "Refused") {
-      const outcome = found.error.reason ?? found.error.code
-      yield* note(outcome, found.final ? null : yield* later(yield* delayOf(checks)))
-    }
+    const verdict = verdictOf(found, yield* DateTime.nowAsDate)
+    if (verdict === undefined) return
+    const final = found._tag === "Refused" && found.final
+    const nextCheckAt = final ? null : yield* later(yield* delayOf(checks))
+    yield* repo.noteCheck(payment.id, evidence, verdict, nextCheckAt)
   })
 
   const isDropped = Effect.fnUntraced(function* (transfer: WatchedTransfer, why: string) {

@@ -5,10 +5,10 @@ import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
-import { FailureReason, PaymentId } from "../domain/Payment.ts"
+import { type Evidence, FailureReason, PaymentId } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { evidenceKey } from "./evidenceKey.ts"
-import type { PaymentRepo, WatchedTransfer } from "./PaymentRepo.ts"
+import type { PaymentRepo, Verdict, WatchedTransfer } from "./PaymentRepo.ts"
 import { AtomicFromNumeric, PaymentRow, toPayment } from "./PaymentRow.ts"
 
 const decodeDueReports = Schema.decodeUnknownEffect(
@@ -45,17 +45,51 @@ const decodeWatched = Schema.decodeUnknownEffect(
   )
 )
 
+/** How many changes of verdict are kept for a payment; the oldest go first. */
+const keptVerdicts = 50
+
+const reportOf = (sql: SqlClient.SqlClient, paymentId: PaymentId, evidence: Evidence) => sql`
+  SELECT payment_id, evidence, outcome FROM payment_reports
+  WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)} FOR UPDATE`
+
+/** Ends a statement whose `noted` holds the report with its `former` outcome: keeps the change. */
+const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdict) => sql`
+  kept AS (
+    INSERT INTO payment_verdicts
+      (payment_id, at, evidence, reported_at, transaction_id, payer_address, verdict, expected, actual)
+    SELECT payment_id, ${verdict.at}::timestamptz, evidence, reported_at, transaction_id, payer_address, outcome,
+      ${verdict.expected ?? null}::text, ${verdict.actual ?? null}::text
+    FROM noted WHERE former IS DISTINCT FROM outcome
+    RETURNING payment_id
+  )
+  DELETE FROM payment_verdicts WHERE EXISTS (SELECT 1 FROM kept) AND payment_id = ${paymentId}
+    AND at < (SELECT at FROM payment_verdicts WHERE payment_id = ${paymentId}
+      ORDER BY at DESC OFFSET ${keptVerdicts - 2} LIMIT 1)`
+
 /** The part of PaymentRepo that works without a request. */
 export const makeReconcilerStatements = (
   sql: SqlClient.SqlClient
 ): Pick<
   PaymentRepo["Service"],
-  "noteCheck" | "takeDueReports" | "expire" | "takeWatched" | "noteWatched"
+  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "takeWatched" | "noteWatched"
 > => ({
-  noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, outcome, nextCheckAt) {
+  noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, verdict, nextCheckAt) {
     yield* sql`
-        UPDATE payment_reports SET outcome = ${outcome}, checks = checks + 1, next_check_at = ${nextCheckAt}
-        WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)}`
+        WITH known AS (${reportOf(sql, paymentId, evidence)}), noted AS (
+          UPDATE payment_reports r SET outcome = ${verdict.reason}, checks = r.checks + 1,
+            next_check_at = ${nextCheckAt}
+          FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
+          RETURNING r.*, known.outcome AS former
+        ), ${history(sql, paymentId, verdict)}`
+  }, Effect.orDie),
+  noteVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
+    yield* sql`
+        WITH known AS (${reportOf(sql, paymentId, evidence)}), noted AS (
+          UPDATE payment_reports r SET outcome = ${verdict.reason}
+          FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
+            AND known.outcome IS DISTINCT FROM ${verdict.reason}
+          RETURNING r.*, known.outcome AS former
+        ), ${history(sql, paymentId, verdict)}`
   }, Effect.orDie),
   takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
     const rows = yield* sql`

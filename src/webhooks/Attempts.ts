@@ -115,6 +115,7 @@ export class Attempts extends Context.Service<
           responseStatus: answered?.status ?? null,
           failure: ok ? null : outcome._tag === "Failed" ? outcome.failure : "status",
           responseBody: answered?.body ?? null,
+          requestHead: outcome.requestHead ?? null,
           status: ok ? "delivered" : Option.isSome(delay) ? "pending" : exhausted(claimed),
           dueAt: Option.match(delay, {
             onNone: () => null,
@@ -134,6 +135,7 @@ export class Attempts extends Context.Service<
             responseStatus: null,
             failure: "interrupted",
             responseBody: null,
+            requestHead: null,
             status: exhausted(claimed),
             dueAt: null
           })

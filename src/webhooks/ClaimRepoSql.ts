@@ -23,6 +23,7 @@ const toRecord = ({ claimed, ...result }: AttemptResult) => ({
   response_status: result.responseStatus,
   failure: result.failure,
   response_body: result.responseBody === null ? null : Buffer.from(result.responseBody).toString("hex"),
+  request_head: result.requestHead,
   status: result.status,
   due_at: result.dueAt
 })
@@ -73,7 +74,7 @@ export const claimsSql = Effect.gen(function* () {
           INSERT INTO webhook_attempts (delivery_id, number, manual, started_at)
           SELECT id, attempts + 1, true, ${claim.at}::timestamptz FROM d
           ON CONFLICT (delivery_id, number) DO UPDATE SET manual = true, started_at = excluded.started_at,
-            duration_ms = NULL, response_status = NULL, failure = NULL, response_body = NULL
+            duration_ms = NULL, response_status = NULL, failure = NULL, response_body = NULL, request_head = NULL
         )
         SELECT ${claimed} FROM d, e`
     )
@@ -137,7 +138,7 @@ export const claimsSql = Effect.gen(function* () {
       WITH r AS (
         SELECT * FROM jsonb_to_recordset(${JSON.stringify(results.map(toRecord))}::text::jsonb) AS r (
           id uuid, claim_id uuid, attempt integer, url text, at timestamptz, duration_ms integer,
-          response_status integer, failure text, response_body text, status text, due_at timestamptz)
+          response_status integer, failure text, response_body text, request_head text, status text, due_at timestamptz)
       ), d AS (
         UPDATE webhook_deliveries d SET
           status = CASE WHEN r.status = 'pending' AND e.deleted_at IS NOT NULL THEN 'cancelled' ELSE r.status END,
@@ -149,7 +150,8 @@ export const claimsSql = Effect.gen(function* () {
         RETURNING d.id, d.merchant_id, d.env, d.endpoint_id, d.status
       ), attempt AS (
         UPDATE webhook_attempts a SET duration_ms = r.duration_ms, response_status = r.response_status,
-          failure = r.failure, response_body = decode(r.response_body, 'hex')
+          failure = r.failure, response_body = decode(r.response_body, 'hex'),
+          request_head = r.request_head
         FROM d JOIN r USING (id) WHERE a.delivery_id = d.id AND a.number = r.attempt
       ), latest AS (
         SELECT d.endpoint_id, r.url,

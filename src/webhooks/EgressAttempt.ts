@@ -24,8 +24,8 @@ const maxDials = 3
 const hostHeader = (url: URL): string =>
   url.port === "" ? originOf(url).replace(/:\d+$/, "") : originOf(url)
 
-const requestBytes = (url: URL, headers: SignatureHeaders, body: Uint8Array): Buffer => {
-  const head = [
+const requestHeadOf = (url: URL, headers: SignatureHeaders, body: Uint8Array): string =>
+  [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${hostHeader(url)}`,
     "user-agent: Quittance-Webhooks/1",
@@ -33,11 +33,11 @@ const requestBytes = (url: URL, headers: SignatureHeaders, body: Uint8Array): Bu
     "accept-encoding: identity",
     "content-type: application/json",
     `content-length: ${body.length}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    "\r\n"
-  ]
-  return Buffer.concat([Buffer.from(head.join("\r\n"), "latin1"), body])
-}
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  ].join("\r\n")
+
+const requestBytes = (head: string, body: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), body])
 
 /**
  * Prepares attempts under a policy. An attempt signs with the time at which it writes, and whatever socket it
@@ -47,7 +47,7 @@ export const makeAttempt = (
   policy: EgressPolicyShape,
   resolver: Resolver["Service"],
   pool: ConnectionPool
-): ((request: SendRequest) => Effect.Effect<Answer, SendFailure>) => {
+): ((request: SendRequest, onHead: (head: string) => void) => Effect.Effect<Answer, SendFailure>) => {
   const ownAddresses = new Set(policy.ownHosts.flatMap((host) => canonicalAddress(host) ?? []))
   const mayReach = (address: string): boolean =>
     isPublicAddress(address) && !ownAddresses.has(canonicalAddress(address) ?? address)
@@ -82,7 +82,7 @@ export const makeAttempt = (
     return dialFrom(0)
   }
 
-  return (request) => {
+  return (request, onHead) => {
     if (!/^[\x21-\x7e]+$/.test(request.id)) return Effect.die(new TypeError("delivery id is not header-safe"))
     let abandon = (): void => {}
     const attempt = Effect.gen(function* () {
@@ -102,9 +102,10 @@ export const makeAttempt = (
 
       const now = yield* Clock.currentTimeMillis
       const signable = { id: request.id, timestamp: Math.floor(now / 1000), body: request.body }
-      const bytes = requestBytes(url, signatureHeaders(signable, request.secret), request.body)
+      const head = requestHeadOf(url, signatureHeaders(signable, request.secret), request.body)
+      onHead(head)
       const response = yield* connection
-        .exchange(bytes, policy.budgets)
+        .exchange(requestBytes(head, request.body), policy.budgets)
         .pipe(
           Effect.tapError(() =>
             pooled === undefined

@@ -21,7 +21,7 @@ export const SendFailure = Schema.Literals(["dns", "blocked", "connect", "tls", 
 export type SendFailure = typeof SendFailure.Type
 
 /** What became of one attempt. Durations in milliseconds. */
-export type SendOutcome =
+export type SendOutcome = (
   | {
       readonly _tag: "Answered"
       readonly status: number
@@ -32,6 +32,10 @@ export type SendOutcome =
       readonly body?: Uint8Array
     }
   | { readonly _tag: "Failed"; readonly failure: SendFailure; readonly durationMs: number }
+) & {
+  /** Request line and headers as they were sent; absent where nothing was. */
+  readonly requestHead?: string
+}
 
 /** An answer with this status, as an outcome to script. */
 export const answered = (status: number, durationMs = 0): SendOutcome => ({

@@ -69,6 +69,8 @@ export interface AttemptResult {
   /** Null exactly where the receiver accepted. */
   readonly failure: AttemptFailure | null
   readonly responseBody: Uint8Array | null
+  /** Request line and headers as sent; null where nothing was. */
+  readonly requestHead: string | null
   readonly status: DeliveryStatus
   /** Set exactly where `status` is `pending`. */
   readonly dueAt: Date | null

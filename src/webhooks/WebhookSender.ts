@@ -45,7 +45,10 @@ export class WebhookSender extends Context.Service<
 
       const send = Effect.fn("WebhookSender.send")(function* (request: SendRequest) {
         const started = yield* Clock.monotonicTimeNanos
-        const result = yield* attempt(request).pipe(
+        let sent: { readonly requestHead: string } | undefined
+        const result = yield* attempt(request, (requestHead) => {
+          sent = { requestHead }
+        }).pipe(
           Effect.timeoutOrElse({
             duration: policy.budgets.totalMillis,
             orElse: () => Effect.fail("timeout" as const)
@@ -54,8 +57,8 @@ export class WebhookSender extends Context.Service<
         )
         const durationMs = Number(((yield* Clock.monotonicTimeNanos) - started) / 1_000_000n)
         return Result.match(result, {
-          onSuccess: (answer): SendOutcome => ({ _tag: "Answered", ...answer, durationMs }),
-          onFailure: (failure): SendOutcome => ({ _tag: "Failed", failure, durationMs })
+          onSuccess: (answer): SendOutcome => ({ _tag: "Answered", ...answer, durationMs, ...sent }),
+          onFailure: (failure): SendOutcome => ({ _tag: "Failed", failure, durationMs, ...sent })
         })
       })
 

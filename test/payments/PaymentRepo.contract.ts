@@ -192,9 +192,9 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(due?.payment.id).toBe(payment.id)
       // Taken: out of others' sight until the lease ends.
       expect(yield* repo.takeDueReports(after(6), after(60), 10)).toHaveLength(0)
-      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), "not_found", after(10))
+      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), { at: after(3), reason: "not_found" }, after(10))
       expect((yield* repo.takeDueReports(after(10), after(60), 10))[0]?.checks).toBe(1)
-      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), "amount", null)
+      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), { at: after(3), reason: "amount" }, null)
       expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
@@ -213,7 +213,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       ]
       for (const evidence of [...all, evidenceOf(hash(1))]) yield* report(evidence)
       // A final mismatch of one ends the looking at that one alone.
-      yield* repo.noteCheck(payment.id, evidenceOf(hash(1), 2_000_000n), "declared_changes", null)
+      yield* repo.noteCheck(
+        payment.id,
+        evidenceOf(hash(1), 2_000_000n),
+        { at: after(3), reason: "declared_changes" },
+        null
+      )
       const due = yield* repo.takeDueReports(after(3), after(60), 10)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(2), hash(3)].sort())
     }))
@@ -237,7 +242,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       for (let seed = 2; seed < 30; seed++) {
         const wrong = evidenceOf(hash(seed))
         yield* report(wrong, seed)
-        yield* repo.noteCheck(payment.id, wrong, "amount", null)
+        yield* repo.noteCheck(payment.id, wrong, { at: after(3), reason: "amount" }, null)
       }
       const due = yield* repo.takeDueReports(after(200), after(300), 100)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(99)].sort())

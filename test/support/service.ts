@@ -1,6 +1,6 @@
 // The whole service for wire tests: real HTTP on a free port, a real database, the
 // in-memory chain and sender. Every response is checked against the OpenAPI document.
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import * as App from "../../src/App.ts"
@@ -11,6 +11,7 @@ import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { Address, type Env } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import { RateLimiter } from "../../src/http/RateLimiter.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
@@ -55,6 +56,7 @@ export interface TestService {
   readonly chain: MemoryChain["Service"]
   readonly sender: WebhookSenderMemory["Service"]
   readonly auth: KeyAuth["Service"]
+  readonly alerts: { readonly raise: (about: { tenant: string; subject: string }) => Effect.Effect<void> }
   readonly newMerchant: Effect.Effect<TestMerchant>
   readonly newKey: (
     merchant: TestMerchant,
@@ -83,6 +85,7 @@ export const startService = (
     const port = address._tag === "UnixPathAddress" ? 0 : address.port
     const use = <A, E>(effect: Effect.Effect<A, E, TestServices>) => Effect.provideContext(effect, context)
     const auth = yield* use(Effect.service(KeyAuth))
+    const alerts = yield* use(Effect.service(Alerts))
 
     const newMerchant = Effect.map(
       auth.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } }),
@@ -94,6 +97,15 @@ export const startService = (
       chain: yield* use(Effect.service(MemoryChain)),
       sender: yield* use(Effect.service(WebhookSenderMemory)),
       auth,
+      alerts: {
+        raise: ({ tenant, subject }) =>
+          alerts.raise({
+            kind: "transfer_dropped",
+            tenant: Option.some({ merchantId: MerchantId.make(tenant), env: "test" }),
+            subject,
+            message: "The chain no longer shows the transfer."
+          })
+      },
       newMerchant,
       newKey: (merchant, kind, env, permission) =>
         Effect.gen(function* () {

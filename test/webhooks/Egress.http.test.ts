@@ -25,7 +25,13 @@ describe("the request", () => {
   liveEffect("shows nothing of what a private peer answers but its status", () =>
     Effect.gen(function* () {
       const { send } = yield* subject()
-      expect(Object.keys(yield* send).toSorted()).toEqual(["_tag", "durationMs", "ok", "status"])
+      expect(Object.keys(yield* send).toSorted()).toEqual([
+        "_tag",
+        "durationMs",
+        "ok",
+        "requestHead",
+        "status"
+      ])
     })
   )
 

@@ -114,6 +114,7 @@ export const resultOf = (
   responseStatus: 200,
   failure: null,
   responseBody: null,
+  requestHead: null,
   status: "delivered",
   dueAt: null,
   ...change

@@ -1,0 +1,50 @@
+// The dashboard as one layer: its API, its files, and what only it keeps.
+import { Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { MerchantRepo } from "../keys/MerchantRepo.ts"
+import { DashboardApi } from "./Api.ts"
+import { AccountRepo } from "./accounts/AccountRepo.ts"
+import { Accounts } from "./accounts/Accounts.ts"
+import * as AccountsHttp from "./accounts/Http.ts"
+import { Passwords } from "./accounts/Passwords.ts"
+import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
+import * as AlertsHttp from "./alerts/Http.ts"
+import * as KeysHttp from "./keys/Http.ts"
+import * as Pages from "./Pages.ts"
+import * as PaymentsHttp from "./payments/Http.ts"
+import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
+import * as SessionLive from "./SessionLive.ts"
+import * as SettingsHttp from "./settings/Http.ts"
+import { MemberRepo } from "./settings/MemberRepo.ts"
+import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
+import * as WebhooksHttp from "./webhooks/Http.ts"
+
+const repos = Layer.mergeAll(
+  PaymentPagesRepo.layer,
+  DeliveryPagesRepo.layer,
+  AlertPagesRepo.layer,
+  MemberRepo.layer,
+  MerchantRepo.layer
+)
+
+/** People's accounts; also the operator's commands use it. */
+export const layerAccounts = Accounts.layer.pipe(
+  Layer.provide(Layer.mergeAll(AccountRepo.layer, Passwords.layer))
+)
+
+/** Routes for the service's router. */
+export const layer = Layer.merge(
+  HttpApiBuilder.layer(DashboardApi).pipe(
+    Layer.provide([
+      AccountsHttp.layerSignIn,
+      AccountsHttp.layerAccount,
+      PaymentsHttp.layer,
+      KeysHttp.layer,
+      WebhooksHttp.layer,
+      SettingsHttp.layer,
+      AlertsHttp.layer
+    ]),
+    Layer.provide(SessionLive.layer)
+  ),
+  Pages.layer
+).pipe(Layer.provide(Layer.merge(layerAccounts, repos)))

@@ -1,0 +1,108 @@
+// The dashboard's files: one HTML shell for every page, its script and its styles.
+// They are public and the same for everybody; what a page shows comes from its API.
+import { join } from "node:path"
+import { Effect, type Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { AppConfig } from "../AppConfig.ts"
+import { acceptsGzip, browserBundle, bundleAnswer } from "../http/BrowserBundle.ts"
+
+const envs = ["test", "live"]
+
+/** Paths that answer with the shell; the browser's own router tells them apart. */
+const shellPaths = [
+  "/dashboard",
+  "/dashboard/sign-in",
+  "/dashboard/sign-up",
+  "/dashboard/welcome",
+  ...envs.flatMap((env) =>
+    ["", "/:page", "/:page/:id"].map((rest) => `/dashboard/:merchantId/${env}${rest}` as const)
+  )
+] as const
+
+/** Every GET path here, for the answers to other methods. */
+export const dashboardPaths: ReadonlyArray<string> = [
+  ...shellPaths,
+  "/dashboard/app.js",
+  "/dashboard/app.css",
+  "/dashboard/icon.svg"
+]
+
+/** Nothing inline, nothing from elsewhere but merchants' logos, no frames around it. */
+const securityHeaders = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()"
+}
+
+const shell = (signUp: "open" | "closed") => `<!doctype html>
+<html lang="en" data-sign-up="${signUp}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Quittance</title>
+<link rel="icon" href="/dashboard/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/dashboard/app.css">
+<script src="/dashboard/app.js" defer></script>
+</head>
+<body>
+<div id="app"><noscript>The dashboard needs JavaScript.</noscript></div>
+</body>
+</html>
+`
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+const bundle = browserBundle(join(import.meta.dir, "browser/main.tsx"))
+
+const styles = Effect.promise(async () => {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, "browser/dashboard.css")],
+    minify: true
+  })
+  const css = new Uint8Array((await outputs[0]?.arrayBuffer()) ?? new ArrayBuffer())
+  return { css, gzip: Bun.gzipSync(css, { level: 9 }) }
+})
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { signUp } = yield* AppConfig
+    const made = yield* Effect.cached(styles)
+    const page = HttpServerResponse.setHeaders(HttpServerResponse.html(shell(signUp)), securityHeaders)
+
+    for (const path of shellPaths) yield* router.add("GET", path, Effect.succeed(page))
+    yield* router.add(
+      "GET",
+      "/dashboard/app.js",
+      Effect.map(bundleAnswer(bundle, { crossOrigin: false }), HttpServerResponse.setHeaders(securityHeaders))
+    )
+    yield* router.add(
+      "GET",
+      "/dashboard/app.css",
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const { css, gzip } = yield* made
+        const zipped = acceptsGzip(headers["accept-encoding"])
+        return HttpServerResponse.uint8Array(zipped ? gzip : css, {
+          contentType: "text/css; charset=utf-8",
+          headers: {
+            ...securityHeaders,
+            vary: "accept-encoding",
+            ...(zipped ? { "content-encoding": "gzip" } : {})
+          }
+        })
+      })
+    )
+    yield* router.add(
+      "GET",
+      "/dashboard/icon.svg",
+      Effect.succeed(
+        HttpServerResponse.text(icon, { contentType: "image/svg+xml", headers: securityHeaders })
+      )
+    )
+  })
+)

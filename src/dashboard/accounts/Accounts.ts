@@ -1,0 +1,184 @@
+// People: signing up and in, sessions, one-time links. A token is 32 random bytes
+// that only its holder has; the database keeps its SHA-256.
+import { createHash } from "node:crypto"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64Url } from "effect/encoding"
+import type { Address } from "../../domain/Chain.ts"
+import { EmailTaken, OneTimeLinkInvalid, SignInFailed } from "../../domain/Errors.ts"
+import { type FirstKeys, KeyAuth } from "../../keys/KeyAuth.ts"
+import type { Session } from "../Session.ts"
+import { AccountRepo, type OneTimeLink } from "./AccountRepo.ts"
+import { Passwords } from "./Passwords.ts"
+
+const day = 24 * 3_600_000
+/** A session ends after so long without use. */
+const idleMillis = 7 * day
+/** A session ends so long after sign-in, however much it is used. */
+export const sessionMillis = 30 * day
+/** Use is noted once in so long. */
+const slideEveryMillis = 3_600_000
+const linkMillis = 3 * day
+
+const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest()
+
+export interface Started {
+  readonly session: Session
+  /** For the cookie. */
+  readonly token: string
+}
+
+export interface SignUp {
+  readonly email: string
+  readonly password: string
+  readonly merchantName: string
+  readonly receiver: Address
+}
+
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    /** A user, its merchant and the merchant's first keys: all or nothing. */
+    readonly signUp: (
+      input: SignUp & { readonly operator?: boolean }
+    ) => Effect.Effect<Started & { readonly keys: FirstKeys }, EmailTaken>
+    /** One answer, and one time to it, for a wrong password and an unknown account. */
+    readonly signIn: (email: string, password: string) => Effect.Effect<Started, SignInFailed>
+    readonly find: (token: string) => Effect.Effect<Option.Option<Session>>
+    readonly signOut: (session: Session) => Effect.Effect<void>
+    /** Ends every session of the user. */
+    readonly signOutEverywhere: (session: Session) => Effect.Effect<void>
+    /** Ends every other session, and starts this one anew. */
+    readonly changePassword: (
+      session: Session,
+      current: string,
+      next: string
+    ) => Effect.Effect<Started, SignInFailed>
+    /** The token of a link that works once, for three days. */
+    readonly createLink: (link: OneTimeLink) => Effect.Effect<string>
+    /**
+     * Signs the link's holder in. Sets the password of a new account, or with `resetPassword` of any;
+     * otherwise an account that has one must prove it.
+     */
+    readonly redeem: (
+      token: string,
+      password: string
+    ) => Effect.Effect<Started, OneTimeLinkInvalid | SignInFailed>
+  }
+>()("quittance/dashboard/Accounts") {
+  static readonly layer: Layer.Layer<
+    Accounts,
+    never,
+    AccountRepo | Passwords | KeyAuth | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const repo = yield* AccountRepo
+      const passwords = yield* Passwords
+      const keys = yield* KeyAuth
+      const random = yield* SecureRandom.SecureRandom
+
+      const newToken = Effect.map(random.randomBytes(32), Base64Url.encode)
+
+      const find = Effect.fn("Accounts.find")(function* (token: string) {
+        const at = yield* DateTime.nowAsDate
+        return yield* repo.findSession(hashOf(token), {
+          at,
+          slideBefore: new Date(at.getTime() + idleMillis - slideEveryMillis),
+          slideTo: new Date(at.getTime() + idleMillis),
+          startedAfter: new Date(at.getTime() - sessionMillis)
+        })
+      })
+
+      const start = Effect.fnUntraced(function* (userId: string): Effect.fn.Return<Started> {
+        const token = yield* newToken
+        const at = yield* DateTime.nowAsDate
+        yield* repo.insertSession({
+          hash: hashOf(token),
+          userId,
+          at,
+          expiresAt: new Date(at.getTime() + idleMillis)
+        })
+        const session = yield* find(token)
+        return Option.isSome(session)
+          ? { session: session.value, token }
+          : yield* Effect.die(new Error("A session ended as it began"))
+      })
+
+      const proved = Effect.fnUntraced(function* (email: string, password: string) {
+        const user = yield* repo.findCredentials(email)
+        const hash = Option.match(user, { onNone: () => null, onSome: (found) => found.password_hash })
+        const ok = yield* passwords.verify(password, hash)
+        if (!ok || Option.isNone(user)) return yield* new SignInFailed()
+        return user.value.id
+      })
+
+      return Accounts.of({
+        find,
+        signUp: Effect.fn("Accounts.signUp")(function* (input) {
+          const passwordHash = yield* passwords.hash(input.password)
+          const id = yield* random.uuidV7()
+          const at = yield* DateTime.nowAsDate
+          const issued = yield* repo.transaction(
+            Effect.gen(function* () {
+              const user = { id, email: input.email, passwordHash, operator: input.operator ?? false }
+              if (!(yield* repo.insertUser(user, at))) return yield* new EmailTaken()
+              const made = yield* keys.createMerchant({
+                name: input.merchantName,
+                receivers: { test: input.receiver, live: input.receiver }
+              })
+              yield* repo.join(made.merchant.id, id, at)
+              return made.keys
+            })
+          )
+          return { ...(yield* start(id)), keys: issued }
+        }),
+        signIn: Effect.fn("Accounts.signIn")(function* (email, password) {
+          return yield* start(yield* proved(email, password))
+        }),
+        signOut: (session) => repo.deleteSession(session.hash),
+        signOutEverywhere: (session) => repo.deleteSessions(session.user.id),
+        changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next) {
+          const id = yield* proved(session.user.email, current)
+          const hash = yield* passwords.hash(next)
+          yield* repo.transaction(Effect.andThen(repo.setPassword(id, hash, false), repo.deleteSessions(id)))
+          return yield* start(id)
+        }),
+        createLink: Effect.fn("Accounts.createLink")(function* (link) {
+          const token = yield* newToken
+          const at = yield* DateTime.nowAsDate
+          yield* repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis))
+          return token
+        }),
+        redeem: Effect.fn("Accounts.redeem")(function* (token, password) {
+          const at = yield* DateTime.nowAsDate
+          const hash = hashOf(token)
+          const link = yield* repo.findLink(hash, at)
+          if (Option.isNone(link)) return yield* new OneTimeLinkInvalid()
+          const { email, merchantId, resetPassword, operator } = link.value
+          const existing = yield* repo.findCredentials(email)
+          const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
+          const passwordHash = keeps
+            ? yield* Effect.as(proved(email, password), null)
+            : yield* passwords.hash(password)
+          const freshId = yield* random.uuidV7()
+          const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
+          yield* repo.transaction(
+            Effect.gen(function* () {
+              if (!(yield* repo.useLink(hash, at))) return yield* new OneTimeLinkInvalid()
+              if (Option.isNone(existing)) {
+                const user = { id: userId, email, passwordHash: passwordHash ?? "", operator }
+                if (!(yield* repo.insertUser(user, at))) return yield* new OneTimeLinkInvalid()
+              } else if (passwordHash !== null) {
+                yield* repo.setPassword(userId, passwordHash, operator)
+                yield* repo.deleteSessions(userId)
+              }
+              if (merchantId !== null) yield* repo.join(merchantId, userId, at)
+            })
+          )
+          return yield* start(userId)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,40 @@
+// The contract of the alerts' page.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+export const AlertView = Schema.Struct({
+  id: Uuid,
+  kind: Schema.String,
+  /** `service`: concerns every merchant; an operator acknowledges it. */
+  scope: Schema.Literals(["merchant", "service"]),
+  /** A delivery's or a payment's id, by `kind`; null for what only the operator may read. */
+  subject: Schema.NullOr(Schema.String),
+  message: Schema.String,
+  createdAt: Schema.String,
+  acknowledgedAt: Schema.NullOr(Schema.String)
+})
+export type AlertView = typeof AlertView.Encoded
+
+/** The open ones first, then the newest; at most 100. */
+export const AlertsPage = Schema.Struct({ openAlerts: Schema.Int, alerts: Schema.Array(AlertView) })
+export type AlertsPage = typeof AlertsPage.Encoded
+
+export class AlertPagesApi extends HttpApiGroup.make("alertPages")
+  .add(
+    HttpApiEndpoint.get("list", "/alerts", { success: AlertsPage }),
+    HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
+      params: { ...memberParams, alertId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound), errorResponse(OperatorOnly)]
+    })
+  )
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

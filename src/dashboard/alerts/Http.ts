@@ -1,0 +1,64 @@
+// Alerts over HTTP. What concerns the whole service is told to merchants in general
+// words: nodes and wallets are the operator's.
+import { DateTime, Effect, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
+import { DashboardApi } from "../Api.ts"
+import { CurrentMember } from "../Session.ts"
+import { AlertPagesRepo, type AlertRow } from "./AlertPagesRepo.ts"
+import type { AlertsPage, AlertView } from "./Api.ts"
+
+const generalWords: Readonly<Record<string, string>> = {
+  rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
+  rpc_unreachable: "A node of the chain does not answer. Payments may take longer to settle.",
+  wrong_chain: "A node serves another chain. Settlement waits until the operator has corrected it.",
+  faucet_empty: "The test faucet's wallet is empty. Test buyers cannot be funded.",
+  faucet_not_configured: "The test faucet is off.",
+  faucet_wallet_shared: "The test faucet's wallet is used elsewhere too. Grants may be delayed."
+}
+
+const alertView =
+  (operator: boolean) =>
+  (row: AlertRow): AlertView => {
+    const service = row.merchant_id === null
+    const hidden = service && !operator
+    return {
+      id: row.id,
+      kind: row.kind,
+      scope: service ? "service" : "merchant",
+      subject: hidden ? null : row.subject,
+      message: hidden ? (generalWords[row.kind] ?? "The operator has been told.") : row.message,
+      createdAt: row.created_at.toISOString(),
+      acknowledgedAt: row.acknowledged_at?.toISOString() ?? null
+    }
+  }
+
+const isOpen = ({ acknowledged_at }: AlertRow) => acknowledged_at === null
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "alertPages",
+  Effect.fnUntraced(function* (handlers) {
+    const repo = yield* AlertPagesRepo
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const { tenant, user } = yield* CurrentMember
+        const rows = yield* repo.list(tenant)
+        const page: AlertsPage = {
+          openAlerts: rows.filter(isOpen).length,
+          alerts: rows.map(alertView(user.operator))
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      acknowledge: Effect.fnUntraced(function* ({ params }) {
+        const { tenant, user } = yield* CurrentMember
+        const scope = yield* repo.scopeOf(tenant, params.alertId)
+        if (Option.isNone(scope)) return yield* new NotFound()
+        if (scope.value === "service" && !user.operator) return yield* new OperatorOnly()
+        yield* repo.acknowledge(tenant, params.alertId, yield* DateTime.nowAsDate)
+      })
+    })
+  })
+)

@@ -1,0 +1,117 @@
+// The contract of the overview and of the payments' pages.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { PaymentNotFound } from "../../domain/Errors.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { PaymentStatus } from "../../domain/Payment.ts"
+import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { PaymentView } from "../../payments/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+/** How many days, today's included, the overview looks back; days are UTC's. */
+export const overviewDays = 30
+
+const Count = Schema.Int
+
+export const OverviewPage = Schema.Struct({
+  openAlerts: Count,
+  /** Oldest first, days without settlements included; `volume` in decimal USD. */
+  days: Schema.Array(Schema.Struct({ day: Schema.String, count: Count, volume: Schema.String })),
+  settled: Schema.Struct({ count: Count, volume: Schema.String }),
+  /** Of all times: they still wait. */
+  pending: Count,
+  failed: Count,
+  hasWebhookEndpoint: Schema.Boolean,
+  latest: Schema.Array(PaymentView)
+})
+export type OverviewPage = typeof OverviewPage.Encoded
+
+export const PaymentsPage = Schema.Struct({
+  openAlerts: Count,
+  payments: Schema.Array(PaymentView),
+  hasMore: Schema.Boolean
+})
+export type PaymentsPage = typeof PaymentsPage.Encoded
+
+const At = { at: Schema.String }
+
+/** What happened to a payment, oldest first. */
+export const TimelineEvent = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("opened"), ...At }),
+  Schema.Struct({
+    kind: Schema.Literal("reported"),
+    ...At,
+    transactionId: Schema.String,
+    payer: Schema.String
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("verdict"),
+    ...At,
+    transactionId: Schema.String,
+    /** A pending reason or a mismatch reason of the verification. */
+    verdict: Schema.String,
+    expected: Schema.NullOr(Schema.String),
+    actual: Schema.NullOr(Schema.String)
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("settled"),
+    ...At,
+    transactionId: Schema.String,
+    blockNumber: Schema.NullOr(Schema.String),
+    logPosition: Schema.NullOr(Schema.Int),
+    /** What was required and what the chain showed. */
+    checks: Schema.Array(
+      Schema.Struct({ field: Schema.String, expected: Schema.String, actual: Schema.String })
+    )
+  }),
+  Schema.Struct({ kind: Schema.Literal("dropped"), ...At }),
+  Schema.Struct({ kind: Schema.Literal("failed"), ...At, reason: Schema.String }),
+  Schema.Struct({
+    kind: Schema.Literal("attempt"),
+    ...At,
+    deliveryId: Uuid,
+    type: EventType,
+    number: Schema.Int,
+    manual: Schema.Boolean,
+    durationMs: Schema.NullOr(Schema.Int),
+    responseStatus: Schema.NullOr(Schema.Int),
+    failure: Schema.NullOr(AttemptFailure)
+  })
+])
+export type TimelineEvent = typeof TimelineEvent.Encoded
+
+export const PaymentPage = Schema.Struct({
+  openAlerts: Count,
+  payment: PaymentView,
+  receiver: Schema.String,
+  explorerUrl: Schema.String,
+  timeline: Schema.Array(TimelineEvent),
+  deliveries: Schema.Array(Schema.Struct({ id: Uuid, type: EventType, status: DeliveryStatus }))
+})
+export type PaymentPage = typeof PaymentPage.Encoded
+
+export class PaymentPagesApi extends HttpApiGroup.make("paymentPages")
+  .add(
+    HttpApiEndpoint.get("overview", "/overview", { success: OverviewPage }),
+    HttpApiEndpoint.get("list", "/payments", {
+      query: {
+        status: Schema.optionalKey(PaymentStatus),
+        /** A payment's id, reference code, or transaction hash. */
+        search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100))),
+        startingAfter: Schema.optionalKey(Uuid)
+      },
+      success: PaymentsPage
+    }),
+    HttpApiEndpoint.get("retrieve", "/payments/:paymentId", {
+      params: { ...memberParams, paymentId: Uuid },
+      success: PaymentPage,
+      error: [errorResponse(PaymentNotFound)]
+    })
+  )
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

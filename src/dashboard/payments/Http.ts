@@ -1,0 +1,116 @@
+// The overview and the payments' pages over HTTP.
+import { DateTime, Effect, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { networks, TransactionHash } from "../../domain/Chain.ts"
+import { PaymentNotFound } from "../../domain/Errors.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { viewOf } from "../../payments/Http.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { CurrentMember } from "../Session.ts"
+import { type OverviewPage, overviewDays, type PaymentPage, type PaymentsPage } from "./Api.ts"
+import { PaymentPagesRepo, type Search } from "./PaymentPagesRepo.ts"
+import { timelineOf } from "./timeline.ts"
+
+const pageSize = 20
+const latestSize = 5
+const dayMillis = 24 * 3_600_000
+
+/** The days the overview shows, as `2026-01-31`, oldest first. */
+const daysUntil = (now: Date): ReadonlyArray<string> =>
+  Array.from({ length: overviewDays }, (_, index) =>
+    new Date(now.getTime() - (overviewDays - 1 - index) * dayMillis).toISOString().slice(0, 10)
+  )
+
+/** Undefined where the text has none of the forms. */
+const searchOf = (text: string): Search | undefined => {
+  const typed = text.trim()
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(typed)) return { by: "id", id: typed.toLowerCase() }
+  if (/^0x[0-9a-f]{64}$/i.test(typed)) {
+    return { by: "transaction", transactionId: TransactionHash.make(`0x${typed.slice(2).toLowerCase()}`) }
+  }
+  const code = /^(?:PAY-)?([A-Z0-9]{8})$/i.exec(typed)?.[1]
+  return code === undefined ? undefined : { by: "refCode", refCode: `PAY-${code.toUpperCase()}` }
+}
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "paymentPages",
+  Effect.fnUntraced(function* (handlers) {
+    const repo = yield* PaymentPagesRepo
+    const alerts = yield* AlertPagesRepo
+
+    return handlers.handleAll({
+      overview: Effect.fnUntraced(function* () {
+        const { tenant } = yield* CurrentMember
+        const days = daysUntil(yield* DateTime.nowAsDate)
+        const from = new Date(`${days[0] ?? ""}T00:00:00.000Z`)
+        const [found, latest, openAlerts] = yield* Effect.all(
+          [repo.overview(tenant, from), repo.list(tenant, { limit: latestSize }), alerts.countOpen(tenant)],
+          { concurrency: 3 }
+        )
+        const byDay = new Map(found.days.map((one) => [one.day, one]))
+        const page: OverviewPage = {
+          openAlerts,
+          days: days.map((day) => ({
+            day,
+            count: byDay.get(day)?.count ?? 0,
+            volume: formatUsd(BigInt(byDay.get(day)?.volume ?? 0))
+          })),
+          settled: {
+            count: found.days.reduce((sum, { count }) => sum + count, 0),
+            volume: formatUsd(found.days.reduce((sum, { volume }) => sum + BigInt(volume), 0n))
+          },
+          pending: found.pending,
+          failed: found.failed,
+          hasWebhookEndpoint: found.has_endpoint,
+          latest: latest.map(viewOf)
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      list: Effect.fnUntraced(function* ({ query: { search: typed = "", ...query } }) {
+        const { tenant } = yield* CurrentMember
+        const search = searchOf(typed)
+        const nothing = typed.trim() !== "" && search === undefined
+        const [rows, openAlerts] = yield* Effect.all(
+          [
+            nothing
+              ? Effect.succeed([])
+              : repo.list(tenant, {
+                  ...query,
+                  ...(search === undefined ? {} : { search }),
+                  limit: pageSize + 1
+                }),
+            alerts.countOpen(tenant)
+          ],
+          { concurrency: 2 }
+        )
+        const page: PaymentsPage = {
+          openAlerts,
+          payments: rows.slice(0, pageSize).map(viewOf),
+          hasMore: rows.length > pageSize
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const [found, openAlerts] = yield* Effect.all(
+          [repo.find(tenant, params.paymentId), alerts.countOpen(tenant)],
+          { concurrency: 2 }
+        )
+        if (Option.isNone(found)) return yield* new PaymentNotFound()
+        const { payment, deliveries } = found.value
+        const page: PaymentPage = {
+          openAlerts,
+          payment: viewOf(payment),
+          receiver: payment.receiver,
+          explorerUrl: networks[tenant.env].explorerUrl,
+          timeline: timelineOf(found.value),
+          deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      })
+    })
+  })
+)

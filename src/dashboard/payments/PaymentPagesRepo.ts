@@ -1,0 +1,169 @@
+// The SQL of the overview and the payments' pages: one statement a page, on indexes.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { toBytes } from "../../chain/ChainBytes.ts"
+import type { TransactionHash } from "../../domain/Chain.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import type { PaymentStatus } from "../../domain/Payment.ts"
+import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
+import type { Member } from "../Session.ts"
+
+type Tenant = Member["tenant"]
+
+/** What a person typed to find a payment by. */
+export type Search =
+  | { readonly by: "id"; readonly id: string }
+  | { readonly by: "refCode"; readonly refCode: string }
+  | { readonly by: "transaction"; readonly transactionId: TransactionHash }
+
+const Millis = Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
+
+const OverviewRow = Schema.Struct({
+  days: Schema.Array(Schema.Struct({ day: Schema.String, count: Schema.Int, volume: Schema.String })),
+  pending: Schema.Int,
+  failed: Schema.Int,
+  has_endpoint: Schema.Boolean
+})
+const decodeOverview = Schema.decodeUnknownEffect(Schema.Tuple([OverviewRow]))
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
+
+const DetailRow = Schema.Struct({
+  ...PaymentRow.fields,
+  failed_at: Schema.NullOr(Schema.Date),
+  block_number: Schema.NullOr(Schema.String),
+  log_position: Schema.NullOr(Schema.Int),
+  dropped_at: Schema.NullOr(Schema.Date),
+  reports: Schema.Array(Schema.Struct({ at: Millis, transactionId: Schema.String, payer: Schema.String })),
+  verdicts: Schema.Array(
+    Schema.Struct({
+      at: Millis,
+      reportedAt: Millis,
+      transactionId: Schema.String,
+      payer: Schema.String,
+      verdict: Schema.String,
+      expected: Schema.NullOr(Schema.String),
+      actual: Schema.NullOr(Schema.String)
+    })
+  ),
+  deliveries: Schema.Array(
+    Schema.Struct({
+      id: Uuid,
+      type: EventType,
+      status: DeliveryStatus,
+      attempts: Schema.Array(Schema.Struct({ ...Attempt.fields, startedAt: Millis }))
+    })
+  )
+})
+const decodeDetails = Schema.decodeUnknownEffect(Schema.Array(DetailRow), ownRows)
+
+/** A payment with its whole history. */
+export interface PaymentHistory extends Omit<typeof DetailRow.Type, keyof typeof PaymentRow.Type> {
+  readonly payment: ReturnType<typeof toPayment>
+}
+
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint::text`
+const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
+const json = (select: string) => `coalesce((${select}), '[]')`
+
+const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dropped_at,
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("r.reported_at")},
+      'transactionId', ${hex("r.transaction_id")}, 'payer', ${hex("r.payer_address")}) ORDER BY r.reported_at)
+    FROM payment_reports r WHERE r.payment_id = p.id`)} AS reports,
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("v.at")}, 'reportedAt', ${millis("v.reported_at")},
+      'transactionId', ${hex("v.transaction_id")}, 'payer', ${hex("v.payer_address")}, 'verdict', v.verdict,
+      'expected', v.expected, 'actual', v.actual) ORDER BY v.at)
+    FROM payment_verdicts v WHERE v.payment_id = p.id`)} AS verdicts,
+  ${json(`SELECT json_agg(json_build_object('id', d.id, 'type', d.type, 'status', d.status, 'attempts',
+      ${json(`SELECT json_agg(json_build_object('number', a.number, 'manual', a.manual,
+          'startedAt', ${millis("a.started_at")}, 'durationMs', a.duration_ms,
+          'responseStatus', a.response_status, 'failure', a.failure) ORDER BY a.number)
+        FROM webhook_attempts a WHERE a.delivery_id = d.id`)}) ORDER BY d.created_at)
+    FROM webhook_deliveries d WHERE d.payment_id = p.id`)} AS deliveries`
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  const found = (search: Search) => {
+    switch (search.by) {
+      case "id":
+        return sql`AND id = ${search.id}`
+      case "refCode":
+        return sql`AND ref_code = ${search.refCode}`
+      case "transaction": {
+        const bytes = toBytes(search.transactionId)
+        return sql`AND id IN (
+          SELECT id FROM payments WHERE transaction_id = ${bytes}
+          UNION SELECT payment_id FROM payment_reports WHERE transaction_id = ${bytes})`
+      }
+    }
+  }
+
+  return {
+    /** Settlements by day of UTC since `from`, failures since then, and what is pending. */
+    overview: Effect.fn("PaymentPagesRepo.overview")(function* (tenant: Tenant, from: Date) {
+      const [row] = yield* decodeOverview(
+        yield* sql`
+          SELECT
+            coalesce((SELECT json_agg(json_build_object('day', day, 'count', count, 'volume', volume)) FROM (
+              SELECT (settled_at AT TIME ZONE 'UTC')::date AS day, count(*)::int AS count, sum(amount)::text AS volume
+              FROM payments WHERE ${ofTenant(tenant)} AND status = 'settled' AND settled_at >= ${from}
+              GROUP BY 1) by_day), '[]') AS days,
+            (SELECT count(*)::int FROM payments WHERE ${ofTenant(tenant)} AND status = 'pending') AS pending,
+            (SELECT count(*)::int FROM payments
+              WHERE ${ofTenant(tenant)} AND status = 'failed' AND failed_at >= ${from}) AS failed,
+            EXISTS (SELECT 1 FROM webhook_endpoints
+              WHERE ${ofTenant(tenant)} AND deleted_at IS NULL) AS has_endpoint`
+      )
+      return row
+    }, Effect.orDie),
+
+    /** Newest first. */
+    list: Effect.fn("PaymentPagesRepo.list")(function* (
+      tenant: Tenant,
+      page: {
+        readonly limit: number
+        readonly status?: PaymentStatus
+        readonly search?: Search
+        readonly startingAfter?: string
+      }
+    ) {
+      const status = page.status === undefined ? sql`` : sql`AND status = ${page.status}`
+      const search = page.search === undefined ? sql`` : found(page.search)
+      const after =
+        page.startingAfter === undefined
+          ? sql``
+          : sql`AND (created_at, id) < (
+              SELECT last.created_at, last.id FROM payments last
+              WHERE last.id = ${page.startingAfter} AND last.merchant_id = ${tenant.merchantId})`
+      const rows = yield* decodePayments(
+        yield* sql`
+          SELECT * FROM payments WHERE ${ofTenant(tenant)} ${status} ${search} ${after}
+          ORDER BY created_at DESC, id DESC LIMIT ${page.limit}`
+      )
+      return rows.map(toPayment)
+    }, Effect.orDie),
+
+    find: Effect.fn("PaymentPagesRepo.find")(function* (tenant: Tenant, id: string) {
+      const [row] = yield* decodeDetails(
+        yield* sql`
+          SELECT ${sql.literal(history)} FROM payments p LEFT JOIN claimed_transfers c ON c.payment_id = p.id
+          WHERE p.id = ${id} AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}`
+      )
+      return Option.map(
+        Option.fromUndefinedOr(row),
+        (one): PaymentHistory => ({ ...one, payment: toPayment(one) })
+      )
+    }, Effect.orDie)
+  }
+})
+
+export class PaymentPagesRepo extends Context.Service<PaymentPagesRepo, Effect.Success<typeof make>>()(
+  "quittance/dashboard/PaymentPagesRepo"
+) {
+  static readonly layer: Layer.Layer<PaymentPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    PaymentPagesRepo,
+    make
+  )
+}

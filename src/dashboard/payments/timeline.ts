@@ -1,0 +1,100 @@
+// A payment's history as people read it: what was opened, reported, verified, settled
+// and delivered, oldest first. Pure.
+import { parseAddress } from "../../chain/Address.ts"
+import { networks } from "../../domain/Chain.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import type { TimelineEvent } from "./Api.ts"
+import type { PaymentHistory } from "./PaymentPagesRepo.ts"
+
+interface Report {
+  readonly at: Date
+  readonly transactionId: string
+  readonly payer: string
+}
+
+/** Each evidence once, at its first known report. */
+const reportsOf = ({ payment, reports, verdicts }: PaymentHistory): ReadonlyArray<Report> => {
+  const frozen = payment.reported
+  const all: ReadonlyArray<Report> = [
+    ...verdicts.map(({ reportedAt, transactionId, payer }) => ({ at: reportedAt, transactionId, payer })),
+    ...reports,
+    ...(frozen === null
+      ? []
+      : [{ at: frozen.at, transactionId: frozen.evidence.transactionId, payer: frozen.evidence.payer }])
+  ]
+  const first = new Map<string, Report>()
+  for (const report of all) {
+    const key = `${report.transactionId} ${report.payer.toLowerCase()}`
+    const known = first.get(key)
+    if (known === undefined || report.at < known.at) first.set(key, report)
+  }
+  return [...first.values()]
+}
+
+/** What settlement required, beside what the chain showed. */
+const checksOf = ({ payment }: PaymentHistory) => {
+  const [moved] = payment.reported?.evidence.tokenChanges ?? []
+  if (moved === undefined || payment.reported === null) return []
+  const { usdc, chainId } = networks[payment.env]
+  return [
+    { field: "amount", expected: formatUsd(payment.amount), actual: formatUsd(BigInt(moved.amountAtomic)) },
+    { field: "receiver", expected: payment.receiver, actual: moved.receiver },
+    { field: "token", expected: usdc.address, actual: moved.tokenAddress },
+    { field: "chain", expected: String(chainId), actual: String(moved.chainId) }
+  ]
+}
+
+export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent> => {
+  const { payment } = history
+  const at = (date: Date) => ({ at: date.toISOString() })
+  const events: ReadonlyArray<TimelineEvent> = [
+    { kind: "opened", ...at(payment.createdAt) },
+    ...reportsOf(history).map(
+      (report): TimelineEvent => ({
+        kind: "reported",
+        ...at(report.at),
+        transactionId: report.transactionId,
+        payer: parseAddress(report.payer) ?? report.payer
+      })
+    ),
+    ...history.verdicts.map(
+      ({ transactionId, verdict, expected, actual, ...one }): TimelineEvent => ({
+        kind: "verdict",
+        ...at(one.at),
+        transactionId,
+        verdict,
+        expected,
+        actual
+      })
+    ),
+    ...(payment.settledAt === null || payment.reported === null
+      ? []
+      : [
+          {
+            kind: "settled",
+            ...at(payment.settledAt),
+            transactionId: payment.reported.evidence.transactionId,
+            blockNumber: history.block_number,
+            logPosition: history.log_position,
+            checks: checksOf(history)
+          } as const
+        ]),
+    ...(history.failed_at === null
+      ? []
+      : [{ kind: "failed", ...at(history.failed_at), reason: payment.failureReason ?? "expired" } as const]),
+    ...history.deliveries.flatMap(({ id, type, attempts }) =>
+      attempts.map(
+        ({ startedAt, ...attempt }): TimelineEvent => ({
+          kind: "attempt",
+          ...at(startedAt),
+          deliveryId: id,
+          type,
+          ...attempt
+        })
+      )
+    ),
+    ...(history.dropped_at === null ? [] : [{ kind: "dropped", ...at(history.dropped_at) } as const])
+  ]
+  // Stable: what happened in the same millisecond stays in the order above.
+  return events.toSorted((left, right) => left.at.localeCompare(right.at))
+}

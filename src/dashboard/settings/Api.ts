@@ -1,0 +1,69 @@
+// The contract of the settings' page: how buyers see the merchant, where money goes,
+// and who belongs to it.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { LastMember, NotFound } from "../../domain/Errors.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { Email, Text, TypedAddress } from "../accounts/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+const Profile = Schema.Struct({
+  name: Schema.String,
+  logoUrl: Schema.NullOr(Schema.String),
+  identityAudience: Schema.NullOr(Schema.String)
+})
+
+export const SettingsPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  profile: Profile,
+  /** Where buyers' USDC goes in this environment, in new intents. */
+  receiver: Schema.String,
+  network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.String }),
+  members: Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joinedAt: Schema.String })),
+  invitations: Schema.Array(Schema.Struct({ email: Schema.String, expiresAt: Schema.String }))
+})
+export type SettingsPage = typeof SettingsPage.Encoded
+
+const LogoUrl = Text(1, 2048).check(
+  Schema.makeFilter((text) => URL.parse(text)?.protocol === "https:" || "an https address of an image")
+)
+
+export const ReceiverChange = Schema.Struct({ before: Schema.String, after: Schema.String })
+export type ReceiverChange = typeof ReceiverChange.Encoded
+
+/** A link that works once, to be handed to the person. */
+export const Invitation = Schema.Struct({ link: Schema.String })
+export type Invitation = typeof Invitation.Encoded
+
+export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
+  .add(
+    HttpApiEndpoint.get("retrieve", "/settings", { success: SettingsPage }),
+    HttpApiEndpoint.patch("update", "/settings", {
+      payload: Schema.Struct({
+        name: Text(1, 200),
+        logoUrl: Schema.NullOr(LogoUrl),
+        identityAudience: Schema.NullOr(Text(1, 500))
+      }),
+      success: Profile
+    }),
+    HttpApiEndpoint.patch("changeReceiver", "/receiver", {
+      payload: Schema.Struct({ receiver: TypedAddress }),
+      success: ReceiverChange
+    }),
+    HttpApiEndpoint.post("invite", "/members", {
+      payload: Schema.Struct({ email: Email }),
+      success: Invitation.pipe(HttpApiSchema.status(201))
+    }),
+    HttpApiEndpoint.delete("remove", "/members/:userId", {
+      params: { ...memberParams, userId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound), errorResponse(LastMember)]
+    })
+  )
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

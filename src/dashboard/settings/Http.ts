@@ -1,0 +1,92 @@
+// Settings over HTTP.
+import { DateTime, Effect, Option } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AppConfig } from "../../AppConfig.ts"
+import { networks } from "../../domain/Chain.ts"
+import { LastMember, NotFound } from "../../domain/Errors.ts"
+import { MerchantRepo } from "../../keys/MerchantRepo.ts"
+import { DashboardApi } from "../Api.ts"
+import { Accounts } from "../accounts/Accounts.ts"
+import { linkUrl } from "../accounts/linkUrl.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { CurrentMember } from "../Session.ts"
+import { typedAddress } from "../typedAddress.ts"
+import type { SettingsPage } from "./Api.ts"
+import { MemberRepo } from "./MemberRepo.ts"
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "settingsPages",
+  Effect.fnUntraced(function* (handlers) {
+    const merchants = yield* MerchantRepo
+    const members = yield* MemberRepo
+    const accounts = yield* Accounts
+    const alerts = yield* AlertPagesRepo
+    const { baseUrl } = yield* AppConfig
+
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const { tenant, merchant } = yield* CurrentMember
+        const at = yield* DateTime.nowAsDate
+        const [people, invited, openAlerts] = yield* Effect.all(
+          [members.members(merchant.id), members.invitations(merchant.id, at), alerts.countOpen(tenant)],
+          { concurrency: 3 }
+        )
+        const { name, explorerUrl } = networks[tenant.env]
+        const page: SettingsPage = {
+          openAlerts,
+          profile: {
+            name: merchant.name,
+            logoUrl: merchant.logoUrl,
+            identityAudience: merchant.identityAudience
+          },
+          receiver: merchant.receivers[tenant.env],
+          network: { name, explorerUrl },
+          members: people.map(({ id, email, joined_at }) => ({
+            id,
+            email,
+            joinedAt: joined_at.toISOString()
+          })),
+          invitations: invited.map(({ email, expires_at }) => ({
+            email,
+            expiresAt: expires_at.toISOString()
+          }))
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      update: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant } = yield* CurrentMember
+        yield* merchants.updateProfile(merchant.id, payload)
+        return payload
+      }),
+      changeReceiver: Effect.fnUntraced(function* ({ payload }) {
+        const { tenant, user } = yield* CurrentMember
+        const receiver = yield* typedAddress("body.receiver", payload.receiver)
+        const changed = Option.getOrThrow(
+          yield* merchants.changeReceiver(tenant.merchantId, tenant.env, receiver)
+        )
+        yield* Effect.logInfo("A receiving address was changed").pipe(
+          Effect.annotateLogs({ merchant: tenant.merchantId, env: tenant.env, user: user.id, ...changed })
+        )
+        return changed
+      }),
+      invite: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant } = yield* CurrentMember
+        const token = yield* accounts.createLink({
+          email: payload.email,
+          merchantId: merchant.id,
+          resetPassword: false,
+          operator: false
+        })
+        return { link: linkUrl(baseUrl, token) }
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const { merchant } = yield* CurrentMember
+        const outcome = yield* members.remove(merchant.id, params.userId)
+        if (outcome === "unknown") return yield* new NotFound()
+        if (outcome === "last") return yield* new LastMember()
+      })
+    })
+  })
+)

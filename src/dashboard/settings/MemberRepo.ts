@@ -1,0 +1,65 @@
+// The SQL of who belongs to a merchant.
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
+
+const decodeMembers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joined_at: Schema.Date }))
+)
+const decodeInvitations = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ email: Schema.String, expires_at: Schema.Date }))
+)
+const decodeRemoval = Schema.decodeUnknownEffect(
+  Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.Boolean })])
+)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return {
+    members: Effect.fn("MemberRepo.members")(function* (merchantId: MerchantId) {
+      return yield* decodeMembers(
+        yield* sql`
+          SELECT u.id, u.email, mm.created_at AS joined_at FROM merchant_members mm
+          JOIN users u ON u.id = mm.user_id WHERE mm.merchant_id = ${merchantId} ORDER BY mm.created_at, u.id`
+      )
+    }, Effect.orDie),
+
+    /** Links that wait to be used. */
+    invitations: Effect.fn("MemberRepo.invitations")(function* (merchantId: MerchantId, at: Date) {
+      return yield* decodeInvitations(
+        yield* sql`
+          SELECT email, max(expires_at) AS expires_at FROM one_time_links
+          WHERE merchant_id = ${merchantId} AND used_at IS NULL AND expires_at > ${at}
+          GROUP BY email ORDER BY 2 DESC LIMIT 50`
+      )
+    }, Effect.orDie),
+
+    /** Removes a member, never the last one: the merchant's row makes removals wait for each other. */
+    remove: Effect.fn("MemberRepo.remove")(function* (merchantId: MerchantId, userId: string) {
+      return yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+          const [row] = yield* decodeRemoval(
+            yield* sql`
+              WITH removed AS (
+                DELETE FROM merchant_members WHERE merchant_id = ${merchantId} AND user_id = ${userId}
+                  AND (SELECT count(*) FROM merchant_members WHERE merchant_id = ${merchantId}) > 1
+                RETURNING user_id
+              )
+              SELECT EXISTS (SELECT 1 FROM merchant_members
+                WHERE merchant_id = ${merchantId} AND user_id = ${userId}) AS member,
+                EXISTS (SELECT 1 FROM removed) AS removed`
+          )
+          return row.removed ? ("removed" as const) : row.member ? ("last" as const) : ("unknown" as const)
+        })
+      )
+    }, Effect.orDie)
+  }
+})
+
+export class MemberRepo extends Context.Service<MemberRepo, Effect.Success<typeof make>>()(
+  "quittance/dashboard/MemberRepo"
+) {
+  static readonly layer: Layer.Layer<MemberRepo, never, SqlClient.SqlClient> = Layer.effect(MemberRepo, make)
+}

@@ -1,0 +1,127 @@
+// The contract of the webhooks' pages: the endpoint, its deliveries, their attempts.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import {
+  DeliveryPending,
+  InvalidWebhookUrlError,
+  NotFound,
+  RateLimited,
+  WebhookEndpointExists,
+  WebhookEndpointNotFound
+} from "../../domain/Errors.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { EndpointView } from "../../webhooks/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+const Time = Schema.NullOr(Schema.String)
+
+export const AttemptSummary = Schema.Struct({
+  number: Schema.Int,
+  /** Whether a person asked for it. */
+  manual: Schema.Boolean,
+  startedAt: Schema.String,
+  durationMs: Schema.NullOr(Schema.Int),
+  responseStatus: Schema.NullOr(Schema.Int),
+  failure: Schema.NullOr(AttemptFailure)
+})
+export type AttemptSummary = typeof AttemptSummary.Encoded
+
+const deliveryFields = {
+  id: Uuid,
+  type: EventType,
+  status: DeliveryStatus,
+  paymentId: Schema.NullOr(Uuid),
+  refCode: Schema.NullOr(Schema.String),
+  createdAt: Schema.String,
+  /** When the next attempt is due. */
+  dueAt: Time
+}
+
+export const DeliverySummary = Schema.Struct({ ...deliveryFields, attempts: Schema.Array(AttemptSummary) })
+export type DeliverySummary = typeof DeliverySummary.Encoded
+
+export const WebhooksPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  endpoint: Schema.NullOr(EndpointView),
+  deliveries: Schema.Array(DeliverySummary),
+  hasMore: Schema.Boolean
+})
+export type WebhooksPage = typeof WebhooksPage.Encoded
+
+export const DeliveryPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  delivery: Schema.Struct({
+    ...deliveryFields,
+    /** The bytes that every attempt sends, as text. */
+    body: Schema.String,
+    attempts: Schema.Array(
+      Schema.Struct({
+        ...AttemptSummary.fields,
+        /** Request line and headers as sent; absent where nothing was sent or before this was kept. */
+        requestHead: Time,
+        /** The start of the answer. */
+        responseBody: Time
+      })
+    )
+  })
+})
+export type DeliveryPage = typeof DeliveryPage.Encoded
+
+/** The signing secret, shown this once. */
+export const EndpointWithSecret = Schema.Struct({ endpoint: EndpointView, secret: Schema.String })
+export type EndpointWithSecret = typeof EndpointWithSecret.Encoded
+
+const Endpoint = Schema.Struct({ endpoint: EndpointView })
+const Url = Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)) })
+const Delivered = Schema.Struct({ deliveryId: Uuid })
+
+export class WebhookPagesApi extends HttpApiGroup.make("webhookPages")
+  .add(
+    HttpApiEndpoint.get("list", "/webhooks", {
+      query: {
+        status: Schema.optionalKey(DeliveryStatus),
+        startingAfter: Schema.optionalKey(Uuid)
+      },
+      success: WebhooksPage
+    }),
+    HttpApiEndpoint.get("delivery", "/deliveries/:deliveryId", {
+      params: { ...memberParams, deliveryId: Uuid },
+      success: DeliveryPage,
+      error: [errorResponse(NotFound)]
+    }),
+    HttpApiEndpoint.post("resend", "/deliveries/:deliveryId/resend", {
+      params: { ...memberParams, deliveryId: Uuid },
+      success: Delivered,
+      error: [errorResponse(NotFound), errorResponse(DeliveryPending), errorResponse(RateLimited)]
+    }),
+    HttpApiEndpoint.post("create", "/webhook-endpoint", {
+      payload: Url,
+      success: EndpointWithSecret.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointExists)]
+    }),
+    HttpApiEndpoint.patch("update", "/webhook-endpoint", {
+      payload: Url,
+      success: Endpoint,
+      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointNotFound)]
+    }),
+    HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(WebhookEndpointNotFound)]
+    }),
+    HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
+      success: Delivered,
+      error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
+    }),
+    HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
+      success: EndpointWithSecret,
+      error: [errorResponse(WebhookEndpointNotFound)]
+    })
+  )
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

@@ -1,0 +1,117 @@
+// Webhooks over HTTP: the endpoint, its deliveries with what was sent and answered.
+import { Effect, Option, Redacted } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { DeliveryPending, NotFound } from "../../domain/Errors.ts"
+import { endpointView } from "../../webhooks/Http.ts"
+import { type CreatedEndpoint, WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { CurrentMember } from "../Session.ts"
+import type { AttemptSummary, DeliveryPage, EndpointWithSecret, WebhooksPage } from "./Api.ts"
+import { DeliveryPagesRepo, type DeliveryRow, type DetailRow } from "./DeliveryPagesRepo.ts"
+
+const pageSize = 20
+const text = new TextDecoder()
+
+const iso = (date: Date | null) => date?.toISOString() ?? null
+
+const attemptSummary = (attempt: DeliveryRow["attempts"][number]): AttemptSummary => ({
+  number: attempt.number,
+  manual: attempt.manual,
+  startedAt: attempt.startedAt.toISOString(),
+  durationMs: attempt.durationMs,
+  responseStatus: attempt.responseStatus,
+  failure: attempt.failure
+})
+
+const deliveryFields = (row: DeliveryRow | DetailRow) => ({
+  id: row.id,
+  type: row.type,
+  status: row.status,
+  paymentId: row.payment_id,
+  refCode: row.ref_code,
+  createdAt: row.created_at.toISOString(),
+  dueAt: iso(row.due_at)
+})
+
+const withSecret = ({ endpoint, secret }: CreatedEndpoint): EndpointWithSecret => ({
+  endpoint: endpointView(endpoint),
+  secret: Redacted.value(secret)
+})
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "webhookPages",
+  Effect.fnUntraced(function* (handlers) {
+    const endpoints = yield* WebhookEndpoints
+    const deliveries = yield* DeliveryPagesRepo
+    const alerts = yield* AlertPagesRepo
+    const tenant = Effect.map(CurrentMember, (member) => member.tenant)
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const of = yield* tenant
+        const [endpoint, rows, openAlerts] = yield* Effect.all(
+          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), alerts.countOpen(of)],
+          { concurrency: 3 }
+        )
+        const page: WebhooksPage = {
+          openAlerts,
+          endpoint: Option.getOrNull(Option.map(endpoint, endpointView)),
+          deliveries: rows
+            .slice(0, pageSize)
+            .map((row) => ({ ...deliveryFields(row), attempts: row.attempts.map(attemptSummary) })),
+          hasMore: rows.length > pageSize
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      delivery: Effect.fnUntraced(function* ({ params }) {
+        const of = yield* tenant
+        const [found, openAlerts] = yield* Effect.all(
+          [deliveries.find(of, params.deliveryId), alerts.countOpen(of)],
+          { concurrency: 2 }
+        )
+        if (Option.isNone(found)) return yield* new NotFound()
+        const row = found.value
+        const page: DeliveryPage = {
+          openAlerts,
+          delivery: {
+            ...deliveryFields(row),
+            body: text.decode(row.body),
+            attempts: row.attempts.map((attempt) => ({
+              ...attemptSummary(attempt),
+              requestHead: attempt.requestHead,
+              responseBody: attempt.responseBody === null ? null : text.decode(attempt.responseBody)
+            }))
+          }
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      resend: Effect.fnUntraced(function* ({ params }) {
+        const of = yield* tenant
+        if (Option.isNone(yield* deliveries.find(of, params.deliveryId))) return yield* new NotFound()
+        const sent = yield* endpoints.resend(of, params.deliveryId)
+        if (Option.isNone(sent)) return yield* new DeliveryPending()
+        return { deliveryId: params.deliveryId }
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const made = withSecret(yield* endpoints.create(yield* tenant, payload.url))
+        return HttpServerResponse.jsonUnsafe(made, { status: 201 })
+      }),
+      update: Effect.fnUntraced(function* ({ payload }) {
+        return { endpoint: endpointView(yield* endpoints.changeUrl(yield* tenant, payload.url)) }
+      }),
+      delete: Effect.fnUntraced(function* () {
+        yield* endpoints.remove(yield* tenant)
+      }),
+      test: Effect.fnUntraced(function* () {
+        const { delivery } = yield* endpoints.sendTest(yield* tenant)
+        return { deliveryId: delivery.id }
+      }),
+      regenerateSecret: Effect.fnUntraced(function* () {
+        return HttpServerResponse.jsonUnsafe(withSecret(yield* endpoints.regenerateSecret(yield* tenant)))
+      })
+    })
+  })
+)

@@ -1,0 +1,57 @@
+// The SQL of a merchant's profile and receiving addresses after its creation.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
+import type { Address, Env } from "../domain/Chain.ts"
+import type { Merchant, MerchantId } from "../domain/Merchant.ts"
+
+export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
+
+export interface ReceiverChange {
+  readonly before: Address
+  readonly after: Address
+}
+
+const decodeReceivers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ before: AddressBytes, after: AddressBytes }))
+)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return {
+    /** False where there is no such merchant. */
+    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (id: MerchantId, profile: Profile) {
+      const rows = yield* sql`
+        UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
+          identity_audience = ${profile.identityAudience}
+        WHERE id = ${id} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    /** New intents name the new address; those that exist keep theirs. None where there is no such merchant. */
+    changeReceiver: Effect.fn("MerchantRepo.changeReceiver")(function* (
+      id: MerchantId,
+      env: Env,
+      receiver: Address
+    ) {
+      const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+      const [row] = yield* decodeReceivers(
+        yield* sql`
+          WITH old AS (SELECT id, ${column} AS before FROM merchants WHERE id = ${id} FOR UPDATE)
+          UPDATE merchants m SET ${column} = ${toBytes(receiver)} FROM old WHERE m.id = old.id
+          RETURNING old.before, m.${column} AS after`
+      )
+      return Option.fromUndefinedOr<ReceiverChange | undefined>(row)
+    }, Effect.orDie)
+  }
+})
+
+export class MerchantRepo extends Context.Service<MerchantRepo, Effect.Success<typeof make>>()(
+  "quittance/keys/MerchantRepo"
+) {
+  static readonly layer: Layer.Layer<MerchantRepo, never, SqlClient.SqlClient> = Layer.effect(
+    MerchantRepo,
+    make
+  )
+}

@@ -1,0 +1,330 @@
+// Signing up, in and out: sessions, one-time links, limits, cookies.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Accounts } from "../../src/dashboard/accounts/Accounts.ts"
+import { layerAccounts } from "../../src/dashboard/Dashboard.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { databases, onEachDatabase } from "../support/database.ts"
+import { testEffect } from "../support/run.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { cookieOf, password, receiver, request, signUp } from "./person.ts"
+
+describe("Accounts over HTTP", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  const start = async (config: Parameters<typeof startService>[1] = {}) => {
+    const [database] = databases
+    if (database === undefined) throw new Error("no database")
+    return Effect.runPromise(Scope.provide(startService(database, config), scope))
+  }
+  beforeAll(async () => {
+    service = await start({ trustedProxyHops: 1 })
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  /** As from another address each time, so that the address's limit is not what is met. */
+  let addresses = 0
+  const post = (path: string, body: unknown, address = `198.51.100.${addresses++ % 250}`) =>
+    request(service.baseUrl, "POST", path, { body, headers: { "x-forwarded-for": address } })
+  const person = async () => {
+    const email = `one${addresses}@example.com`
+    const answer = await post("/sign-up", { email, password, merchantName: "Shop", receiver })
+    const cookie = cookieOf(answer)
+    const call = (method: string, path: string, body?: unknown) =>
+      request(service.baseUrl, method, path, { cookie, body })
+    return { email, cookie, answer, call, merchantId: answer.body.session?.merchants[0].id }
+  }
+
+  test("signing up makes a user, a merchant and its keys, and signs in", async () => {
+    const { answer, call, email } = await person()
+    expect(answer.status).toBe(201)
+    expect(answer.body.keys.test.secret).toStartWith("sk_test_")
+    const session = await call("GET", "/session")
+    expect(session.body).toMatchObject({ user: { email, operator: false }, merchants: [{ name: "Shop" }] })
+    const listed = await fetch(`${service.baseUrl}/api/v1/payments`, {
+      headers: { authorization: `Bearer ${answer.body.keys.live.secret}` }
+    })
+    expect(listed.status).toBe(200)
+  })
+
+  test("the cookie is for this site's requests alone, and hidden from scripts", async () => {
+    const { answer } = await person()
+    const cookie = answer.headers.get("set-cookie") ?? ""
+    expect(cookie).toStartWith("quittance_session=")
+    expect(cookie).toContain("HttpOnly")
+    expect(cookie).toContain("SameSite=Strict")
+    expect(cookie).toContain("Path=/")
+    expect(cookie).not.toContain("Secure")
+  })
+
+  test("under https the cookie is Secure and bound to the host", async () => {
+    const secure = await start({ baseUrl: "https://pay.example.com" })
+    const answer = await request(secure.baseUrl, "POST", "/sign-up", {
+      body: { email: "s@example.com", password, merchantName: "Shop", receiver }
+    })
+    const cookie = answer.headers.get("set-cookie") ?? ""
+    expect(cookie).toStartWith("__Host-quittance_session=")
+    expect(cookie).toContain("Secure")
+    const session = await request(secure.baseUrl, "GET", "/session", { cookie: cookieOf(answer) })
+    expect(session.status).toBe(200)
+  })
+
+  test("bad input is refused with each place, and nothing is made", async () => {
+    const answer = await post("/sign-up", {
+      email: "nobody",
+      password: "short",
+      merchantName: "",
+      receiver: "0x1"
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.details.map((one: { path: string }) => one.path).sort()).toEqual([
+      "body.email",
+      "body.merchantName",
+      "body.password",
+      "body.receiver"
+    ])
+    const checksum = await post("/sign-up", {
+      email: "nobody@example.com",
+      password,
+      merchantName: "Shop",
+      receiver: receiver.replace("C8", "c8")
+    })
+    expect(checksum.body.error.details[0]).toMatchObject({ path: "body.receiver" })
+    expect((await post("/sign-in", { email: "nobody@example.com", password })).status).toBe(401)
+  })
+
+  test("an e-mail signs up once, in any letter case", async () => {
+    const { email } = await person()
+    const again = await post("/sign-up", {
+      email: email.toUpperCase(),
+      password,
+      merchantName: "Shop",
+      receiver
+    })
+    expect(again.status).toBe(409)
+    expect(again.body.error.code).toBe("EMAIL_TAKEN")
+  })
+
+  test("closed sign-up refuses and makes nothing", async () => {
+    const closed = await start({ signUp: "closed" })
+    const body = { email: "a@example.com", password, merchantName: "Shop", receiver }
+    const answer = await request(closed.baseUrl, "POST", "/sign-up", { body })
+    expect(answer.body.error.code).toBe("SIGN_UP_CLOSED")
+    const page = await fetch(`${closed.baseUrl}/dashboard/sign-up`)
+    expect(await page.text()).toContain('data-sign-up="closed"')
+  })
+
+  test("sign-in answers the same for a wrong password and for an unknown account", async () => {
+    const { email } = await person()
+    const wrong = await post("/sign-in", { email, password: "not the password" })
+    const unknown = await post("/sign-in", { email: "never@example.com", password: "not the password" })
+    const bare = ({ status, body }: typeof wrong) => ({ status, ...body.error, requestId: "" })
+    expect(bare(unknown)).toEqual(bare(wrong))
+    expect(wrong.status).toBe(401)
+    expect((await post("/sign-in", { email, password })).status).toBe(200)
+  })
+
+  test("sign-in takes its time for unknown accounts too", async () => {
+    const { email } = await person()
+    const millis = async (one: string) => {
+      let least = Number.POSITIVE_INFINITY
+      for (let round = 0; round < 4; round++) {
+        const started = performance.now()
+        await post("/sign-in", { email: one, password: "not the password" })
+        least = Math.min(least, performance.now() - started)
+      }
+      return least
+    }
+    const known = await millis(email)
+    const unknown = await millis("never-there@example.com")
+    expect(unknown).toBeGreaterThan(known * 0.5)
+  })
+
+  test("attempts are limited for an account, from wherever they come", async () => {
+    const { email } = await person()
+    const codes: Array<number> = []
+    for (let attempt = 0; attempt < 11; attempt++) {
+      codes.push((await post("/sign-in", { email, password: "not the password" })).status)
+    }
+    expect(codes.at(-1)).toBe(429)
+    expect(codes.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 401))
+  })
+
+  test("attempts are limited for an address, whatever the account", async () => {
+    let last = await post("/sign-in", { email: "x@example.com", password: "p" }, "203.0.113.9")
+    for (let attempt = 0; attempt < 30; attempt++) {
+      last = await post("/one-time-link", { token: `t${attempt}`, password }, "203.0.113.9")
+    }
+    expect(last.status).toBe(429)
+    expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0)
+  })
+
+  test("signing out ends the session; signing out everywhere ends every one", async () => {
+    const { email, cookie, call } = await person()
+    const other = cookieOf(await post("/sign-in", { email, password }))
+    const third = cookieOf(await post("/sign-in", { email, password }))
+    const status = async (one: string) =>
+      (await request(service.baseUrl, "GET", "/session", { cookie: one })).status
+    expect(await status(other)).toBe(200)
+    const out = await request(service.baseUrl, "POST", "/sign-out", { cookie: other })
+    expect(out.status).toBe(204)
+    expect(out.headers.get("set-cookie")).toContain("Max-Age=0")
+    expect(await status(other)).toBe(401)
+    expect(await status(cookie)).toBe(200)
+    await call("POST", "/sign-out-everywhere")
+    expect([await status(cookie), await status(third)]).toEqual([401, 401])
+  })
+
+  test("a new password ends every other session and needs the present one", async () => {
+    const { email, call } = await person()
+    const other = cookieOf(await post("/sign-in", { email, password }))
+    const next = "an even longer password"
+    expect((await call("POST", "/password", { current: "wrong one", next })).status).toBe(401)
+    const changed = await call("POST", "/password", { current: password, next })
+    expect(changed.status).toBe(204)
+    expect((await request(service.baseUrl, "GET", "/session", { cookie: other })).status).toBe(401)
+    expect((await request(service.baseUrl, "GET", "/session", { cookie: cookieOf(changed) })).status).toBe(
+      200
+    )
+    expect((await post("/sign-in", { email, password })).status).toBe(401)
+    expect((await post("/sign-in", { email, password: next })).status).toBe(200)
+  })
+
+  test("an invitation brings a new person to the merchant, once", async () => {
+    const { call, merchantId } = await person()
+    const invited = await call("POST", `/merchants/${merchantId}/test/members`, { email: "New@example.com" })
+    const token = new URL(invited.body.link).hash.slice(1)
+    const settings = await call("GET", `/merchants/${merchantId}/test/settings`)
+    expect(settings.body.invitations).toMatchObject([{ email: "new@example.com" }])
+    const joined = await post("/one-time-link", { token, password: "the newcomer's own" })
+    expect(joined.body).toMatchObject({ user: { email: "new@example.com" }, merchants: [{ id: merchantId }] })
+    const again = await post("/one-time-link", { token, password: "somebody else's" })
+    expect(again.body.error.code).toBe("ONE_TIME_LINK_INVALID")
+    expect((await call("GET", `/merchants/${merchantId}/test/settings`)).body.members).toHaveLength(2)
+    const removed = await call("DELETE", `/merchants/${merchantId}/test/members/${joined.body.user.id}`)
+    expect(removed.status).toBe(204)
+    const cookie = cookieOf(joined)
+    const gone = await request(service.baseUrl, "GET", `/merchants/${merchantId}/test/keys`, { cookie })
+    expect(gone.status).toBe(404)
+  })
+
+  test("an invitation cannot take over an account that exists", async () => {
+    const victim = await person()
+    const attacker = await person()
+    const invited = await attacker.call("POST", `/merchants/${attacker.merchantId}/test/members`, {
+      email: victim.email
+    })
+    const token = new URL(invited.body.link).hash.slice(1)
+    const taken = await post("/one-time-link", { token, password: "the attacker's own" })
+    expect(taken.body.error.code).toBe("SIGN_IN_FAILED")
+    expect((await post("/sign-in", { email: victim.email, password })).status).toBe(200)
+    const joined = await post("/one-time-link", { token, password })
+    expect(joined.body.merchants).toHaveLength(2)
+  })
+
+  test("a merchant keeps its last member", async () => {
+    const { call, merchantId, answer } = await person()
+    const removed = await call(
+      "DELETE",
+      `/merchants/${merchantId}/test/members/${answer.body.session.user.id}`
+    )
+    expect(removed.body.error.code).toBe("LAST_MEMBER")
+  })
+
+  test("pages that have not changed are not sent again", async () => {
+    const { cookie, merchantId } = await signUp(service.baseUrl)
+    const path = `/merchants/${merchantId}/test/keys`
+    const first = await request(service.baseUrl, "GET", path, { cookie })
+    const etag = first.headers.get("etag") ?? ""
+    const again = await fetch(`${service.baseUrl}/dashboard/api${path}`, {
+      headers: { cookie, "if-none-match": etag }
+    })
+    expect(again.status).toBe(304)
+    expect(await again.text()).toBe("")
+  })
+
+  test("neither passwords nor tokens stand in the database", async () => {
+    const { cookie } = await person()
+    const token = cookie.split("=")[1] ?? ""
+    const dump = await Effect.runPromise(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const users = yield* sql`SELECT * FROM users`
+        const sessions = yield* sql`SELECT encode(hash, 'escape') AS hash, user_id FROM sessions`
+        return JSON.stringify([users, sessions])
+      }).pipe(Effect.provideContext(service.context), Effect.orDie)
+    )
+    expect(dump).toContain("$argon2id$")
+    expect(dump).not.toContain(password)
+    expect(dump).not.toContain(token)
+  })
+})
+
+onEachDatabase("Sessions and links in time", (database) => {
+  const layer = layerAccounts.pipe(
+    Layer.provideMerge(KeyAuth.layer),
+    Layer.provideMerge(database.layer),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
+  )
+  const day = "24 hours"
+
+  testEffect("a session in use slides; left alone for a week, or after thirty days, it ends", () =>
+    Effect.gen(function* () {
+      const accounts = Context.get(yield* Layer.build(layer), Accounts)
+      const who = {
+        email: "a@example.com",
+        password,
+        merchantName: "Shop",
+        receiver: Address.make(receiver)
+      }
+      const used = yield* accounts.signUp(who)
+      const idle = yield* accounts.signIn(who.email, password)
+      let days = 0
+      for (; days < 29; days++) {
+        yield* TestClock.adjust(day)
+        expect((yield* accounts.find(used.token))._tag).toBe("Some")
+        if (days === 5) expect((yield* accounts.find(idle.token))._tag).toBe("Some")
+        if (days === 14) expect((yield* accounts.find(idle.token))._tag).toBe("None")
+      }
+      yield* TestClock.adjust(day)
+      expect((yield* accounts.find(used.token))._tag).toBe("None")
+    })
+  )
+
+  testEffect("a link works for three days, and for one of two who use it at once", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(layer)
+      const accounts = Context.get(context, Accounts)
+      const { merchant } = yield* Context.get(context, KeyAuth).createMerchant({
+        name: "Shop",
+        receivers: { test: Address.make(receiver), live: Address.make(receiver) }
+      })
+      const link = (email: string) =>
+        accounts.createLink({
+          email,
+          merchantId: MerchantId.make(merchant.id),
+          resetPassword: true,
+          operator: false
+        })
+      const late = yield* link("late@example.com")
+      yield* TestClock.adjust("73 hours")
+      const raced = yield* link("raced@example.com")
+      expect((yield* Effect.flip(accounts.redeem(late, password)))._tag).toBe("OneTimeLinkInvalid")
+      const both = yield* Effect.all(
+        [Effect.result(accounts.redeem(raced, password)), Effect.result(accounts.redeem(raced, password))],
+        { concurrency: 2 }
+      )
+      expect(both.map((one) => one._tag).sort()).toEqual(["Failure", "Success"])
+      // The operator's link also sets the password of an account that has one.
+      const reset = yield* link("raced@example.com")
+      yield* accounts.redeem(reset, "a quite different one")
+      expect((yield* Effect.flip(accounts.signIn("raced@example.com", password)))._tag).toBe("SignInFailed")
+      yield* accounts.signIn("raced@example.com", "a quite different one")
+    })
+  )
+})

@@ -1,0 +1,77 @@
+// A person at the dashboard as wire tests need it: a cookie jar of one session, and
+// requests that a page of the service would make.
+import { dashboardBreak } from "./wire.ts"
+
+export interface DashboardAnswer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are looked into by tests
+  readonly body: any
+}
+
+export interface Person {
+  readonly email: string
+  readonly cookie: string
+  readonly merchantId: string
+  // biome-ignore lint/suspicious/noExplicitAny: as answered
+  readonly keys: any
+  readonly call: (method: string, path: string, body?: unknown) => Promise<DashboardAnswer>
+}
+
+export const password = "correct horse battery"
+export const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+/** One request to `/dashboard/api`; same-origin unless `headers` say otherwise. */
+export const request = async (
+  baseUrl: string,
+  method: string,
+  path: string,
+  options: {
+    readonly cookie?: string
+    readonly body?: unknown
+    readonly headers?: Record<string, string>
+  } = {}
+): Promise<DashboardAnswer> => {
+  const response = await fetch(`${baseUrl}/dashboard/api${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      "sec-fetch-site": "same-origin",
+      ...(options.cookie === undefined ? {} : { cookie: options.cookie }),
+      ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+      ...options.headers
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) })
+  })
+  const text = await response.text()
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? undefined : JSON.parse(text)
+  }
+  const broken = dashboardBreak(answer)
+  if (broken !== undefined) throw new Error(`${method} ${path}: ${broken}`)
+  return answer
+}
+
+export const cookieOf = ({ headers }: DashboardAnswer): string =>
+  (headers.get("set-cookie") ?? "").split(";")[0] ?? ""
+
+let people = 0
+
+/** Signs a new person up, with a merchant of its own. */
+export const signUp = async (baseUrl: string): Promise<Person> => {
+  const email = `person${people++}@example.com`
+  const answer = await request(baseUrl, "POST", "/sign-up", {
+    body: { email, password, merchantName: "Shop", receiver }
+  })
+  if (answer.status !== 201) throw new Error(`not signed up: ${JSON.stringify(answer.body)}`)
+  const cookie = cookieOf(answer)
+  return {
+    email,
+    cookie,
+    merchantId: answer.body.session.merchants[0].id,
+    keys: answer.body.keys,
+    call: (method, path, body) => request(baseUrl, method, path, { cookie, body })
+  }
+}

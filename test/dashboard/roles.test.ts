@@ -1,0 +1,173 @@
+// Every endpoint of the dashboard's API, walked: sessions alone open it, another
+// merchant's ids are unknown, and no change comes from another site.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { DashboardApi } from "../../src/dashboard/Api.ts"
+import { endpointsOf } from "../../src/http/pathTable.ts"
+import { makeShop } from "../http/shop.ts"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type Person, receiver, request, signUp } from "./person.ts"
+
+/** A body that the endpoint takes, so that nothing but the caller decides. */
+const bodies: Readonly<Record<string, unknown>> = {
+  "account.changePassword": { current: "correct horse battery", next: "another long password" },
+  "keyPages.create": { kind: "secret", permission: "read" },
+  "webhookPages.create": { url: "https://shop.example.com/hook" },
+  "webhookPages.update": { url: "https://shop.example.com/other" },
+  "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
+  "settingsPages.changeReceiver": { receiver },
+  "settingsPages.invite": { email: "friend@example.com" }
+}
+
+const endpoints = endpointsOf(DashboardApi)
+const open = endpoints.filter(({ name }) => name.startsWith("signIn."))
+const personal = endpoints.filter(({ name }) => name.startsWith("account."))
+const ofMerchants = endpoints.filter((one) => !open.includes(one) && !personal.includes(one))
+
+const apiPath = (path: string) => path.replace("/dashboard/api", "")
+
+describe("Who may call the dashboard's API", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let owner: Person
+  let stranger: Person
+  /** Ids of the owner's things, by the name of the path's parameter. */
+  let ids: Record<string, string>
+
+  const fill = (path: string, changes: Record<string, string> = {}) =>
+    apiPath(path).replace(/:([A-Za-z]+)/g, (_, name) => ({ ...ids, ...changes })[name] ?? `no ${name}`)
+
+  beforeAll(async () => {
+    const [database] = databases
+    if (database === undefined) throw new Error("no database")
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    owner = await signUp(service.baseUrl)
+    stranger = await signUp(service.baseUrl)
+    const at = `/merchants/${owner.merchantId}/test`
+    await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+    const shop = await makeShop(service, { id: owner.merchantId, keys: owner.keys })
+    const { payment } = await shop.settle()
+    const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
+    const { body: session } = await owner.call("GET", "/session")
+    const { body: keys } = await owner.call("GET", `${at}/keys`)
+    await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
+    const { body: alerts } = await owner.call("GET", `${at}/alerts`)
+    ids = {
+      merchantId: owner.merchantId,
+      env: "test",
+      paymentId: payment.id,
+      deliveryId: sent.body.deliveryId,
+      keyId: keys.keys[0].id,
+      userId: session.user.id,
+      alertId: alerts.alerts[0].id
+    }
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  test("the walk knows every endpoint: those for everybody are these three", () => {
+    expect(open.map(({ name }) => name)).toEqual(["signIn.signUp", "signIn.signIn", "signIn.redeem"])
+    expect(ofMerchants.length).toBeGreaterThan(15)
+    for (const { path } of ofMerchants) {
+      expect(path).toStartWith("/dashboard/api/merchants/:merchantId/:env/")
+      expect(fill(path)).not.toContain("no ")
+    }
+  })
+
+  for (const { name, method, path } of [...personal, ...ofMerchants]) {
+    test(`${name} refuses a request without a session`, async () => {
+      const answer = await request(service.baseUrl, method, fill(path), { body: bodies[name] })
+      expect(answer.status).toBe(401)
+      expect(answer.body.error.code).toBe("SIGN_IN_REQUIRED")
+    })
+    test(`${name} refuses API keys`, async () => {
+      for (const key of [owner.keys.test.secret, owner.keys.test.publishable, owner.keys.live.secret]) {
+        const answer = await request(service.baseUrl, method, fill(path), {
+          body: bodies[name],
+          headers: { authorization: `Bearer ${key}` }
+        })
+        expect(answer.body.error.code).toBe("SIGN_IN_REQUIRED")
+      }
+    })
+    test(`${name} refuses a session that never was`, async () => {
+      const answer = await request(service.baseUrl, method, fill(path), {
+        body: bodies[name],
+        cookie: "quittance_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+      })
+      expect(answer.body.error.code).toBe("SIGN_IN_REQUIRED")
+    })
+  }
+
+  for (const { name, method, path } of endpoints.filter((one) => one.method !== "GET")) {
+    test(`${name} refuses changes from other sites`, async () => {
+      const elsewhere: ReadonlyArray<Record<string, string>> = [
+        { "sec-fetch-site": "cross-site" },
+        { "sec-fetch-site": "same-site" },
+        { "sec-fetch-site": "none" },
+        { "sec-fetch-site": "", origin: "https://evil.example" },
+        { "sec-fetch-site": "", origin: "null" }
+      ]
+      for (const headers of elsewhere) {
+        const answer = await request(service.baseUrl, method, fill(path), {
+          body: bodies[name],
+          cookie: owner.cookie,
+          headers
+        })
+        expect(answer.status).toBe(403)
+        expect(answer.body.error.code).toBe("CROSS_ORIGIN_REFUSED")
+      }
+    })
+  }
+
+  for (const { name, method, path } of ofMerchants) {
+    test(`${name} answers 404 to a member of another merchant`, async () => {
+      const answer = await stranger.call(method, fill(path), bodies[name])
+      expect(answer.status).toBe(404)
+      expect(answer.body.error.code).toBe("NOT_FOUND")
+    })
+    // The ids of another merchant's things under one's own merchant, and in the other environment.
+    if (/:(?!merchantId|env)/.test(path)) {
+      test(`${name} answers 404 to another merchant's id under one's own`, async () => {
+        const answer = await stranger.call(
+          method,
+          fill(path, { merchantId: stranger.merchantId }),
+          bodies[name]
+        )
+        expect(answer.status).toBe(404)
+      })
+      if (!path.includes(":userId")) {
+        test(`${name} answers 404 to a test id in the live environment`, async () => {
+          const answer = await owner.call(method, fill(path, { env: "live" }), bodies[name])
+          expect(answer.status).toBe(404)
+        })
+      }
+    }
+    test(`${name} answers 404 for environments that do not exist`, async () => {
+      const answer = await owner.call(method, fill(path, { env: "prod" }), bodies[name])
+      expect(answer.status).toBe(404)
+    })
+  }
+
+  test("after all these refusals everything is as it was", async () => {
+    const at = `/merchants/${owner.merchantId}/test`
+    expect((await owner.call("GET", `${at}/keys`)).body.keys).toHaveLength(3)
+    expect((await owner.call("GET", `${at}/settings`)).body.profile.name).toBe("Shop")
+    expect((await owner.call("GET", `${at}/webhooks`)).body.endpoint.url).toBe(
+      "https://shop.example.com/hook"
+    )
+    expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(1)
+  })
+
+  test("the dashboard's session opens nothing of the merchants' API", async () => {
+    const answer = await fetch(`${service.baseUrl}/api/v1/payments`, { headers: { cookie: owner.cookie } })
+    expect(answer.status).toBe(401)
+  })
+
+  test("a wrong method is 405 and names the right ones; an unknown path is 404", async () => {
+    const wrong = await owner.call("PUT", `/merchants/${owner.merchantId}/test/keys`)
+    expect(wrong.status).toBe(405)
+    expect(wrong.headers.get("allow")).toBe("GET, HEAD, POST")
+    expect((await owner.call("GET", `/merchants/${owner.merchantId}/test/nothing`)).status).toBe(404)
+    expect((await owner.call("GET", "/nothing")).status).toBe(404)
+  })
+})

@@ -1,0 +1,19 @@
+// What every answer of the dashboard's API keeps.
+import { errorCodes } from "../../src/domain/ErrorCode.ts"
+
+/** What is wrong with an answer, or undefined. */
+export const dashboardBreak = (answer: {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}): string | undefined => {
+  const { status, headers, body } = answer
+  if (headers.get("cache-control") !== "no-store") return "cache-control is not no-store"
+  if (!headers.get("x-request-id")) return "no x-request-id"
+  if (headers.get("access-control-allow-origin") !== null) return "open to other origins"
+  if (status >= 500) return `status ${status}`
+  if (status < 400) return undefined
+  const code: unknown = JSON.parse(JSON.stringify(body))?.error?.code
+  const known = Object.entries(errorCodes).find(([name]) => name === code)?.[1]
+  return known?.status === status ? undefined : `code ${String(code)} with status ${status}`
+}
