@@ -10,6 +10,7 @@ import { Data, Effect, Layer } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
+import agents from "../migrations/0003_agents.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
 /** The database cannot be used. `message` is the whole sentence for the operator. */
@@ -95,7 +96,8 @@ const postgres = (config: Extract<AppConfigShape["database"], { _tag: "Postgres"
 /** Each migration runs once, in id order, under a table lock: instances may start together. */
 export const migrations = {
   "0001_initial": initial,
-  "0002_dashboard": dashboard
+  "0002_dashboard": dashboard,
+  "0003_agents": agents
 }
 
 const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
@@ -131,10 +133,10 @@ export const layer = Layer.unwrap(
   })
 )
 
-/** Whether the database answers and carries every migration of this version. */
+/** Whether the database answers and carries every migration of this version; a newer instance may have run more. */
 export const ready = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT count(*)::int AS count FROM effect_sql_migrations`
   const [row] = rows
-  return row !== undefined && row["count"] === Object.keys(migrations).length
+  return row !== undefined && Number(row["count"]) >= Object.keys(migrations).length
 })

@@ -5,7 +5,7 @@ import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import type { IntentTokenExpired } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
-import type { Evidence, FailureReason, Payment, PaymentId } from "../domain/Payment.ts"
+import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../domain/Payment.ts"
 import { layerMemory } from "./PaymentRepoMemory.ts"
 import { layerSql } from "./PaymentRepoSql.ts"
 
@@ -22,6 +22,7 @@ export interface OpenPayment extends Tenant {
   readonly amount: AtomicUsdc
   readonly intentUrl: string
   readonly receiver: Address
+  readonly payerType: PayerType
   readonly at: Date
 }
 
@@ -34,6 +35,8 @@ export interface Page {
 export interface Report extends Tenant {
   readonly paymentId: PaymentId
   readonly evidence: Evidence
+  /** Becomes the payment's own where this report settles it. */
+  readonly payerType: PayerType
   readonly at: Date
   /** When the reconciler looks at the report if nobody has by then. */
   readonly nextCheckAt: Date

@@ -2,7 +2,7 @@
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { IntentTokenExpired } from "../domain/Errors.ts"
-import type { Evidence, FailureReason, Payment, PaymentId } from "../domain/Payment.ts"
+import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../domain/Payment.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import type { DueReport, Settlement, Tenant, WatchedTransfer } from "./PaymentRepo.ts"
@@ -12,6 +12,7 @@ import { generateRefCode } from "./refCode.ts"
 interface KeptReport {
   readonly paymentId: PaymentId
   readonly evidence: Evidence
+  readonly payerType: PayerType
   readonly reportedAt: Date
   readonly checks: number
   readonly nextCheckAt: Date | null
@@ -72,7 +73,7 @@ const make = Effect.gen(function* () {
         refCode,
         intentUrl: input.intentUrl,
         receiver: input.receiver,
-        payerType: "human",
+        payerType: input.payerType,
         createdAt: input.at,
         reported: null,
         settledAt: null,
@@ -105,6 +106,7 @@ const make = Effect.gen(function* () {
           reports.set(key, {
             paymentId: payment.id,
             evidence: report.evidence,
+            payerType: report.payerType,
             reportedAt: report.at,
             checks: 0,
             nextCheckAt: report.nextCheckAt
@@ -127,9 +129,16 @@ const make = Effect.gen(function* () {
       if (payment?.status !== "pending") return Option.none()
       const key = claimKey(settlement.transfer)
       if (claims.has(key)) return yield* new TransferAlreadyUsed()
+      const agentReported = reportsOf(payment.id).some(
+        ([, one]) =>
+          one.payerType === "agent" &&
+          one.evidence.payer === settlement.evidence.payer &&
+          one.evidence.transactionId === settlement.evidence.transactionId
+      )
       const settled: Payment = {
         ...payment,
         status: "settled",
+        payerType: agentReported ? "agent" : payment.payerType,
         reported: { at: settlement.reportedAt, evidence: settlement.evidence },
         settledAt: settlement.at
       }

@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
         INSERT INTO payments
           (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
         VALUES (${input.id}, ${input.merchantId}, ${input.env}, 'pending', ${input.amount.toString()}::numeric,
-          ${refCode}, ${input.intentUrl}, ${toBytes(input.receiver)}, 'human', ${input.at})
+          ${refCode}, ${input.intentUrl}, ${toBytes(input.receiver)}, ${input.payerType}, ${input.at})
         ON CONFLICT (id) DO NOTHING
         RETURNING *
       )
@@ -98,8 +98,8 @@ const make = Effect.gen(function* () {
       WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
     ), kept AS (
       INSERT INTO payment_reports
-        (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at, next_check_at)
-      SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea,
+        (payment_id, evidence, payer_address, payer_type, transaction_id, token_changes, reported_at, next_check_at)
+      SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea, ${report.payerType}::text,
         ${toBytes(report.evidence.transactionId)}::bytea,
         ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
         ${report.nextCheckAt}::timestamptz
@@ -156,7 +156,11 @@ const make = Effect.gen(function* () {
     WITH settled AS (
       UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
         transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
-        token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb
+        token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb,
+        payer_type = coalesce((
+          SELECT min(r.payer_type) FROM payment_reports r
+          WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
+            AND r.transaction_id = ${toBytes(evidence.transactionId)}), payments.payer_type)
       WHERE id = ${paymentId} AND status = 'pending'
       RETURNING *
     ), claimed AS (

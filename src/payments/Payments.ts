@@ -127,6 +127,7 @@ export class Payments extends Context.Service<
           amount: claims.amount,
           intentUrl: claims.intentUrl,
           receiver: claims.receiver,
+          payerType: "human",
           at: yield* DateTime.nowAsDate
         })
       })
@@ -273,6 +274,7 @@ export class Payments extends Context.Service<
           ...tenant,
           paymentId,
           evidence,
+          payerType: "human",
           at,
           nextCheckAt: new Date(at.getTime() + firstCheckMillis)
         })

@@ -47,6 +47,7 @@ const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
 const opened = Effect.fnUntraced(function* (tenant: Tenant, at = start, amount = 1_000_000n) {
   const repo = yield* PaymentRepo
   const { payment } = yield* repo.open({
+    payerType: "human",
     ...tenant,
     id: yield* newId,
     amount: AtomicUsdc.make(amount),
@@ -113,6 +114,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         amount: AtomicUsdc.make(99_999_999_999_999_999_999n),
         intentUrl: "https://shop.example.com/1",
         receiver,
+        payerType: "human" as const,
         at: start
       }
       const all = yield* Effect.forEach(Array.from({ length: 100 }), () => repo.open(input), {
@@ -182,6 +184,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         paymentId: payment.id,
         evidence: evidenceOf(hash(1)),
         at: after(1),
+        payerType: "human" as const,
         nextCheckAt: after(5)
       }
       const kept = Option.getOrThrow(yield* repo.report(report))
@@ -204,7 +207,14 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       const tenant = yield* newTenant()
       const payment = yield* opened(tenant)
       const report = (evidence: Evidence) =>
-        repo.report({ ...tenant, paymentId: payment.id, evidence, at: after(1), nextCheckAt: after(2) })
+        repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence,
+          at: after(1),
+          payerType: "human",
+          nextCheckAt: after(2)
+        })
       const all = [
         evidenceOf(hash(1)),
         evidenceOf(hash(2)),
@@ -234,6 +244,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
           paymentId: payment.id,
           evidence,
           at: after(seconds),
+          payerType: "human",
           nextCheckAt: after(100)
         })
       const good = evidenceOf(hash(1))
@@ -254,7 +265,14 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       const tenant = yield* newTenant("live")
       const payment = yield* opened(tenant)
       const report = (evidence: Evidence, at: Date) =>
-        repo.report({ ...tenant, paymentId: payment.id, evidence, at, nextCheckAt: after(5) })
+        repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence,
+          at,
+          payerType: "human",
+          nextCheckAt: after(5)
+        })
       const first = Option.getOrThrow(yield* report(evidenceOf(hash(1)), after(1)))
       expect(first).toMatchObject({
         status: "pending",
@@ -276,6 +294,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         paymentId: payment.id,
         evidence: evidenceOf(hash(1)),
         at: after(1),
+        payerType: "human",
         nextCheckAt: after(5)
       })
       const settlement = yield* settlementOf(payment, hash(1), 3)
@@ -355,7 +374,14 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       const fresh = yield* opened(tenant, after(100))
       const recent = yield* opened(tenant)
       const report = (payment: Payment, at: Date) =>
-        repo.report({ ...tenant, paymentId: payment.id, evidence: evidenceOf(hash(1)), at, nextCheckAt: at })
+        repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence: evidenceOf(hash(1)),
+          at,
+          payerType: "human",
+          nextCheckAt: at
+        })
       yield* report(reported, after(10))
       yield* report(recent, after(95))
       const failed = yield* repo.expire({
@@ -384,6 +410,39 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       ).toHaveLength(0)
     }))
 
+  it("a payment that an agent's report settles has an agent for payer, whoever reported beside it", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      const report = (transactionId: TransactionHash, payerType: "human" | "agent") =>
+        repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence: evidenceOf(transactionId),
+          at: after(1),
+          payerType,
+          nextCheckAt: after(5)
+        })
+      yield* report(hash(1), "agent")
+      yield* report(hash(2), "human")
+      expect(Option.getOrThrow(yield* repo.find(tenant, payment.id)).payerType).toBe("human")
+      const settled = yield* repo.settle(yield* settlementOf(payment, hash(1)))
+      expect(Option.getOrThrow(settled).payerType).toBe("agent")
+
+      const other = yield* opened(tenant)
+      yield* repo.report({
+        ...tenant,
+        paymentId: other.id,
+        evidence: evidenceOf(hash(3)),
+        at: after(1),
+        payerType: "agent",
+        nextCheckAt: after(5)
+      })
+      const byHuman = yield* repo.settle(yield* settlementOf(other, hash(4)))
+      expect(Option.getOrThrow(byHuman).payerType).toBe("human")
+    }))
+
   it("live payments with a recorded report do not expire", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
@@ -394,6 +453,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         paymentId: payment.id,
         evidence: evidenceOf(hash(1)),
         at: after(1),
+        payerType: "human",
         nextCheckAt: after(1)
       })
       expect(

@@ -94,6 +94,7 @@ export const openPayment = (principal: Principal, receiver: Address, atomic: big
     const repo = yield* PaymentRepo
     const random = yield* SecureRandom.SecureRandom
     const { payment } = yield* repo.open({
+      payerType: "human",
       merchantId: principal.merchant.id,
       env: principal.env,
       id: PaymentId.make(yield* random.uuidV7()),

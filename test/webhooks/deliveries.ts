@@ -57,6 +57,7 @@ export const settle = Effect.fnUntraced(function* (tenant: Tenant, at: Date) {
   const paymentId = PaymentId.make(yield* uuid)
   const amount = AtomicUsdc.make(1_000_000n)
   yield* payments.open({
+    payerType: "human",
     ...tenant,
     id: paymentId,
     amount,
