@@ -15,14 +15,20 @@ export interface BrowserBundle {
 /** The entry point does not build: a bug in its source, named in `message`. */
 export class BundleFailed extends Data.TaggedError("BundleFailed")<{ readonly message: string }> {}
 
-const build = async (entry: string): Promise<BrowserBundle> => {
+/** Constants that the bundler writes into the code, by name. */
+export type Constants = Readonly<Record<string, string | boolean>>
+
+const build = async (entry: string, constants: Constants): Promise<BrowserBundle> => {
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     target: "browser",
     // One file without imports or exports: a classic script and a module alike.
     format: "iife",
     minify: true,
-    define: { "process.env.NODE_ENV": '"production"' }
+    define: {
+      "process.env.NODE_ENV": '"production"',
+      ...Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)]))
+    }
   })
   const script = outputs.find(({ kind }) => kind === "entry-point")
   if (script === undefined) throw new Error("no output")
@@ -44,11 +50,14 @@ const reasons = (error: unknown): string =>
  * @example
  * const checkout = browserBundle(join(import.meta.dir, "component/main.ts"))
  */
-export const browserBundle = (entry: string): Effect.Effect<BrowserBundle, BundleFailed> => {
+export const browserBundle = (
+  entry: string,
+  constants: Constants = {}
+): Effect.Effect<BrowserBundle, BundleFailed> => {
   let made: Promise<BrowserBundle> | undefined
   return Effect.tryPromise({
     try: () => {
-      made ??= build(entry).catch((error: unknown) => {
+      made ??= build(entry, constants).catch((error: unknown) => {
         made = undefined
         throw error
       })

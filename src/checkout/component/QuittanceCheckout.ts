@@ -1,0 +1,142 @@
+// <quittance-checkout intent-token="…" publishable-key="…">: the element around the
+// checkout. Its events are for the page's own comfort: goods ship on the webhook.
+import { Checkout } from "./Checkout.ts"
+import type { CheckoutState, Model } from "./flow.ts"
+import { readIntentToken } from "./intentToken.ts"
+import type { CheckoutPayment } from "./service.ts"
+import styles from "./styles.css" with { type: "text" }
+import { type Translation, translation } from "./translate.ts"
+import { render } from "./view.ts"
+
+/** What every event carries. `payment` is there once the service has opened it. */
+export interface CheckoutEventDetail {
+  readonly paymentId: string | undefined
+  readonly payment: CheckoutPayment | undefined
+  readonly state: CheckoutState
+}
+
+export type CheckoutEventName = "ready" | "opened" | "statechange" | "settled" | "failed" | "closed"
+
+export class QuittanceCheckout extends HTMLElement {
+  static readonly observedAttributes = ["intent-token", "publishable-key", "lang"]
+
+  readonly #root: ShadowRoot
+  readonly #live = document.createElement("div")
+  #checkout: Checkout | undefined
+  #shown: Model | undefined
+  #announced = ""
+  #starting = false
+
+  constructor() {
+    super()
+    this.#root = this.attachShadow({ mode: "open" })
+    // A constructed sheet is no inline style: it needs nothing of the page's CSP.
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(styles)
+    this.#root.adoptedStyleSheets = [sheet]
+    this.#live.className = "visually-hidden"
+    this.#live.setAttribute("role", "status")
+    this.#live.setAttribute("aria-live", "polite")
+    this.#root.append(this.#live)
+  }
+
+  /** The state on show. */
+  get state(): CheckoutState {
+    return this.#checkout?.model.state ?? "loading"
+  }
+
+  connectedCallback(): void {
+    this.#restart()
+  }
+
+  disconnectedCallback(): void {
+    this.#checkout?.stop()
+    this.#checkout = undefined
+    this.#shown = undefined
+  }
+
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (!this.isConnected || before === after) return
+    if (name === "lang") this.#show()
+    else this.#restart()
+  }
+
+  /** Attributes that a framework sets one after the other start the checkout once. */
+  #restart(): void {
+    if (this.#starting) return
+    this.#starting = true
+    queueMicrotask(() => {
+      this.#starting = false
+      if (!this.isConnected) return
+      this.#checkout?.stop()
+      this.#shown = undefined
+      const intentToken = this.getAttribute("intent-token") ?? ""
+      const publishableKey = this.getAttribute("publishable-key") ?? ""
+      this.#checkout = undefined
+      if (intentToken === "" || publishableKey === "") return this.#root.replaceChildren(this.#live)
+      const checkout: Checkout = new Checkout({
+        baseUrl: QUITTANCE_BASE_URL,
+        intentToken,
+        publishableKey,
+        changed: () => {
+          if (this.#checkout === checkout) this.#show()
+        }
+      })
+      this.#checkout = checkout
+      this.#show()
+      checkout.start()
+    })
+  }
+
+  #emit(name: CheckoutEventName): void {
+    const { model, paymentId } = this.#checkout ?? {}
+    const detail: CheckoutEventDetail = { paymentId, payment: model?.payment, state: this.state }
+    this.dispatchEvent(new CustomEvent(name, { bubbles: true, composed: true, detail }))
+  }
+
+  get #translation(): Translation {
+    const own = this.getAttribute("lang")
+    return translation(own === null || own === "" || own === "auto" ? navigator.languages : [own])
+  }
+
+  #show(): void {
+    const checkout = this.#checkout
+    if (checkout === undefined) return
+    const { model } = checkout
+    const before = this.#shown
+    this.#shown = model
+    this.#draw(checkout)
+    if (before === undefined) return
+    if (before.state === "loading" && model.state !== "loading") this.#emit("ready")
+    if (before.payment === undefined && model.payment !== undefined) this.#emit("opened")
+    if (before.state === model.state) return
+    this.dataset["state"] = model.state
+    this.#emit("statechange")
+    if (model.state === "settled") this.#emit("settled")
+    if (model.state === "failed" || model.state === "expired") this.#emit("failed")
+    if (model.state === "cancelled" && model.reason === "cancelledByBuyer") this.#emit("closed")
+  }
+
+  /** Replaces the card, and keeps the focus where it was or brings it to the new title. */
+  #draw(checkout: Checkout): void {
+    const focused = this.#root.activeElement
+    const key = focused instanceof HTMLElement ? (focused.dataset["key"] ?? "") : ""
+    const { card, announcement } = render(checkout.model, {
+      translation: this.#translation,
+      claims: readIntentToken(this.getAttribute("intent-token") ?? ""),
+      send: (action) => checkout.send(action),
+      close: () => this.#emit("closed")
+    })
+    this.#root.replaceChildren(card, this.#live)
+    if (focused !== null) {
+      const same = [...card.querySelectorAll<HTMLElement>("[data-key]")].find(
+        (one) => one.dataset["key"] === key
+      )
+      const target = same ?? card.querySelector<HTMLElement>("#title")
+      target?.focus({ preventScroll: same !== undefined })
+    }
+    if (announcement === this.#announced) return
+    this.#announced = announcement
+    this.#live.textContent = announcement
+  }
+}

@@ -1,0 +1,102 @@
+// The durable record of one try to send the money, written before the wallet is
+// asked. While it exists, nothing is sent again without a look at the chain.
+import type { Hex } from "./wallets.ts"
+
+export interface Attempt {
+  readonly version: 1
+  readonly id: string
+  readonly paymentId: string
+  readonly from: string
+  /** The account's next nonce when the wallet was asked. A second request reuses it: the chain takes one. */
+  readonly nonce: number
+  /** Block height when the wallet was first asked; a transfer of this payment cannot be older. */
+  readonly block: number
+  /** Unix milliseconds. */
+  readonly startedAt: number
+  readonly buyerToken: string
+  /** The transaction, once the wallet or the chain has named it. */
+  readonly hash: Hex | null
+  /** Transactions that the service has said pay something else. */
+  readonly refused: ReadonlyArray<string>
+}
+
+const prefix = "quittance-checkout:"
+const keptMillis = 30 * 24 * 3_600_000
+
+const isAttempt = (value: unknown): value is Attempt => {
+  if (typeof value !== "object" || value === null) return false
+  const one: Partial<Record<keyof Attempt, unknown>> = value
+  return (
+    one.version === 1 &&
+    typeof one.id === "string" &&
+    typeof one.paymentId === "string" &&
+    typeof one.from === "string" &&
+    typeof one.nonce === "number" &&
+    typeof one.block === "number" &&
+    typeof one.startedAt === "number" &&
+    typeof one.buyerToken === "string" &&
+    (one.hash === null || typeof one.hash === "string") &&
+    Array.isArray(one.refused)
+  )
+}
+
+const parse = (text: string | null): Attempt | undefined => {
+  try {
+    const value: unknown = JSON.parse(text ?? "null")
+    return isAttempt(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const readAttempt = (paymentId: string): Attempt | undefined => {
+  try {
+    return parse(localStorage.getItem(prefix + paymentId))
+  } catch {
+    return undefined
+  }
+}
+
+/** False where the browser does not keep it: then nothing may be sent. */
+export const writeAttempt = (attempt: Attempt): boolean => {
+  try {
+    const text = JSON.stringify(attempt)
+    localStorage.setItem(prefix + attempt.paymentId, text)
+    return localStorage.getItem(prefix + attempt.paymentId) === text
+  } catch {
+    return false
+  }
+}
+
+/** Forgets the attempt, unless another one has taken its place. */
+export const forgetAttempt = (attempt: Pick<Attempt, "id" | "paymentId">): void => {
+  if (readAttempt(attempt.paymentId)?.id === attempt.id) localStorage.removeItem(prefix + attempt.paymentId)
+}
+
+/** Drops records of long ago. */
+export const sweepAttempts = (now: number): void => {
+  try {
+    for (const key of Object.keys(localStorage)) {
+      if (!key.startsWith(prefix)) continue
+      const attempt = parse(localStorage.getItem(key))
+      if (attempt === undefined || attempt.startedAt < now - keptMillis) localStorage.removeItem(key)
+    }
+  } catch {
+    // A browser without storage has nothing to sweep.
+  }
+}
+
+/** Calls back when another tab writes or forgets the attempt. Answers how to stop. */
+export const watchAttempt = (
+  paymentId: string,
+  changed: (attempt: Attempt | undefined) => void
+): (() => void) => {
+  const listen = (event: StorageEvent) => {
+    if (event.key === prefix + paymentId) changed(parse(event.newValue))
+  }
+  addEventListener("storage", listen)
+  return () => removeEventListener("storage", listen)
+}
+
+/** One tab at a time sends. The name of the lock that it holds meanwhile. */
+export const lockName = (paymentId: string): string => prefix + paymentId

@@ -1,0 +1,103 @@
+// What the chain says of an attempt, asked through the buyer's own wallet: has its
+// transfer been mined, under which hash, and is its nonce used up.
+import type { Attempt } from "./attempt.ts"
+import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"
+import type { IntentClaims } from "./intentToken.ts"
+import { askChainId, askNode, askQuantity, type Eip1193Provider, type Hex, WalletError } from "./wallets.ts"
+
+export type Inquiry =
+  | { readonly outcome: "found"; readonly hash: Hex }
+  /** `mined`: the attempt's nonce is used up. `pending`: a transaction of the account waits. */
+  | { readonly outcome: "none"; readonly mined: boolean; readonly pending: boolean }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+export const isHash = (value: unknown): value is Hex =>
+  typeof value === "string" && /^0x[0-9a-fA-F]{64}$/.test(value)
+
+const onChain = async (provider: Eip1193Provider, chainId: number) => {
+  if ((await askChainId(provider)) !== chainId) throw new WalletError("unclear", "on another chain")
+}
+
+const transfersOf = async (
+  provider: Eip1193Provider,
+  attempt: Attempt,
+  { token, receiver }: IntentClaims,
+  atomic: bigint
+): Promise<ReadonlyArray<Hex>> => {
+  const logs = await askNode(provider, "eth_getLogs", [
+    {
+      address: token.address,
+      fromBlock: toQuantity(attempt.block),
+      toBlock: "latest",
+      topics: [transferTopic, addressTopic(attempt.from), addressTopic(receiver)]
+    }
+  ])
+  if (!Array.isArray(logs)) throw new WalletError("unclear", "eth_getLogs answered no list")
+  return logs.flatMap((log: unknown) => {
+    if (!isRecord(log) || log["removed"] === true || amountOfTransfer(log["data"]) !== atomic) return []
+    const hash = log["transactionHash"]
+    return isHash(hash) && !attempt.refused.some((one) => sameHex(one, hash)) ? [hash] : []
+  })
+}
+
+/** Where the account stands before the wallet is asked to send. */
+export const startingPoint = async (
+  provider: Eip1193Provider,
+  from: string
+): Promise<{ readonly nonce: number; readonly block: number }> => {
+  const [nonce, block] = await Promise.all([
+    askQuantity(provider, "eth_getTransactionCount", [from, "pending"]),
+    askQuantity(provider, "eth_blockNumber")
+  ])
+  return { nonce: Number(nonce), block: Number(block) }
+}
+
+/** Next nonce by mined transactions alone. */
+export const minedNonce = async (provider: Eip1193Provider, from: string): Promise<number> =>
+  Number(await askQuantity(provider, "eth_getTransactionCount", [from, "latest"]))
+
+/** Looks for the attempt's transfer. Fails where the wallet's node does not answer. */
+export const inquire = async (
+  provider: Eip1193Provider,
+  attempt: Attempt,
+  claims: IntentClaims,
+  atomic: bigint
+): Promise<Inquiry> => {
+  await onChain(provider, claims.token.chainId)
+  // Nonces first: a transaction that is mined in between then shows up in the logs.
+  const mined = await minedNonce(provider, attempt.from)
+  const next = await askQuantity(provider, "eth_getTransactionCount", [attempt.from, "pending"])
+  const [hash] = await transfersOf(provider, attempt, claims, atomic)
+  await onChain(provider, claims.token.chainId)
+  return hash === undefined
+    ? { outcome: "none", mined: mined > attempt.nonce, pending: Number(next) > attempt.nonce }
+    : { outcome: "found", hash }
+}
+
+/** The nonce that the wallet really used; undefined while the node does not know the transaction. */
+export const nonceOf = async (provider: Eip1193Provider, hash: Hex): Promise<number | undefined> => {
+  const transaction = await askNode(provider, "eth_getTransactionByHash", [hash])
+  const nonce = isRecord(transaction) ? transaction["nonce"] : undefined
+  return typeof nonce === "string" && /^0x[0-9a-f]+$/i.test(nonce) ? Number(nonce) : undefined
+}
+
+/**
+ * Whether the attempt's transaction was replaced: the new hash where the money moved
+ * all the same, `lost` where its nonce went to something else, undefined where it
+ * stands or may still come.
+ */
+export const follow = async (
+  provider: Eip1193Provider,
+  attempt: Attempt & { readonly hash: Hex },
+  claims: IntentClaims,
+  atomic: bigint
+): Promise<Hex | "lost" | undefined> => {
+  await onChain(provider, claims.token.chainId)
+  // The node still knows the transaction, mined or waiting.
+  if (isRecord(await askNode(provider, "eth_getTransactionByHash", [attempt.hash]))) return undefined
+  const found = await inquire(provider, attempt, claims, atomic)
+  if (found.outcome === "found") return sameHex(found.hash, attempt.hash) ? undefined : found.hash
+  return found.mined ? "lost" : undefined
+}

@@ -1,0 +1,615 @@
+// The checkout as a pure state machine: a model, what happened, and what is to be
+// done next. It knows neither the page nor the network; tests walk it without either.
+import type { Attempt } from "./attempt.ts"
+import { atomicOf } from "./erc20.ts"
+import type { MessageKey } from "./messages/en.ts"
+import type { CheckoutContext, CheckoutPayment, Refusal, TestBalance } from "./service.ts"
+import type { Hex, WalletFailure } from "./wallets.ts"
+
+export type CheckoutState =
+  | "loading"
+  | "connect"
+  | "wrong-network"
+  | "needs-funds"
+  | "review"
+  | "awaiting-signature"
+  | "submitted"
+  | "confirming"
+  | "settled"
+  | "failed"
+  | "expired"
+  | "cancelled"
+
+/**
+ * What the wallet is asked for in `awaiting-signature`: the buyer's identity, the
+ * transfer; or another tab asks (`elsewhere`), or it is not known whether the transfer
+ * of an earlier request went out (`unsure`), or the identity is wanted once more (`prove`).
+ */
+export type Step = "identity" | "transfer" | "elsewhere" | "unsure" | "prove"
+
+/** What is under way within a state. */
+export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
+
+export interface Notice {
+  readonly key: MessageKey
+  readonly tone: "info" | "warning"
+  readonly values?: Readonly<Record<string, string>>
+}
+
+export interface WalletChoice {
+  readonly id: string
+  readonly rdns: string
+  readonly name: string
+  readonly icon: string
+}
+
+export interface Model {
+  /** Grows when the buyer or the wallet changes course: results of older work are dropped. */
+  readonly epoch: number
+  readonly state: CheckoutState
+  readonly step: Step | undefined
+  readonly busy: Busy | undefined
+  readonly notice: Notice | undefined
+  /** Why the payment failed or was cancelled. */
+  readonly reason: MessageKey | undefined
+  /** The service's code behind `reason`. */
+  readonly code: string | undefined
+  readonly context: CheckoutContext | undefined
+  readonly payment: CheckoutPayment | undefined
+  readonly wallets: ReadonlyArray<WalletChoice>
+  readonly walletId: string | undefined
+  readonly account: string | undefined
+  readonly chainId: number | undefined
+  readonly balance: TestBalance | undefined
+  readonly attempt: Attempt | undefined
+  /** Whether a buyer's token for the account is at hand. */
+  readonly identified: boolean
+  readonly loads: number
+  readonly polls: number
+  /** Looks in a row that found the nonce used up and no transfer. */
+  readonly missed: number
+  /** Mainnet: recorded, and nothing more will come. */
+  readonly gated: boolean
+  /** A reported transaction that the buyer says is not theirs, or that never came to be. */
+  readonly disowned: string | undefined
+}
+
+export const initial: Model = {
+  epoch: 0,
+  state: "loading",
+  step: undefined,
+  busy: undefined,
+  notice: undefined,
+  reason: undefined,
+  code: undefined,
+  context: undefined,
+  payment: undefined,
+  wallets: [],
+  walletId: undefined,
+  account: undefined,
+  chainId: undefined,
+  balance: undefined,
+  attempt: undefined,
+  identified: false,
+  loads: 0,
+  polls: 0,
+  missed: 0,
+  gated: false,
+  disowned: undefined
+}
+
+/** What the buyer does. */
+export type Action =
+  | { readonly type: "Retry" }
+  | { readonly type: "ChooseWallet"; readonly walletId: string }
+  | { readonly type: "ChangeWallet" }
+  | { readonly type: "SwitchNetwork" }
+  | { readonly type: "GetFunds" }
+  | { readonly type: "CheckBalance" }
+  | { readonly type: "ContinueAnyway" }
+  | { readonly type: "Pay" }
+  | { readonly type: "SendAgain" }
+  | { readonly type: "CheckChain" }
+  | { readonly type: "Prove" }
+  | { readonly type: "StopWaiting" }
+  | { readonly type: "Cancel" }
+  | { readonly type: "StartAgain" }
+
+/** What happened outside. Results carry the epoch of their command; the driver drops stale ones. */
+export type Happening =
+  | {
+      readonly type: "Loaded"
+      readonly context: CheckoutContext
+      readonly payment: CheckoutPayment
+      readonly attempt: Attempt | undefined
+      /** Another tab is asking its wallet right now. */
+      readonly elsewhere: boolean
+    }
+  | { readonly type: "LoadFailed"; readonly refusal: Refusal }
+  | { readonly type: "WalletsFound"; readonly wallets: ReadonlyArray<WalletChoice> }
+  | {
+      readonly type: "Connected"
+      readonly walletId: string
+      readonly account: string
+      readonly chainId: number
+      readonly identified: boolean
+    }
+  | { readonly type: "NotConnected" }
+  | { readonly type: "ConnectFailed"; readonly failure: WalletFailure }
+  | { readonly type: "Switched"; readonly chainId: number }
+  | { readonly type: "SwitchFailed"; readonly failure: WalletFailure }
+  | { readonly type: "BalanceRead"; readonly balance: TestBalance }
+  | { readonly type: "BalanceFailed" }
+  | { readonly type: "Funded"; readonly balance: TestBalance }
+  | { readonly type: "FundingFailed"; readonly refusal: Refusal }
+  | { readonly type: "FundingDeclined"; readonly failure: WalletFailure }
+  | { readonly type: "AccountsChanged"; readonly account: string | undefined; readonly identified: boolean }
+  | { readonly type: "ChainChanged"; readonly chainId: number }
+  | { readonly type: "Asking"; readonly step: "identity" | "transfer" }
+  | { readonly type: "Elsewhere" }
+  | { readonly type: "LockFreed"; readonly attempt: Attempt | undefined }
+  | { readonly type: "AttemptSeen"; readonly attempt: Attempt }
+  | { readonly type: "Superseded"; readonly payment: CheckoutPayment }
+  /** Certainly nothing was sent. */
+  | { readonly type: "NotSent"; readonly notice: MessageKey; readonly chainId: number | undefined }
+  /** The wallet gave no hash and no clear refusal. */
+  | { readonly type: "Unclear"; readonly attempt: Attempt }
+  | { readonly type: "Sent"; readonly attempt: Attempt }
+  | { readonly type: "Proven"; readonly attempt: Attempt }
+  | { readonly type: "ProveFailed"; readonly failure: WalletFailure }
+  | { readonly type: "TransferFound"; readonly hash: Hex }
+  | { readonly type: "NoTransfer"; readonly mined: boolean; readonly pending: boolean }
+  | { readonly type: "ChainSilent" }
+  | { readonly type: "Reported"; readonly payment: CheckoutPayment }
+  | {
+      readonly type: "StillPending"
+      readonly payment: CheckoutPayment
+      readonly retryAfter: number | undefined
+      readonly gated: boolean
+    }
+  | { readonly type: "ReportRefused"; readonly refusal: Refusal }
+  | { readonly type: "Lost" }
+
+export type Message = Action | Happening
+
+export type Command =
+  | { readonly run: "load" }
+  /** Asks the remembered wallet for its accounts, without a prompt. */
+  | { readonly run: "restore" }
+  | { readonly run: "connect"; readonly walletId: string }
+  | { readonly run: "switchChain" }
+  | { readonly run: "readBalance" }
+  | { readonly run: "fund" }
+  /** `again`: the buyer wants it sent although an earlier request is not accounted for. */
+  | { readonly run: "pay"; readonly again: boolean }
+  /** Lets go of the lock that a forgotten wallet prompt holds. */
+  | { readonly run: "release" }
+  /** Waits until no other tab asks its wallet. */
+  | { readonly run: "awaitLock" }
+  /** Looks on the chain for the attempt's transfer. */
+  | { readonly run: "inquire"; readonly attempt: Attempt }
+  /** Looks whether the attempt's transaction was replaced. */
+  | { readonly run: "follow"; readonly attempt: Attempt }
+  | { readonly run: "prove"; readonly attempt: Attempt }
+  /** Reports, or reads the payment where there is nothing to report. */
+  | { readonly run: "poll" }
+  | { readonly run: "save"; readonly attempt: Attempt }
+  | { readonly run: "forget"; readonly attempt: Attempt }
+  | { readonly run: "wait"; readonly millis: number; readonly then: Command }
+
+export type Next = readonly [Model, ReadonlyArray<Command>]
+
+const inquiryMillis = 3_000
+/** Milliseconds until the n-th poll: from one second to ten. */
+export const pollDelay = (polls: number): number => Math.min(1_000 * 1.4 ** polls, 10_000)
+const longestDelay = 60_000
+
+const finals: ReadonlySet<CheckoutState> = new Set(["settled", "failed", "expired"])
+const beforePayment: ReadonlySet<CheckoutState> = new Set([
+  "connect",
+  "wrong-network",
+  "needs-funds",
+  "review"
+])
+
+const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model => ({
+  ...model,
+  step: undefined,
+  busy: undefined,
+  notice: undefined,
+  reason: undefined,
+  code: undefined,
+  ...changes,
+  state
+})
+
+/** As `enter`, dropping what is under way. */
+const leave = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model =>
+  enter(model, state, { epoch: model.epoch + 1, ...changes })
+
+const forgetting = ({ attempt }: Model): ReadonlyArray<Command> =>
+  attempt === undefined ? [] : [{ run: "forget", attempt }]
+
+/** The state of a payment that is not pending any more; undefined where it is. */
+const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {
+  if (payment.status === "settled")
+    return [leave(model, "settled", { payment, attempt: undefined }), forgetting(model)]
+  if (payment.status === "failed") {
+    return payment.failureReason === "expired"
+      ? [leave(model, "expired", { payment }), []]
+      : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]
+  }
+  return undefined
+}
+
+const checking = (model: Model, attempt: Attempt, changes: Partial<Model> = {}): Next => [
+  enter(model, "submitted", { busy: "checking", attempt, ...changes }),
+  [{ run: "inquire", attempt }]
+]
+
+/** Whether somebody has reported a transaction for the payment that this device knows nothing of. */
+export const reportedElsewhere = (
+  payment: CheckoutPayment | undefined,
+  disowned: string | undefined
+): boolean => payment?.reportedTransactionId !== undefined && payment.reportedTransactionId !== disowned
+
+/** Where a payment that is still pending stands, by what is known of wallet, chain and attempt. */
+const proceed = (model: Model, notice?: Notice): Next => {
+  const { attempt, account, context, payment } = model
+  if (attempt !== undefined && attempt.hash !== null)
+    return [enter(model, "submitted", { notice, polls: 0 }), [{ run: "poll" }]]
+  if (attempt === undefined && reportedElsewhere(payment, model.disowned))
+    return [enter(model, "confirming", { notice, polls: 0 }), [{ run: "poll" }]]
+  if (account === undefined) {
+    const reconnect: Notice = { key: "noticeReconnect", tone: "info" }
+    return [
+      enter(model, "connect", { notice: notice ?? (attempt === undefined ? undefined : reconnect) }),
+      []
+    ]
+  }
+  if (model.chainId !== context?.chain.id) return [enter(model, "wrong-network", { notice }), []]
+  if (attempt !== undefined) return checking(model, attempt, { missed: 0 })
+  const state = model.state === "loading" ? "connect" : model.state
+  return [
+    enter(model, beforePayment.has(state) ? state : "review", {
+      notice,
+      busy: "balance",
+      balance: undefined
+    }),
+    [{ run: "readBalance" }]
+  ]
+}
+
+const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice): Next => {
+  const enough = balance.usdcAtomic >= atomicOf(model.payment?.amount ?? "0.00")
+  return [
+    enter(model, enough && balance.gasWei > 0n ? "review" : "needs-funds", {
+      balance,
+      notice: notice ?? model.notice
+    }),
+    []
+  ]
+}
+
+const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
+  rejected: "noticeDeclined",
+  busy: "noticeWalletBusy",
+  unknown_chain: "noticeUnknownChain",
+  unauthorized: "noticeUnauthorized",
+  funds: "noticeNoGas",
+  unclear: "noticeWalletError"
+}
+
+const warned = (model: Model, key: MessageKey, values?: Readonly<Record<string, string>>): Model => ({
+  ...model,
+  busy: undefined,
+  notice: values === undefined ? { key, tone: "warning" } : { key, tone: "warning", values }
+})
+
+const after = (millis: number, then: Command): Command => ({ run: "wait", millis, then })
+
+const nextPoll = (model: Model, retryAfter: number | undefined): ReadonlyArray<Command> => [
+  after(Math.min(Math.max(pollDelay(model.polls), (retryAfter ?? 0) * 1_000), longestDelay), { run: "poll" })
+]
+
+const loadRefused = (model: Model, refusal: Refusal): Next => {
+  if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
+  if (!refusal.retryable) return [leave(model, "failed", { reason: "failedInvalid", code: refusal.code }), []]
+  const loads = model.loads + 1
+  return loads < 4
+    ? [
+        { ...model, loads, notice: { key: "noticeUnreachable", tone: "warning" } },
+        [after(Math.max(pollDelay(loads), (refusal.retryAfter ?? 0) * 1_000), { run: "load" })]
+      ]
+    : [leave(model, "failed", { reason: "failedUnreachable", code: refusal.code, loads: 0 }), []]
+}
+
+const reportRefused = (model: Model, refusal: Refusal): Next => {
+  const { attempt } = model
+  switch (refusal.code) {
+    case "INVALID_BUYER_TOKEN":
+      return [leave(model, "awaiting-signature", { step: "prove", identified: false }), []]
+    case "PAYMENT_REPORT_CONFLICT":
+      // Settled by other evidence: reading the payment shows it. Mainnet does not settle.
+      return model.context?.env === "live"
+        ? [leave(model, "failed", { reason: "failedMismatch", code: refusal.code }), []]
+        : [{ ...model, busy: "checking" }, [{ run: "load" }]]
+    case "PAYMENT_FAILED":
+      return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), []]
+    case "TEST_SETTLEMENT_MISMATCH":
+      break
+    default:
+      if (!refusal.retryable)
+        return [leave(model, "failed", { reason: "failedMismatch", code: refusal.code }), []]
+      return [
+        {
+          ...model,
+          polls: model.polls + 1,
+          notice: { key: refusal.code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
+        },
+        nextPoll(model, refusal.retryAfter)
+      ]
+  }
+  if (refusal.reason === "reverted") return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]
+  if (refusal.reason === "already_used" && attempt?.hash != null) {
+    const without: Attempt = { ...attempt, hash: null, refused: [...attempt.refused, attempt.hash] }
+    const [next, commands] = checking({ ...model, epoch: model.epoch + 1 }, without, { missed: 0 })
+    return [next, [{ run: "save", attempt: without }, ...commands]]
+  }
+  if (refusal.reason === "payer" && refusal.actual !== undefined) {
+    return [
+      leave(model, "awaiting-signature", {
+        step: "prove",
+        identified: false,
+        notice: { key: "noticeOtherPayer", tone: "warning", values: { account: refusal.actual } }
+      }),
+      []
+    ]
+  }
+  return [leave(model, "failed", { reason: "failedMismatch", code: refusal.reason ?? refusal.code }), []]
+}
+
+const found = (model: Model, hash: Hex): Next => {
+  const { attempt } = model
+  if (attempt === undefined || attempt.hash === hash) return [model, []]
+  const named: Attempt = { ...attempt, hash }
+  const replaced: Notice | undefined =
+    attempt.hash === null ? undefined : { key: "noticeReplaced", tone: "info" }
+  const [next, commands] = proceed({ ...model, epoch: model.epoch + 1, attempt: named, missed: 0 }, replaced)
+  return [next, [{ run: "save", attempt: named }, ...commands]]
+}
+
+/** The next model and what is to be done, for anything that happens. */
+export const transition = (model: Model, message: Message): Next => {
+  switch (message.type) {
+    case "Loaded": {
+      const { context, payment, attempt } = message
+      const loaded = { ...model, context, payment, attempt, loads: 0 }
+      const done = decided(loaded, payment)
+      if (done !== undefined) return done
+      if (message.elsewhere && attempt?.hash == null) {
+        return [enter(loaded, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
+      }
+      const [next, commands] = proceed(loaded)
+      return [next, [...commands, { run: "restore" }]]
+    }
+    case "LoadFailed":
+      return loadRefused(model, message.refusal)
+    case "Retry":
+      return [leave(model, "loading"), [{ run: "load" }]]
+
+    case "WalletsFound":
+      return [
+        { ...model, wallets: message.wallets },
+        // A wallet that announces itself late may be the one of before the reload.
+        model.account === undefined && model.busy === undefined && model.context !== undefined
+          ? [{ run: "restore" }]
+          : []
+      ]
+    case "ChooseWallet":
+      return [
+        leave(model, "connect", { busy: "connecting", walletId: message.walletId }),
+        [{ run: "connect", walletId: message.walletId }]
+      ]
+    case "Connected": {
+      const { account, chainId, walletId, identified } = message
+      const connected = { ...model, account, chainId, walletId, identified }
+      // A payment that is under way does not wait for its wallet.
+      if (!beforePayment.has(model.state)) return [connected, []]
+      return proceed(connected)
+    }
+    case "NotConnected":
+      return [model, []]
+    case "ConnectFailed":
+      return [warned(model, walletNotice[message.failure]), []]
+    case "ChangeWallet":
+      return [leave(model, "connect", { account: undefined, walletId: undefined }), []]
+
+    case "SwitchNetwork":
+      return [{ ...model, busy: "switching", notice: undefined }, [{ run: "switchChain" }]]
+    case "Switched":
+      return model.state === "wrong-network"
+        ? proceed({ ...model, chainId: message.chainId })
+        : [{ ...model, chainId: message.chainId }, []]
+    case "SwitchFailed":
+      return [warned(model, walletNotice[message.failure]), []]
+
+    case "CheckBalance":
+      return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]
+    case "BalanceRead":
+      return judgeBalance(model, message.balance)
+    case "BalanceFailed":
+      return [enter(model, "review", { notice: { key: "noticeNoBalance", tone: "warning" } }), []]
+    case "ContinueAnyway":
+      return [enter(model, "review"), []]
+    case "GetFunds":
+      return [{ ...model, busy: "funding", notice: undefined }, [{ run: "fund" }]]
+    case "Funded":
+      return judgeBalance({ ...model, identified: true }, message.balance, {
+        key: "noticeFunded",
+        tone: "info"
+      })
+    case "FundingFailed": {
+      const { code, retryAfter } = message.refusal
+      return code === "FAUCET_LIMIT_REACHED"
+        ? [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
+        : [warned(model, code === "INVALID_BUYER_TOKEN" ? "noticeOtherSigner" : "noticeFaucetDown"), []]
+    }
+    case "FundingDeclined":
+      return [warned(model, walletNotice[message.failure]), []]
+
+    case "AccountsChanged": {
+      const { account, identified } = message
+      if (account === model.account) return [model, []]
+      const changed = { ...model, account, identified }
+      const interrupted = model.state === "awaiting-signature" && model.step === "identity"
+      if (!interrupted && !beforePayment.has(model.state)) return [changed, []]
+      const key = account === undefined ? "noticeDisconnected" : "noticeAccountChanged"
+      const [next, commands] = proceed(
+        { ...changed, epoch: model.epoch + 1, state: interrupted ? "review" : model.state },
+        { key, tone: "warning" }
+      )
+      return [next, [{ run: "release" }, ...commands]]
+    }
+    case "ChainChanged":
+      if (message.chainId === model.chainId) return [model, []]
+      if (!beforePayment.has(model.state) || model.account === undefined)
+        return [{ ...model, chainId: message.chainId }, []]
+      return proceed({ ...model, chainId: message.chainId, epoch: model.epoch + 1 })
+
+    case "Pay":
+      return [
+        leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
+        [{ run: "pay", again: false }]
+      ]
+    case "SendAgain":
+      return [
+        leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
+        [{ run: "release" }, { run: "pay", again: true }]
+      ]
+    case "Asking":
+      return [{ ...model, step: message.step, identified: message.step === "transfer" }, []]
+    case "StopWaiting": {
+      if (model.state === "connect") return [leave(model, "connect"), []]
+      if (model.busy === "switching" || model.busy === "funding")
+        return [{ ...model, epoch: model.epoch + 1, busy: undefined }, []]
+      // The driver looks whether the wallet had been asked for money already.
+      return [leave(model, "review", { busy: "checking" }), [{ run: "release" }, { run: "load" }]]
+    }
+    case "Elsewhere":
+      return [leave(model, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
+    case "LockFreed":
+      if (model.step !== "elsewhere") return [model, []]
+      // The other tab may have settled it by now: read the payment anew.
+      return [leave(model, "submitted", { busy: "checking" }), [{ run: "load" }]]
+    case "AttemptSeen": {
+      const { attempt } = message
+      if (finals.has(model.state) || model.payment === undefined) return [model, []]
+      if (attempt.hash !== null) {
+        return attempt.hash === model.attempt?.hash
+          ? [model, []]
+          : proceed({ ...model, attempt, epoch: model.epoch + 1 })
+      }
+      return model.state === "submitted" || model.state === "confirming"
+        ? [model, []]
+        : [
+            leave(model, "awaiting-signature", { step: "elsewhere", attempt }),
+            [{ run: "release" }, { run: "awaitLock" }]
+          ]
+    }
+    case "Superseded": {
+      const done = decided(model, message.payment)
+      return done ?? proceed({ ...model, payment: message.payment })
+    }
+    case "NotSent": {
+      const next = { ...model, attempt: undefined, chainId: message.chainId ?? model.chainId }
+      const notice: Notice = { key: message.notice, tone: "warning" }
+      if (next.account !== undefined && next.chainId === next.context?.chain.id)
+        return [leave(next, "review", { notice }), []]
+      return proceed({ ...next, state: "review", epoch: model.epoch + 1 }, notice)
+    }
+    case "Unclear":
+      return checking({ ...model, epoch: model.epoch + 1 }, message.attempt, { missed: 0 })
+    case "Sent":
+      if (finals.has(model.state)) return [model, []]
+      return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })
+
+    case "CheckChain":
+      return model.attempt === undefined
+        ? [model, []]
+        : checking({ ...model, epoch: model.epoch + 1 }, model.attempt)
+    case "TransferFound":
+      return found(model, message.hash)
+    case "NoTransfer": {
+      const { attempt } = model
+      if (attempt === undefined) return [model, []]
+      const again = after(inquiryMillis, { run: "inquire", attempt })
+      if (message.mined) {
+        const missed = model.missed + 1
+        return missed < 2
+          ? [{ ...model, missed }, [again]]
+          : [leave(model, "cancelled", { reason: "cancelledNotSent", missed: 0 }), []]
+      }
+      if (message.pending) {
+        const next = model.state === "submitted" && model.busy === "checking" ? model : undefined
+        return [next ?? enter(model, "submitted", { busy: "checking" }), [again]]
+      }
+      return model.step === "unsure" && model.notice === undefined
+        ? [model, [again]]
+        : [enter(model, "awaiting-signature", { step: "unsure" }), [again]]
+    }
+    case "ChainSilent": {
+      const { attempt } = model
+      if (attempt === undefined) return [model, []]
+      const silent: Notice = { key: "noticeChainDown", tone: "warning" }
+      return [{ ...model, notice: silent }, [after(inquiryMillis, { run: "inquire", attempt })]]
+    }
+
+    case "Reported":
+      return decided(model, message.payment) ?? [model, nextPoll(model, undefined)]
+    case "StillPending": {
+      const { payment, gated } = message
+      const kept = model.notice?.key === "noticeReplaced" ? model.notice : undefined
+      const next = enter(model, "confirming", { payment, gated, notice: kept, polls: model.polls + 1 })
+      if (gated) return [next, []]
+      const { attempt } = model
+      return [
+        next,
+        [
+          ...(attempt?.hash == null ? [] : [{ run: "follow", attempt } as const]),
+          ...nextPoll(model, message.retryAfter)
+        ]
+      ]
+    }
+    case "ReportRefused":
+      return reportRefused(model, message.refusal)
+    case "Lost": {
+      const missed = model.missed + 1
+      return missed < 2
+        ? [{ ...model, missed }, []]
+        : [leave(model, "cancelled", { reason: "cancelledReplaced", missed: 0 }), []]
+    }
+
+    case "Prove":
+      return model.attempt === undefined
+        ? [model, []]
+        : [{ ...model, busy: "signing", notice: undefined }, [{ run: "prove", attempt: model.attempt }]]
+    case "Proven":
+      return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })
+    case "ProveFailed":
+      return [warned(model, walletNotice[message.failure]), []]
+
+    case "Cancel":
+      return [leave(model, "cancelled", { reason: "cancelledByBuyer" }), []]
+    case "StartAgain": {
+      const [next, commands] = proceed({
+        ...model,
+        attempt: undefined,
+        disowned: model.payment?.reportedTransactionId,
+        state: "connect",
+        epoch: model.epoch + 1
+      })
+      return [next, [...forgetting(model), ...commands]]
+    }
+  }
+}

@@ -1,0 +1,189 @@
+// The service's checkout endpoints, called with the publishable key. Answers are
+// checked by hand: a schema library would outweigh the rest.
+
+export interface CheckoutContext {
+  readonly merchant: { readonly name: string }
+  readonly env: "test" | "live"
+  readonly chain: {
+    readonly id: number
+    readonly name: string
+    readonly explorerUrl: string
+    readonly rpcUrl?: string
+  }
+  readonly token: { readonly address: string; readonly symbol: string; readonly decimals: number }
+  readonly faucet: { readonly enabled: boolean; readonly usdcAtomic: string }
+}
+
+/** The payment object, as far as the checkout shows it. */
+export interface CheckoutPayment {
+  readonly id: string
+  /** Decimal USD. */
+  readonly amount: string
+  readonly status: "pending" | "settled" | "failed"
+  readonly refCode: string
+  readonly intentUrl: string
+  readonly reportedTransactionId?: string
+  readonly failureReason?: string | null
+}
+
+export interface TestBalance {
+  readonly usdcAtomic: bigint
+  readonly gasWei: bigint
+}
+
+/** `code` is the service's, or `NETWORK` where no answer came. */
+export interface Refusal {
+  readonly code: string
+  readonly reason: string | undefined
+  /** What the chain shows where a report does not match. */
+  readonly actual: string | undefined
+  /** Seconds. */
+  readonly retryAfter: number | undefined
+  readonly retryable: boolean
+}
+
+export class ServiceError extends Error {
+  override readonly name = "ServiceError"
+  readonly refusal: Refusal
+  constructor(refusal: Refusal) {
+    super(refusal.code)
+    this.refusal = refusal
+  }
+}
+
+export type ReportAnswer =
+  | { readonly outcome: "settled" | "gated"; readonly payment: CheckoutPayment }
+  | {
+      readonly outcome: "pending"
+      readonly payment: CheckoutPayment
+      readonly retryAfter: number | undefined
+    }
+
+export interface SettlementReport {
+  readonly buyerDidToken: string
+  readonly transactionId: string
+  readonly tokenChanges: ReadonlyArray<{
+    readonly amountAtomic: string
+    readonly chainId: number
+    readonly receiver: string
+    readonly tokenAddress: string
+  }>
+}
+
+const timeoutMillis = 20_000
+
+type Json = Readonly<Record<string, unknown>>
+const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null
+const at = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
+const textAt = (value: unknown, key: string): string | undefined => {
+  const found = at(value, key)
+  return typeof found === "string" ? found : undefined
+}
+
+const network = (): ServiceError =>
+  new ServiceError({
+    code: "NETWORK",
+    reason: undefined,
+    actual: undefined,
+    retryAfter: undefined,
+    retryable: true
+  })
+
+const isContext = (value: unknown): value is CheckoutContext =>
+  typeof textAt(at(value, "merchant"), "name") === "string" &&
+  ["test", "live"].includes(textAt(value, "env") ?? "") &&
+  typeof at(at(value, "chain"), "id") === "number" &&
+  typeof textAt(at(value, "chain"), "name") === "string" &&
+  typeof textAt(at(value, "chain"), "explorerUrl") === "string" &&
+  typeof textAt(at(value, "token"), "address") === "string" &&
+  typeof textAt(at(value, "token"), "symbol") === "string" &&
+  typeof at(at(value, "faucet"), "enabled") === "boolean" &&
+  typeof textAt(at(value, "faucet"), "usdcAtomic") === "string"
+
+const isPayment = (value: unknown): value is CheckoutPayment =>
+  typeof textAt(value, "id") === "string" &&
+  /^\d{1,14}\.\d{2,6}$/.test(textAt(value, "amount") ?? "") &&
+  ["pending", "settled", "failed"].includes(textAt(value, "status") ?? "") &&
+  typeof textAt(value, "refCode") === "string" &&
+  typeof textAt(value, "intentUrl") === "string"
+
+const balanceOf = (body: unknown): TestBalance => {
+  const balance = at(body, "balance")
+  const [usdc, gas] = [textAt(balance, "usdcAtomic"), textAt(balance, "gasWei")]
+  if (usdc === undefined || gas === undefined) throw network()
+  return { usdcAtomic: BigInt(usdc), gasWei: BigInt(gas) }
+}
+
+const paymentOf = (body: unknown): CheckoutPayment => {
+  const payment = at(body, "payment")
+  if (!isPayment(payment)) throw network()
+  return payment
+}
+
+const secondsIn = (response: Response): number | undefined => {
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+export interface CheckoutService {
+  readonly context: () => Promise<CheckoutContext>
+  /** Opens the payment, or reads it where it is open already. */
+  readonly open: (intentToken: string) => Promise<CheckoutPayment>
+  readonly report: (paymentId: string, report: SettlementReport) => Promise<ReportAnswer>
+  readonly balance: (address: string) => Promise<TestBalance>
+  readonly fund: (buyerDidToken: string) => Promise<TestBalance>
+}
+
+export const checkoutService = (baseUrl: string, publishableKey: string): CheckoutService => {
+  const call = async (method: string, path: string, body?: unknown) => {
+    let response: Response
+    let answer: unknown
+    try {
+      response = await fetch(`${baseUrl}/api/v1${path}`, {
+        method,
+        credentials: "omit",
+        referrerPolicy: "no-referrer",
+        headers: {
+          authorization: `Bearer ${publishableKey}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" })
+        },
+        signal: AbortSignal.timeout(timeoutMillis),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      answer = await response.json()
+    } catch {
+      throw network()
+    }
+    if (response.ok) return { answer, response }
+    const error = at(answer, "error")
+    const details = at(error, "details")
+    throw new ServiceError({
+      code: textAt(error, "code") ?? "NETWORK",
+      reason: textAt(error, "reason"),
+      actual: textAt(Array.isArray(details) ? details[0] : undefined, "actual"),
+      retryAfter: secondsIn(response),
+      retryable: at(error, "retryable") === true || response.status >= 500
+    })
+  }
+
+  return {
+    context: async () => {
+      const { answer } = await call("GET", "/checkout-context")
+      if (!isContext(answer)) throw network()
+      return answer
+    },
+    open: async (intentToken) => paymentOf((await call("POST", "/payments", { intentToken })).answer),
+    report: async (paymentId, report) => {
+      const { answer, response } = await call("PATCH", `/payments/${paymentId}`, report)
+      const payment = paymentOf(answer)
+      if (response.status === 200) return { outcome: "settled", payment }
+      return textAt(at(answer, "error"), "code") === "LIVE_SETTLEMENT_GATED"
+        ? { outcome: "gated", payment }
+        : { outcome: "pending", payment, retryAfter: secondsIn(response) }
+    },
+    balance: async (address) =>
+      balanceOf((await call("GET", `/checkout/test-balance?address=${address}`)).answer),
+    fund: async (buyerDidToken) =>
+      balanceOf((await call("POST", "/checkout/test-funds", { buyerDidToken })).answer)
+  }
+}

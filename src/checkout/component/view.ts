@@ -1,0 +1,459 @@
+// What the buyer sees of a model: one screen a state, one main action on each.
+import { type Child, h, type IconName, icon, spinner } from "./elements.ts"
+import { atomicOf, usdOf } from "./erc20.ts"
+import type { Action, Model } from "./flow.ts"
+import type { IntentClaims } from "./intentToken.ts"
+import type { MessageKey } from "./messages/en.ts"
+import type { Translation } from "./translate.ts"
+
+export interface ViewTools {
+  readonly translation: Translation
+  readonly claims: IntentClaims | undefined
+  readonly send: (action: Action) => void
+  /** The buyer is done with the checkout. */
+  readonly close: () => void
+}
+
+interface Screen {
+  readonly icon: IconName | "spinner"
+  readonly tone?: "good" | "warn" | "bad"
+  readonly title: string
+  readonly text: ReadonlyArray<string>
+  readonly body?: ReadonlyArray<Child>
+  readonly actions?: ReadonlyArray<Child>
+}
+
+type Values = Readonly<Record<string, string>>
+
+const shortened = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
+
+/** What every screen fills its sentences with. */
+const valuesOf = ({ context, payment, wallets, walletId }: Model, { translation }: ViewTools): Values => ({
+  amount: payment === undefined ? "" : translation.money(payment.amount),
+  merchant: context?.merchant.name ?? "",
+  network: context?.chain.name ?? "",
+  reference: payment?.refCode ?? "",
+  wallet: wallets.find(({ id }) => id === walletId)?.name || translation.text("browserWallet")
+})
+
+const steps = ["progressConnect", "progressReview", "progressPay", "progressDone"] as const
+
+/** How many of the four steps are behind the buyer. */
+const stepsDone = ({ state }: Model): number => {
+  switch (state) {
+    case "loading":
+    case "connect":
+    case "wrong-network":
+    case "failed":
+    case "expired":
+    case "cancelled":
+      return 0
+    case "needs-funds":
+    case "review":
+      return 1
+    case "awaiting-signature":
+    case "submitted":
+    case "confirming":
+      return 2
+    case "settled":
+      return 4
+  }
+}
+
+const screens = (model: Model, tools: ViewTools) => {
+  const { translation, send } = tools
+  const values = valuesOf(model, tools)
+  const t = (key: MessageKey, more: Values = {}) => translation.text(key, { ...values, ...more })
+
+  const button = (
+    look: "primary" | "secondary" | "quiet",
+    key: MessageKey,
+    run: Action | (() => void),
+    more: Values = {}
+  ) => {
+    const element = h(
+      "button",
+      { type: "button", class: look, part: `button ${look}`, "data-key": key },
+      t(key, more)
+    )
+    element.addEventListener("click", () => (typeof run === "function" ? run() : send(run)))
+    return element
+  }
+  const waiting = (key: MessageKey) =>
+    h(
+      "button",
+      { type: "button", class: "primary", part: "button primary", "aria-disabled": "true", "data-key": key },
+      spinner(),
+      t(key)
+    )
+  const cancel = button("quiet", "cancel", { type: "Cancel" })
+  const code = (hex: string) => h("bdi", { class: "code", title: hex, dir: "ltr" }, shortened(hex))
+  const row = (key: MessageKey, ...value: ReadonlyArray<Child>) =>
+    h("div", { class: "row" }, h("dt", {}, t(key)), h("dd", {}, ...value))
+  const hash = model.attempt?.hash ?? model.payment?.reportedTransactionId
+  const explorer = (): Child =>
+    hash === undefined || model.context === undefined
+      ? undefined
+      : h(
+          "a",
+          {
+            class: "link",
+            part: "link",
+            href: `${model.context.chain.explorerUrl}/tx/${hash}`,
+            target: "_blank",
+            rel: "noopener noreferrer",
+            "data-key": "viewTransaction"
+          },
+          t("viewTransaction")
+        )
+  const stages = (done: number) =>
+    h(
+      "ol",
+      { class: "stages", part: "stages" },
+      ...(["stageSent", "stageConfirmed", "stageSettled"] as const).map((key, index) =>
+        h(
+          "li",
+          {
+            class: index < done ? "done" : "",
+            ...(index === done ? { "aria-current": "step" } : {})
+          },
+          h(
+            "span",
+            { class: "mark", "aria-hidden": "true" },
+            index < done ? icon("check") : index === done ? spinner() : undefined
+          ),
+          t(key)
+        )
+      )
+    )
+
+  const connect = (): Screen => {
+    if (model.busy === "connecting") {
+      return {
+        icon: "spinner",
+        title: t("connectTitle"),
+        text: [t("connecting")],
+        actions: [button("secondary", "stopWaiting", { type: "StopWaiting" })]
+      }
+    }
+    if (model.wallets.length === 0) {
+      return { icon: "wallet", title: t("connectNone"), text: [t("connectNoneText")], actions: [cancel] }
+    }
+    const choices = model.wallets.map(({ id, name, icon: image }) => {
+      const choice = h(
+        "button",
+        { type: "button", class: "wallet", part: "button wallet", "data-key": `wallet ${id}` },
+        image === ""
+          ? h("span", { class: "glyph", "aria-hidden": "true" }, icon("wallet"))
+          : h("img", { src: image, alt: "", width: "36", height: "36" }),
+        h("span", { class: "name" }, h("bdi", {}, name === "" ? t("browserWallet") : name))
+      )
+      choice.addEventListener("click", () => send({ type: "ChooseWallet", walletId: id }))
+      return h("li", {}, choice)
+    })
+    return {
+      icon: model.busy === "balance" ? "spinner" : "wallet",
+      title: t("connectTitle"),
+      text: [model.busy === "balance" ? t("checkingBalance") : t("connectText")],
+      body: model.busy === "balance" ? [] : [h("ul", { class: "wallets", part: "wallets" }, ...choices)],
+      actions: [cancel]
+    }
+  }
+
+  const network = (): Screen => ({
+    icon: "network",
+    tone: "warn",
+    title: t("networkTitle"),
+    text: [t(model.busy === "switching" ? "switching" : "networkText")],
+    actions:
+      model.busy === "switching"
+        ? [waiting("networkAction"), button("quiet", "stopWaiting", { type: "StopWaiting" })]
+        : model.busy === "balance"
+          ? [waiting("checkingBalance"), cancel]
+          : [
+              button("primary", "networkAction", { type: "SwitchNetwork" }),
+              button("quiet", "changeWallet", { type: "ChangeWallet" }),
+              cancel
+            ]
+  })
+
+  const funds = (): Screen => {
+    const { balance, context, payment, account = "" } = model
+    const short = (balance?.usdcAtomic ?? 0n) < atomicOf(payment?.amount ?? "0.00")
+    const grant = translation.money(usdOf(BigInt(context?.faucet.usdcAtomic ?? "0")))
+    const faucet = context?.faucet.enabled === true
+    const busy = model.busy === "balance" || model.busy === "funding"
+    const check = button(faucet ? "secondary" : "primary", "checkBalance", { type: "CheckBalance" })
+    return {
+      icon: "coins",
+      tone: "warn",
+      title: t("fundsTitle"),
+      text: [
+        ...(short ? [t("fundsText", { balance: translation.money(usdOf(balance?.usdcAtomic ?? 0n)) })] : []),
+        ...(balance?.gasWei === 0n ? [t("fundsGas")] : []),
+        model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account) })
+      ],
+      actions: busy
+        ? [
+            waiting(model.busy === "funding" ? "identityTitle" : "checkingBalance"),
+            ...(model.busy === "funding" ? [button("quiet", "stopWaiting", { type: "StopWaiting" })] : [])
+          ]
+        : [
+            ...(faucet ? [button("primary", "fundsAction", { type: "GetFunds" }, { amount: grant })] : []),
+            check,
+            // A wallet whose fees somebody else pays holds no coin of its own.
+            ...(short ? [] : [button("quiet", "continueAnyway", { type: "ContinueAnyway" })]),
+            button("quiet", "changeWallet", { type: "ChangeWallet" }),
+            cancel
+          ]
+    }
+  }
+
+  const review = (): Screen => ({
+    icon: model.busy === undefined ? "wallet" : "spinner",
+    title: t("reviewTitle"),
+    text: [],
+    body: [
+      h(
+        "dl",
+        { part: "details" },
+        row("reviewTo", values["merchant"], h("small", {}, code(tools.claims?.receiver ?? ""))),
+        row("reviewFrom", h("bdi", {}, values["wallet"]), h("small", {}, code(model.account ?? ""))),
+        row("reviewNetwork", values["network"]),
+        row("reviewFee", t("reviewFeeText"))
+      )
+    ],
+    actions: [
+      model.busy === undefined ? button("primary", "payAction", { type: "Pay" }) : waiting("checkingBalance"),
+      button("quiet", "changeWallet", { type: "ChangeWallet" }),
+      cancel
+    ]
+  })
+
+  const signature = (): Screen => {
+    const stop = button("secondary", "stopWaiting", { type: "StopWaiting" })
+    switch (model.step) {
+      case "elsewhere":
+        return { icon: "tabs", title: t("elsewhereTitle"), text: [t("elsewhereText")] }
+      case "unsure":
+        return {
+          icon: "question",
+          tone: "warn",
+          title: t("unsureTitle"),
+          text: [t("unsureText"), t("unsureWarning")],
+          actions: [
+            button("primary", "checkAgain", { type: "CheckChain" }),
+            model.notice === undefined ? button("secondary", "sendAgain", { type: "SendAgain" }) : undefined
+          ]
+        }
+      case "prove":
+        return {
+          icon: "question",
+          tone: "warn",
+          title: t("proveTitle"),
+          text: [t(model.busy === "signing" ? "signing" : "proveText")],
+          ...(model.account === undefined ? { body: connect().body ?? [] } : {}),
+          actions: [
+            model.account === undefined
+              ? undefined
+              : model.busy === "signing"
+                ? waiting("proveAction")
+                : button("primary", "proveAction", { type: "Prove" })
+          ]
+        }
+      case "identity":
+        return { icon: "spinner", title: t("identityTitle"), text: [t("identityText")], actions: [stop] }
+      default:
+        return { icon: "spinner", title: t("transferTitle"), text: [t("transferText")], actions: [stop] }
+    }
+  }
+
+  const failed = (): Screen => ({
+    icon: "cross",
+    tone: "bad",
+    title: t("failedTitle"),
+    text: [
+      ...(model.reason === undefined ? [] : [t(model.reason)]),
+      ...(model.code === undefined || model.reason === "failedUnreachable"
+        ? []
+        : [t("errorCode", { code: model.code })])
+    ],
+    actions:
+      model.reason === "failedUnreachable"
+        ? [button("primary", "tryAgain", { type: "Retry" })]
+        : [explorer(), button("secondary", "done", tools.close)]
+  })
+
+  return (): Screen => {
+    switch (model.state) {
+      case "loading":
+        return { icon: "spinner", title: t("loadingTitle"), text: [t("loadingText")] }
+      case "connect":
+        return connect()
+      case "wrong-network":
+        return network()
+      case "needs-funds":
+        return funds()
+      case "review":
+        return review()
+      case "awaiting-signature":
+        return signature()
+      case "submitted":
+        return model.busy === "checking"
+          ? { icon: "spinner", title: t("checkingTitle"), text: [t("checkingText")] }
+          : {
+              icon: "spinner",
+              title: t("submittedTitle"),
+              text: [t("submittedText")],
+              body: [stages(1)],
+              actions: [explorer()]
+            }
+      case "confirming":
+        return model.gated
+          ? {
+              icon: "check",
+              tone: "good",
+              title: t("gatedTitle"),
+              text: [t("gatedText")],
+              actions: [explorer(), button("primary", "done", tools.close)]
+            }
+          : {
+              icon: "clock",
+              title: t("confirmingTitle"),
+              text: [t("confirmingText")],
+              body: [stages(1)],
+              actions: [
+                explorer(),
+                model.attempt === undefined ? button("quiet", "notMine", { type: "StartAgain" }) : undefined
+              ]
+            }
+      case "settled":
+        return {
+          icon: "check",
+          tone: "good",
+          title: t("settledTitle"),
+          text: [t("settledText")],
+          body: [stages(3)],
+          actions: [button("primary", "done", tools.close), explorer()]
+        }
+      case "failed":
+        return failed()
+      case "expired":
+        return {
+          icon: "clock",
+          tone: "warn",
+          title: t("expiredTitle"),
+          text: [t("expiredText")],
+          actions: [button("primary", "done", tools.close)]
+        }
+      case "cancelled":
+        return {
+          icon: model.reason === "cancelledByBuyer" ? "cross" : "alert",
+          tone: "warn",
+          title: t("cancelledTitle"),
+          text: model.reason === undefined ? [] : [t(model.reason)],
+          actions: [
+            button("primary", "payAgain", { type: "StartAgain" }),
+            model.reason === "cancelledByBuyer" ? undefined : explorer()
+          ]
+        }
+    }
+  }
+}
+
+const header = (model: Model, tools: ViewTools): HTMLElement => {
+  const { translation } = tools
+  const values = valuesOf(model, tools)
+  const reached = stepsDone(model)
+  const amount = values["amount"] ?? ""
+  return h(
+    "header",
+    { part: "header" },
+    h(
+      "div",
+      { class: "top" },
+      h("p", { class: "merchant" }, values["merchant"] === "" ? "" : translation.text("payTo", values)),
+      model.context?.env === "test"
+        ? h("span", { class: "badge", part: "badge" }, translation.text("testMode"))
+        : undefined
+    ),
+    amount === ""
+      ? h("div", { class: "amount blank", "aria-hidden": "true" })
+      : h(
+          "p",
+          { class: amount.length > 14 ? "amount long" : "amount", part: "amount" },
+          h("span", { class: "visually-hidden" }, `${translation.text("amountLabel")}: `),
+          amount
+        ),
+    h(
+      "ol",
+      { class: "progress", part: "progress", "aria-label": translation.text("progressLabel") },
+      ...steps.map((key, index) =>
+        h(
+          "li",
+          {
+            class: index < reached || index === reached ? "reached" : "",
+            ...(index === Math.min(reached, 3) ? { "aria-current": "step" } : {})
+          },
+          translation.text(key)
+        )
+      )
+    )
+  )
+}
+
+/** What a screen reader is told when the screen changes. */
+export interface Rendered {
+  readonly card: HTMLElement
+  readonly announcement: string
+}
+
+export const render = (model: Model, tools: ViewTools): Rendered => {
+  const { translation } = tools
+  const screen = screens(model, tools)()
+  const values = valuesOf(model, tools)
+  const { notice } = model
+  const noticeText =
+    notice === undefined ? undefined : translation.text(notice.key, { ...values, ...notice.values })
+  const actions = (screen.actions ?? []).filter((action) => action !== undefined)
+  const card = h(
+    "section",
+    {
+      class: "card",
+      part: "card",
+      lang: translation.language,
+      dir: translation.direction,
+      "aria-labelledby": "title",
+      "data-state": model.state
+    },
+    header(model, tools),
+    h(
+      "div",
+      { class: "main", part: "body" },
+      noticeText === undefined
+        ? undefined
+        : h("div", { class: notice?.tone === "info" ? "notice info" : "notice", part: "notice" }, noticeText),
+      h(
+        "div",
+        { class: "lead" },
+        h(
+          "span",
+          { class: `icon ${screen.tone ?? ""}`.trim() },
+          screen.icon === "spinner" ? spinner() : icon(screen.icon)
+        ),
+        h(
+          "div",
+          { class: "words" },
+          h("h2", { id: "title", part: "title", tabindex: "-1" }, screen.title),
+          ...screen.text.map((text) => h("p", { part: "message" }, text))
+        )
+      ),
+      ...(screen.body ?? []),
+      actions.length === 0 ? undefined : h("div", { class: "actions", part: "actions" }, ...actions)
+    ),
+    model.payment === undefined
+      ? undefined
+      : h("footer", { part: "footer" }, h("bdi", {}, translation.text("reference", values)))
+  )
+  return { card, announcement: [noticeText, screen.title, ...screen.text].filter(Boolean).join(". ") }
+}

@@ -1,0 +1,183 @@
+// Wallets: found by EIP-6963, asked by EIP-1193, their errors sorted into what the
+// buyer can do about them.
+
+export type Hex = `0x${string}`
+
+export interface Eip1193Provider {
+  readonly request: (call: {
+    readonly method: string
+    readonly params?: ReadonlyArray<unknown>
+  }) => Promise<unknown>
+  readonly on?: (event: string, listener: (value: unknown) => void) => unknown
+  readonly removeListener?: (event: string, listener: (value: unknown) => void) => unknown
+}
+
+export interface Wallet {
+  /** Unique on this page. */
+  readonly id: string
+  /** The wallet's reverse domain name: the same after a reload. */
+  readonly rdns: string
+  readonly name: string
+  /** A data: URL of an image, or empty. Others are not loaded. */
+  readonly icon: string
+  readonly provider: Eip1193Provider
+}
+
+/**
+ * - `rejected`: the buyer declined; nothing happened.
+ * - `busy`: the wallet already shows a request.
+ * - `unknown_chain`: the chain is to be added first.
+ * - `unauthorized`: the account is not connected to this page, or the wallet refuses the method.
+ * - `funds`: not enough for the amount and the fee; nothing was sent.
+ * - `unclear`: anything else; a transaction may have gone out.
+ */
+export type WalletFailure = "rejected" | "busy" | "unknown_chain" | "unauthorized" | "funds" | "unclear"
+
+export class WalletError extends Error {
+  override readonly name = "WalletError"
+  readonly failure: WalletFailure
+  constructor(failure: WalletFailure, message: string) {
+    super(message)
+    this.failure = failure
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** Codes of EIP-1193, EIP-3085 and JSON-RPC, wherever wallets put them. */
+const codesOf = (error: unknown, depth = 0): ReadonlyArray<unknown> =>
+  isRecord(error) && depth < 4
+    ? [
+        error["code"],
+        ...[error["data"], error["originalError"], error["cause"]].flatMap((inner) =>
+          codesOf(inner, depth + 1)
+        )
+      ]
+    : []
+
+const messageOf = (error: unknown): string =>
+  isRecord(error) && typeof error["message"] === "string" ? error["message"] : String(error)
+
+export const walletErrorOf = (error: unknown): WalletError => {
+  if (error instanceof WalletError) return error
+  const codes = codesOf(error).map(Number)
+  const message = messageOf(error)
+  const failure: WalletFailure = codes.includes(4001)
+    ? "rejected"
+    : codes.includes(4902)
+      ? "unknown_chain"
+      : codes.includes(-32002)
+        ? "busy"
+        : codes.includes(4100) || codes.includes(4200) || codes.includes(-32601)
+          ? "unauthorized"
+          : /insufficient funds|exceeds (the )?balance/i.test(message)
+            ? "funds"
+            : "unclear"
+  return new WalletError(failure, message)
+}
+
+export const ask = async (
+  provider: Eip1193Provider,
+  method: string,
+  params: ReadonlyArray<unknown> = []
+): Promise<unknown> => {
+  try {
+    return await provider.request({ method, params })
+  } catch (error) {
+    throw walletErrorOf(error)
+  }
+}
+
+/** As `ask`, for reads: a node that does not answer is not waited for. */
+export const askNode = async (
+  provider: Eip1193Provider,
+  method: string,
+  params: ReadonlyArray<unknown> = []
+): Promise<unknown> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new WalletError("unclear", `${method} timed out`)), 15_000)
+  })
+  return Promise.race([ask(provider, method, params), timeout]).finally(() => clearTimeout(timer))
+}
+
+const isQuantity = (value: unknown): value is string =>
+  typeof value === "string" && /^0x[0-9a-fA-F]+$/.test(value)
+
+export const askQuantity = async (
+  provider: Eip1193Provider,
+  method: string,
+  params: ReadonlyArray<unknown> = []
+): Promise<bigint> => {
+  const answer = await askNode(provider, method, params)
+  if (!isQuantity(answer)) throw new WalletError("unclear", `${method} answered no quantity`)
+  return BigInt(answer)
+}
+
+/** `eth_chainId`; some wallets answer a decimal or a number. */
+export const askChainId = async (provider: Eip1193Provider): Promise<number> => {
+  const id = chainIdOf(await askNode(provider, "eth_chainId"))
+  if (id === undefined) throw new WalletError("unclear", "eth_chainId answered no chain id")
+  return id
+}
+
+export const chainIdOf = (value: unknown): number | undefined => {
+  const id = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN
+  return Number.isSafeInteger(id) ? id : undefined
+}
+
+export const accountsOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value)
+    ? value.filter((one): one is string => typeof one === "string" && /^0x[0-9a-fA-F]{40}$/.test(one))
+    : []
+
+const imageUrl = /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/i
+
+const isProvider = (value: unknown): value is Eip1193Provider =>
+  isRecord(value) && typeof value["request"] === "function"
+
+const walletOf = (detail: unknown): Wallet | undefined => {
+  if (!isRecord(detail) || !isRecord(detail["info"]) || !isProvider(detail["provider"])) return undefined
+  const { uuid, rdns, name, icon } = detail["info"]
+  if (typeof uuid !== "string" || typeof name !== "string") return undefined
+  return {
+    id: uuid,
+    rdns: typeof rdns === "string" ? rdns : uuid,
+    name: name.slice(0, 60),
+    icon: typeof icon === "string" && imageUrl.test(icon) ? icon : "",
+    provider: detail["provider"]
+  }
+}
+
+/** How long wallets may take to announce themselves before the page's own provider is offered. */
+const announcementMillis = 300
+
+/**
+ * Calls back with every wallet on the page, as often as one announces itself, however
+ * late. Where none does, the page's `window.ethereum` is offered. Answers how to stop.
+ */
+export const discoverWallets = (found: (wallets: ReadonlyArray<Wallet>) => void): (() => void) => {
+  let wallets: ReadonlyArray<Wallet> = []
+  const listen = (event: Event) => {
+    const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined
+    if (wallet === undefined || wallets.some((one) => one.provider === wallet.provider)) return
+    wallets = [...wallets.filter(({ id }) => id !== wallet.id && id !== legacyId), wallet]
+    found(wallets)
+  }
+  addEventListener("eip6963:announceProvider", listen)
+  dispatchEvent(new Event("eip6963:requestProvider"))
+  const timer = setTimeout(() => {
+    const legacy: unknown = Reflect.get(globalThis, "ethereum")
+    if (wallets.length > 0 || !isProvider(legacy)) return
+    wallets = [{ id: legacyId, rdns: legacyId, name: "", icon: "", provider: legacy }]
+    found(wallets)
+  }, announcementMillis)
+  return () => {
+    clearTimeout(timer)
+    removeEventListener("eip6963:announceProvider", listen)
+  }
+}
+
+/** The provider of a wallet that does not announce itself; it has no name. */
+const legacyId = "injected"
