@@ -15,6 +15,7 @@ import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
+import * as CheckoutPages from "./checkout/Pages.ts"
 import * as Database from "./Database.ts"
 import { DashboardApi } from "./dashboard/Api.ts"
 import * as Dashboard from "./dashboard/Dashboard.ts"
@@ -125,7 +126,8 @@ const routes = Layer.mergeAll(
     ])
   ),
   System.layer,
-  Documents.layer
+  Documents.layer,
+  CheckoutPages.layer
 )
 
 /** What needs the database itself and is no part of the swappable service. */

@@ -9,6 +9,8 @@ import {
   InvalidApiKey,
   InvalidBuyerTokenError,
   KeyKindNotAllowed,
+  NotFound,
+  PaymentNotFound,
   PlaygroundTestnetOnly,
   RateLimited
 } from "../domain/Errors.ts"
@@ -16,6 +18,8 @@ import { Authorization, TestRail } from "../http/Authorization.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { CreatedIntent } from "../intents/Api.ts"
+import { PaymentIdParam } from "../payments/Api.ts"
+import { DeliveryView } from "../webhooks/Api.ts"
 
 /** The amounts that the playground mints intents for (specification 8). */
 export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
@@ -88,6 +92,24 @@ export class TestRailApi extends HttpApiGroup.make("testRail")
       OpenApi.annotations({
         summary: "Read a test balance",
         description: "USDC and gas of an address, read from the test chain."
+      })
+    ),
+    HttpApiEndpoint.get("delivery", "/checkout/test-delivery", {
+      query: { paymentId: PaymentIdParam },
+      success: Schema.Struct({
+        delivery: Schema.NullOr(
+          Schema.Struct({
+            ...DeliveryView.fields,
+            payload: Schema.String.annotate({ description: "The body that is sent, as it is signed." })
+          })
+        ).annotate({ description: "Null until the payment has settled with an endpoint registered." })
+      }),
+      error: [errorResponse(PaymentNotFound), errorResponse(NotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read a payment's webhook, in development",
+        description:
+          "What the playground shows: the delivery of one payment, without the merchant's url or secret. A service in production answers 404 NOT_FOUND."
       })
     ),
     HttpApiEndpoint.post("funds", "/checkout/test-funds", {

@@ -1,5 +1,5 @@
 // The checkout, the test rail and the playground over HTTP.
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
@@ -13,6 +13,8 @@ import { type Address, networks } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
   KeyKindNotAllowed,
+  NotFound,
+  PaymentNotFound,
   PlaygroundTestnetOnly,
   RateLimited
 } from "../domain/Errors.ts"
@@ -23,6 +25,9 @@ import { RateLimiter } from "../http/RateLimiter.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
+import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { deliveryView } from "../webhooks/Http.ts"
+import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { playgroundAmounts } from "./Api.ts"
 
 const balanceView = ({ usdcAtomic, gasWei }: Balance) => ({
@@ -75,7 +80,9 @@ const testRail = HttpApiBuilder.group(
     const chain = yield* ChainVerifier
     const faucet = yield* Faucet
     const buyers = yield* BuyerIdentity
-    const { baseUrl, trustedProxyHops } = yield* AppConfig
+    const payments = yield* PaymentRepo
+    const webhooks = yield* WebhookRepo
+    const { baseUrl, trustedProxyHops, environment } = yield* AppConfig
 
     const readBalance = (address: Address) =>
       chain
@@ -89,6 +96,22 @@ const testRail = HttpApiBuilder.group(
         Effect.map(readBalance(parseAddress(query.address) ?? query.address), (balance) => ({
           balance: balanceView(balance)
         })),
+      delivery: Effect.fnUntraced(function* ({ query }) {
+        if (environment !== "development") return yield* new NotFound()
+        const { merchant, env } = yield* CurrentPrincipal
+        const tenant = { merchantId: merchant.id, env }
+        if (Option.isNone(yield* payments.find(tenant, query.paymentId))) return yield* new PaymentNotFound()
+        const found = yield* webhooks.findOfPayment(tenant, query.paymentId)
+        return {
+          delivery: Option.match(found, {
+            onNone: () => null,
+            onSome: ({ delivery, body }) => ({
+              ...deliveryView(delivery),
+              payload: new TextDecoder().decode(body)
+            })
+          })
+        }
+      }),
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
         const audiences =

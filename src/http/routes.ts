@@ -26,5 +26,6 @@ export const access: Readonly<Record<string, Access>> = {
   "webhookEndpoint.test": { kinds: ["secret"], manage: true },
   "checkout.context": { kinds: ["publishable"], crossOrigin: true },
   "testRail.balance": { kinds: ["publishable"], crossOrigin: true, testRail: true },
+  "testRail.delivery": { kinds: ["publishable"], crossOrigin: true, testRail: true },
   "testRail.funds": { kinds: ["publishable"], crossOrigin: true, testRail: true }
 }

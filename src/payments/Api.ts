@@ -69,7 +69,7 @@ export const PendingAnswer = Schema.Struct({
 })
 
 /** A UUID in any letter case. */
-const PaymentIdParam = Schema.String.check(
+export const PaymentIdParam = Schema.String.check(
   Schema.isPattern(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/u, { message: "a UUID" })
 )
   .annotate({ description: "A payment's id, a UUID.", examples: ["01a1fc34-7205-710e-9410-874fee9a4996"] })

@@ -141,6 +141,11 @@ export class WebhookRepo extends Context.Service<
       at: Date
     ) => Effect.Effect<void>
     readonly findDelivery: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<Delivery>>
+    /** The delivery that a payment's settlement queued, with the body it sends. */
+    readonly findOfPayment: (
+      tenant: Tenant,
+      paymentId: PaymentId
+    ) => Effect.Effect<Option.Option<{ readonly delivery: Delivery; readonly body: Uint8Array }>>
     readonly listDeliveries: (tenant: Tenant, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
     /**
      * Deletes at most `limit` attempts started before `before`, with their answers; deliveries stay,

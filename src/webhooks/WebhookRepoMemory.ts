@@ -272,6 +272,15 @@ const make = Effect.sync(() => {
         const found = deliveries.get(id)
         return found !== undefined && sameTenant(found, tenant) ? Option.some(viewOf(found)) : Option.none()
       }),
+    findOfPayment: (tenant, paymentId) =>
+      Effect.sync(() => {
+        const found = [...deliveries.values()].find(
+          (one) => one.view.paymentId === paymentId && sameTenant(one, tenant)
+        )
+        return found === undefined
+          ? Option.none()
+          : Option.some({ delivery: viewOf(found), body: found.body })
+      }),
     listDeliveries: (tenant, limit) =>
       Effect.sync(() =>
         [...deliveries.values()]

@@ -9,7 +9,8 @@ import {
   deliveryColumns,
   endpointColumns,
   firstDelivery,
-  firstEndpoint
+  firstEndpoint,
+  firstWithBody
 } from "./WebhookRows.ts"
 
 const make = Effect.gen(function* () {
@@ -97,6 +98,14 @@ const make = Effect.gen(function* () {
         yield* sql`
           SELECT ${delivery} FROM webhook_deliveries d
           WHERE d.id = ${id} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
+      )
+    }, Effect.orDie),
+
+    findOfPayment: Effect.fn("WebhookRepo.findOfPayment")(function* (tenant, paymentId) {
+      return yield* firstWithBody(
+        yield* sql`
+          SELECT ${delivery}, d.body FROM webhook_deliveries d
+          WHERE d.payment_id = ${paymentId} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
       )
     }, Effect.orDie),
 

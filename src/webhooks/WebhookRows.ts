@@ -104,6 +104,9 @@ const toDelivery = ({ payment_id, created_at, ...row }: typeof DeliveryRow.Type)
   createdAt: created_at
 })
 
+const DeliveryWithBodyRow = Schema.Struct({ ...DeliveryRow.fields, body: Schema.Uint8Array })
+
+const decodeWithBody = Schema.decodeUnknownEffect(Schema.Array(DeliveryWithBodyRow))
 const decodeEndpoints = Schema.decodeUnknownEffect(Schema.Array(EndpointRow))
 const decodeClaimed = Schema.decodeUnknownEffect(Schema.Array(ClaimedRow))
 const decodeDeliveries = Schema.decodeUnknownEffect(Schema.Array(DeliveryRow))
@@ -122,3 +125,11 @@ export const allDeliveries = (rows: ReadonlyArray<unknown>) =>
 
 export const firstDelivery = (rows: ReadonlyArray<unknown>) =>
   Effect.map(allDeliveries(rows), ([delivery]) => Option.fromUndefinedOr(delivery))
+
+export const firstWithBody = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeWithBody(rows), ([row]) =>
+    Option.map(Option.fromUndefinedOr(row), ({ body, ...delivery }) => ({
+      delivery: toDelivery(delivery),
+      body
+    }))
+  )

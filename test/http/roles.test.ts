@@ -109,6 +109,11 @@ const doors: Readonly<
     path: `/api/v1/checkout/test-balance?address=${buyer}`,
     opens: ["publishable", "livePublishable"]
   },
+  "testRail.delivery": {
+    method: "GET",
+    path: "/api/v1/checkout/test-delivery?paymentId=01a1fc34-7205-710e-9410-874fee9a4996",
+    opens: ["publishable", "livePublishable"]
+  },
   "testRail.funds": {
     method: "POST",
     path: "/api/v1/checkout/test-funds",

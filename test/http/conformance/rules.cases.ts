@@ -241,6 +241,7 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the specification"
       "/api/v1/checkout-context",
       "/api/v1/checkout/playground-intent",
       "/api/v1/checkout/test-balance",
+      "/api/v1/checkout/test-delivery",
       "/api/v1/checkout/test-funds",
       "/api/v1/payment-intents",
       "/api/v1/payments",

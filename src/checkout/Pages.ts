@@ -1,0 +1,82 @@
+// What browsers load: the component's script and the hosted pages, under a strict
+// policy and in no frame.
+import { join } from "node:path"
+import { Effect, type Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { AppConfig } from "../AppConfig.ts"
+import { browserBundle, bundleAnswer } from "../http/BrowserBundle.ts"
+import styles from "./pages/pages.css" with { type: "text" }
+import { payDocument } from "./pages/payDocument.ts"
+import { playgroundDocument } from "./pages/playgroundDocument.ts"
+
+export const pagePaths = [
+  "/checkout.js",
+  "/checkout.js.integrity",
+  "/checkout-pages.css",
+  "/pay",
+  "/pay.js",
+  "/playground",
+  "/playground.js"
+]
+
+const originOf = (url: string): ReadonlyArray<string> => {
+  const parsed = URL.parse(url)
+  return parsed === null ? [] : [parsed.origin]
+}
+
+/** Scripts and styles of the service alone, requests to the service (and, in development, its node). */
+const contentSecurityPolicy = (connect: ReadonlyArray<string>): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src ${["'self'", ...new Set(connect)].join(" ")}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+const page = (html: string, connect: ReadonlyArray<string>) =>
+  Effect.succeed(
+    HttpServerResponse.text(html, {
+      contentType: "text/html; charset=utf-8",
+      headers: {
+        "content-security-policy": contentSecurityPolicy(connect),
+        "cross-origin-opener-policy": "same-origin-allow-popups",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY"
+      }
+    })
+  )
+
+const source = (path: string) => join(import.meta.dir, path)
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { baseUrl, environment, rpcUrls } = yield* AppConfig
+    const constants = { QUITTANCE_BASE_URL: baseUrl }
+    const checkout = browserBundle(source("component/main.ts"), constants)
+    const service = originOf(baseUrl)
+    const nodes = environment === "development" ? rpcUrls.test.flatMap(originOf) : []
+
+    yield* router.add("GET", "/checkout.js", bundleAnswer(checkout, { crossOrigin: true }))
+    yield* router.add(
+      "GET",
+      "/checkout.js.integrity",
+      Effect.map(Effect.orDie(checkout), ({ integrity }) => HttpServerResponse.text(`${integrity}\n`))
+    )
+    yield* router.add(
+      "GET",
+      "/checkout-pages.css",
+      Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
+    )
+    yield* router.add("GET", "/pay", page(payDocument, service))
+    yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes]))
+    for (const name of ["pay", "playground"] as const) {
+      const bundle = browserBundle(source(`pages/${name}.ts`), constants)
+      yield* router.add("GET", `/${name}.js`, bundleAnswer(bundle, { crossOrigin: false }))
+    }
+  })
+)

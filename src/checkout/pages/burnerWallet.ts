@@ -1,0 +1,96 @@
+// A wallet for the playground in development: a key made in this browser, on a chain
+// whose node the service names. It announces itself as any wallet does and signs
+// without asking. Worth nothing, kept in the page's storage.
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+
+const storageKey = "quittance-playground-wallet"
+
+const isKey = (text: string | null): text is `0x${string}` => /^0x[0-9a-f]{64}$/.test(text ?? "")
+
+const keptKey = (): `0x${string}` => {
+  const kept = localStorage.getItem(storageKey)
+  if (isKey(kept)) return kept
+  const made = generatePrivateKey()
+  localStorage.setItem(storageKey, made)
+  return made
+}
+
+interface Transaction {
+  readonly to: `0x${string}`
+  readonly data: `0x${string}`
+  readonly nonce?: string
+}
+
+const isTransaction = (value: unknown): value is Transaction =>
+  typeof value === "object" && value !== null && "to" in value && "data" in value
+
+const isHex = (value: unknown): value is `0x${string}` => typeof value === "string" && value.startsWith("0x")
+
+/** Announces the wallet now and whenever a page asks for wallets. */
+export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
+  const account = privateKeyToAccount(keptKey())
+
+  const rpc = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
+    const response = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+    })
+    const answer: { readonly result?: unknown; readonly error?: { readonly message: string } } =
+      await response.json()
+    if (answer.error !== undefined) throw new Error(answer.error.message)
+    return answer.result
+  }
+
+  const send = async (transaction: Transaction): Promise<unknown> => {
+    const { to, data, nonce } = transaction
+    const [counted, gas, gasPrice] = await Promise.all([
+      nonce ?? rpc("eth_getTransactionCount", [account.address, "pending"]),
+      rpc("eth_estimateGas", [{ from: account.address, to, data }]),
+      rpc("eth_gasPrice", [])
+    ])
+    const signed = await account.signTransaction({
+      chainId,
+      to,
+      data,
+      nonce: Number(counted),
+      gas: (BigInt(String(gas)) * 12n) / 10n,
+      maxFeePerGas: BigInt(String(gasPrice)) * 2n,
+      maxPriorityFeePerGas: 0n,
+      type: "eip1559"
+    })
+    return rpc("eth_sendRawTransaction", [signed])
+  }
+
+  const provider = {
+    request: async ({ method, params = [] }: { method: string; params?: ReadonlyArray<unknown> }) => {
+      const [first] = params
+      switch (method) {
+        case "eth_requestAccounts":
+        case "eth_accounts":
+          return [account.address]
+        case "eth_chainId":
+          return `0x${chainId.toString(16)}`
+        case "wallet_switchEthereumChain":
+          return null
+        case "personal_sign":
+          if (!isHex(first)) throw new Error("a hex message is needed")
+          return account.signMessage({ message: { raw: first } })
+        case "eth_sendTransaction":
+          if (!isTransaction(first)) throw new Error("a transaction is needed")
+          return send(first)
+        default:
+          return rpc(method, params)
+      }
+    },
+    on: () => {},
+    removeListener: () => {}
+  }
+  const detail = Object.freeze({
+    info: { uuid: crypto.randomUUID(), name: "Playground wallet", icon: "", rdns: "playground.quittance" },
+    provider
+  })
+  const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }))
+  addEventListener("eip6963:requestProvider", announce)
+  announce()
+}

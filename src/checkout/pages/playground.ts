@@ -1,0 +1,166 @@
+// /playground: mint a capped intent, pay it, see the code and the webhook. A test
+// publishable key comes in the fragment (#pk=…), the query (?pk=…) or the field.
+import { announceBurnerWallet } from "./burnerWallet.ts"
+import { detailOf } from "./checkoutEvent.ts"
+
+const element = <E extends HTMLElement>(id: string, kind: new () => E): E => {
+  const found = document.getElementById(id)
+  if (!(found instanceof kind)) throw new Error(`no #${id}`)
+  return found
+}
+
+const form = element("form", HTMLFormElement)
+const keyField = element("key", HTMLInputElement)
+const problem = element("problem", HTMLElement)
+const place = element("checkout", HTMLElement)
+const events = element("events", HTMLElement)
+const status = element("delivery", HTMLElement)
+const attempts = element("attempts", HTMLElement)
+const payload = element("payload", HTMLElement)
+const stored = "quittance-playground"
+const origin = QUITTANCE_BASE_URL
+
+type Json = Readonly<Record<string, unknown>>
+const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null
+const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value)
+
+const get = async (path: string, key?: string): Promise<unknown> => {
+  const response = await fetch(`${origin}/api/v1${path}`, {
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
+  })
+  const body: unknown = await response.json()
+  if (!response.ok) throw new Error(String(at(body, "error", "message") ?? "The service does not answer."))
+  return body
+}
+
+const showCode = async (key: string, amount: string) => {
+  const integrity = await (await fetch(`${origin}/checkout.js.integrity`)).text()
+  element("server-code", HTMLElement).textContent = `curl ${origin}/api/v1/payment-intents \\
+  -H 'authorization: Bearer sk_test_…' \\
+  -H 'content-type: application/json' \\
+  -d '{ "amount": "${amount}", "intentUrl": "https://shop.example.com/orders/1042" }'`
+  element("page-code", HTMLElement).textContent = `<script src="${origin}/checkout.js"
+  integrity="${integrity.trim()}"
+  crossorigin="anonymous" defer></script>
+
+<quittance-checkout
+  intent-token="eyJ…"
+  publishable-key="${key === "" ? "pk_test_…" : key}"
+></quittance-checkout>`
+}
+
+let watching = 0
+
+/** Shows the payment's delivery until it has been accepted or given up. */
+const watchDelivery = async (paymentId: string, key: string) => {
+  watching += 1
+  const mine = watching
+  for (let tries = 0; tries < 200 && mine === watching; tries++) {
+    let answer: unknown
+    try {
+      answer = await get(`/checkout/test-delivery?paymentId=${encodeURIComponent(paymentId)}`, key)
+    } catch {
+      attempts.textContent = "This service shows deliveries in its dashboard alone."
+      return
+    }
+    const delivery = at(answer, "delivery")
+    if (isRecord(delivery) && mine === watching) {
+      const made = Array.isArray(delivery["attempts"]) ? delivery["attempts"] : []
+      const last: unknown = made.at(-1)
+      status.textContent = String(delivery["status"])
+      status.className = `pill ${String(delivery["status"])}`
+      attempts.textContent =
+        made.length === 0
+          ? "The first attempt is under way."
+          : `Attempt ${made.length} of 3: ${String(at(last, "responseStatus") ?? at(last, "failure") ?? "in flight")}${
+              typeof at(last, "durationMs") === "number" ? ` in ${String(at(last, "durationMs"))} ms` : ""
+            }, signed in x-service-signature.`
+      payload.hidden = false
+      payload.textContent = JSON.stringify(JSON.parse(String(delivery["payload"])), null, 2)
+      if (delivery["status"] !== "pending") return
+    }
+    await new Promise((resolve) => setTimeout(resolve, tries < 20 ? 300 : 2_000))
+  }
+}
+
+const offered = new Set<string>()
+
+/** In development the service names its node, and the page brings a wallet. */
+const offerWallet = async (key: string) => {
+  const context = await get("/checkout-context", key)
+  const [rpcUrl, chainId] = [at(context, "chain", "rpcUrl"), at(context, "chain", "id")]
+  if (typeof rpcUrl !== "string" || typeof chainId !== "number" || offered.has(rpcUrl)) return
+  offered.add(rpcUrl)
+  announceBurnerWallet(rpcUrl, chainId)
+}
+
+const mount = (token: string, key: string) => {
+  const checkout = document.createElement("quittance-checkout")
+  checkout.setAttribute("intent-token", token)
+  checkout.setAttribute("publishable-key", key)
+  events.replaceChildren()
+  status.textContent = "waiting"
+  status.className = "pill"
+  payload.hidden = true
+  for (const name of ["ready", "opened", "statechange", "settled", "failed", "closed"]) {
+    checkout.addEventListener(name, (event) => {
+      const line = document.createElement("li")
+      line.textContent = name === "statechange" ? `statechange ${detailOf(event)?.state}` : name
+      events.append(line)
+    })
+  }
+  checkout.addEventListener("settled", (event) => {
+    const id = detailOf(event)?.paymentId
+    if (id !== undefined) void watchDelivery(id, key)
+  })
+  place.replaceChildren(checkout)
+}
+
+const amountOf = () => String(new FormData(form).get("amount") ?? "1.00")
+
+const start = async () => {
+  const key = keyField.value.trim()
+  problem.textContent = ""
+  try {
+    const query = new URLSearchParams({ pk: key, amount: amountOf() })
+    const created = await get(`/checkout/playground-intent?${query}`)
+    const token = at(created, "intentToken")
+    if (typeof token !== "string") throw new Error("The service answered no intent.")
+    await offerWallet(key)
+    sessionStorage.setItem(stored, JSON.stringify({ token, key }))
+    mount(token, key)
+    await showCode(key, amountOf())
+  } catch (error) {
+    problem.textContent = error instanceof Error ? error.message : String(error)
+  }
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault()
+  void start()
+})
+form.addEventListener("change", () => void showCode(keyField.value.trim(), amountOf()))
+
+/** A reload shows the same payment again. */
+const resume = async (key: string): Promise<boolean> => {
+  const kept: unknown = JSON.parse(sessionStorage.getItem(stored) ?? "null")
+  const token = at(kept, "token")
+  if (typeof token !== "string" || at(kept, "key") !== key) return false
+  await offerWallet(key)
+  mount(token, key)
+  return true
+}
+
+const given =
+  new URLSearchParams(location.hash.slice(1)).get("pk") ??
+  new URLSearchParams(location.search).get("pk") ??
+  ""
+keyField.value = given
+void showCode(given, amountOf())
+if (given !== "") {
+  void resume(given)
+    .catch(() => false)
+    .then((resumed) => (resumed ? undefined : start()))
+}
+addEventListener("hashchange", () => location.reload())

@@ -1,0 +1,62 @@
+// The document of /playground.
+export const playgroundDocument = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer">
+<title>Quittance playground</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/checkout-pages.css">
+<script src="/checkout.js" defer></script>
+<script src="/playground.js" defer></script>
+</head>
+<body>
+<main class="playground">
+<header>
+<h1>Playground</h1>
+<p>Pay a small test amount and watch it settle: the checkout your buyers see, the code that shows it, and the webhook your server gets.</p>
+</header>
+<div class="columns">
+<div class="column">
+<form class="panel" id="form">
+<label for="key">Test publishable key</label>
+<input type="text" id="key" name="key" placeholder="pk_test_…" autocomplete="off" spellcheck="false" required>
+<fieldset>
+<legend>Amount in USD</legend>
+<div class="amounts">
+<label><input type="radio" name="amount" value="0.50">0.50</label>
+<label><input type="radio" name="amount" value="1.00" checked>1.00</label>
+<label><input type="radio" name="amount" value="2.00">2.00</label>
+<label><input type="radio" name="amount" value="5.00">5.00</label>
+</div>
+</fieldset>
+<button type="submit">New payment</button>
+<p class="problem" id="problem" role="alert"></p>
+</form>
+<div id="checkout"><div class="place">The checkout appears here.</div></div>
+</div>
+<div class="column">
+<section class="panel" aria-labelledby="code-title">
+<h2 id="code-title">The code</h2>
+<p>Your server creates an intent with its secret key; the page shows the element.</p>
+<pre id="server-code"></pre>
+<pre id="page-code"></pre>
+</section>
+<section class="panel" aria-labelledby="events-title">
+<h2 id="events-title">Events in the page</h2>
+<p>For the page’s own comfort. Ship goods on the webhook, never on these.</p>
+<ul class="events" id="events"></ul>
+</section>
+<section class="panel" aria-labelledby="webhook-title">
+<div class="status"><h2 id="webhook-title">The webhook</h2><span class="pill" id="delivery" role="status">waiting</span></div>
+<p id="attempts">Sent once the payment has settled and an endpoint is registered.</p>
+<pre id="payload" hidden></pre>
+</section>
+</div>
+</div>
+</main>
+</body>
+</html>
+`

@@ -1,5 +1,0 @@
-// CSS imported as text: `import styles from "./styles.css" with { type: "text" }`.
-declare module "*.css" {
-  const text: string
-  export = text
-}

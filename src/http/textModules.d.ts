@@ -1,0 +1,5 @@
+// Files imported as text: `import styles from "./styles.css" with { type: "text" }`.
+declare module "*.css" {
+  const text: string
+  export = text
+}

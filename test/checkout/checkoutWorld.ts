@@ -1,0 +1,253 @@
+// The service as it runs, on a real socket, an embedded Postgres, anvil and the real
+// USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import type { BrowserContext, Page } from "playwright-core"
+import * as App from "../../src/App.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { newContext, type PageOptions } from "../support/browser.ts"
+import { temporaryDirectory } from "../support/process.ts"
+import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
+import { makeTestWallet, type TestWallet } from "./testWallet.ts"
+
+export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+
+export interface Delivery {
+  readonly type: string
+  readonly transactionId: string
+}
+
+export interface CheckoutWorld {
+  readonly baseUrl: string
+  readonly shopUrl: string
+  readonly chain: LocalChain["Service"]
+  /** Stands before the service's node. */
+  readonly node: RpcProxy
+  readonly keys: FirstKeys
+  /** `payment.settled` deliveries that the shop got. */
+  readonly delivered: Array<Delivery>
+  /** What browsers asked of other origins than service and shop, and CSP violations. */
+  readonly complaints: Array<string>
+  readonly createIntent: (amount?: string, env?: "test" | "live") => Promise<{ token: string; id: string }>
+  /** A wallet, with USDC and gas in it where asked. */
+  readonly wallet: (funds?: { readonly usdc?: bigint; readonly gas?: boolean }) => Promise<TestWallet>
+  readonly context: (wallets: ReadonlyArray<TestWallet>, options?: PageOptions) => Promise<BrowserContext>
+  /** The shop's page with the checkout for a token. */
+  readonly open: (context: BrowserContext, token: string, query?: string) => Promise<Page>
+  /** USDC transfers from a wallet to the merchant. */
+  readonly transfers: (wallet: TestWallet) => Promise<number>
+  /** Blocks with each transaction, or on demand. */
+  readonly automine: (on: boolean) => Promise<void>
+  readonly mine: (blocks?: number) => Promise<void>
+  readonly payment: (id: string) => Promise<{ status: string; reportedTransactionId?: string }>
+  readonly close: () => Promise<void>
+}
+
+const shopPage = (origin: string, query: URLSearchParams) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Shop</title><link rel="icon" href="data:,">
+<link rel="stylesheet" href="/shop.css">
+<script src="/events.js"></script>
+<script ${query.get("as") === "module" ? 'type="module"' : "defer"} src="${origin}/checkout.js"></script>
+</head>
+<body><main><h1>Shop</h1>
+<quittance-checkout intent-token="${query.get("token") ?? ""}" publishable-key="${query.get("key") ?? ""}"
+ lang="${query.get("lang") ?? ""}" theme="${query.get("theme") ?? "auto"}"></quittance-checkout>
+</main></body></html>`
+
+const shopCss = `:root { color-scheme: light dark } body { margin: 0; padding: 16px 0; background: light-dark(#eef0f5, #0c0d10); color: light-dark(#1a1c24, #eceef4); font-family: system-ui }
+h1 { font-size: 18px; margin: 0 0 16px } main { padding: 0 8px; max-width: 440px; margin: 0 auto }`
+
+const eventsScript = `window.checkoutEvents = []
+window.violations = []
+document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective + " " + event.blockedURI))
+for (const name of ["ready", "opened", "statechange", "settled", "failed", "closed"])
+  document.addEventListener(name, (event) => {
+    if (event.target.localName === "quittance-checkout")
+      checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
+  })`
+
+const make = Effect.gen(function* () {
+  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+  const node = yield* rpcProxy(chain.rpcUrl)
+  const dataDir = yield* temporaryDirectory
+  const port = yield* freePort(0)
+  const baseUrl = `http://127.0.0.1:${port}`
+  const delivered: Array<Delivery> = []
+  const complaints: Array<string> = []
+
+  const csp = [
+    "default-src 'none'",
+    `script-src 'self' ${baseUrl}`,
+    "style-src 'self'",
+    `connect-src ${baseUrl}`,
+    "img-src data:",
+    "require-trusted-types-for 'script'"
+  ].join("; ")
+  const shop = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          const { pathname, searchParams } = new URL(request.url)
+          const typed = (type: string) => ({ headers: { "content-type": type } })
+          switch (pathname) {
+            case "/webhooks":
+              delivered.push((await request.json()) as Delivery)
+              return new Response(null, { status: 204 })
+            case "/shop.css":
+              return new Response(shopCss, typed("text/css"))
+            case "/events.js":
+              return new Response(eventsScript, typed("text/javascript"))
+            case "/":
+              return new Response(shopPage(baseUrl, searchParams), {
+                headers: { "content-type": "text/html", "content-security-policy": csp }
+              })
+            default:
+              return new Response("Thank you", { status: 200, headers: { "content-type": "text/html" } })
+          }
+        }
+      })
+    ),
+    (running) => Effect.promise(() => running.stop(true))
+  )
+  const shopUrl = `http://127.0.0.1:${shop.port}`
+  const context = yield* Layer.build(
+    App.layer.pipe(
+      Layer.provideMerge(
+        AppConfig.layer({
+          PORT: String(port),
+          HOST: "127.0.0.1",
+          BASE_URL: baseUrl,
+          DATA_DIR: dataDir,
+          BASE_SEPOLIA_RPC_URLS: node.url,
+          TESTNET_CONFIRMATIONS: "0",
+          FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+          FAUCET_GAS_WEI: "2000000000000000",
+          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`
+        })
+      )
+    )
+  )
+  const auth = Context.get(context, KeyAuth)
+  const { keys } = yield* auth.createMerchant({
+    name: "Demo Books",
+    receivers: { test: receiver, live: receiver }
+  })
+  const api = async (path: string, body?: unknown, key = keys.test.secret) => {
+    const response = await fetch(`${baseUrl}/api/v1${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return response.json()
+  }
+  yield* Effect.promise(() => api("/webhook-endpoint", { url: `${shopUrl}/webhooks` }))
+  const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
+
+  const world: Omit<CheckoutWorld, "close"> = {
+    baseUrl,
+    shopUrl,
+    chain,
+    node,
+    keys,
+    delivered,
+    complaints,
+    createIntent: async (amount = "10.00", env = "test") => {
+      const { intentToken } = await api(
+        "/payment-intents",
+        { amount, intentUrl: `${shopUrl.replace("127.0.0.1", "localhost")}/thanks` },
+        keys[env].secret
+      )
+      const claims = JSON.parse(Buffer.from(intentToken.split(".")[1], "base64url").toString())
+      return { token: intentToken, id: claims.jti }
+    },
+    wallet: async ({ usdc = 50_000_000n, gas = true } = {}) => {
+      const wallet = makeTestWallet(chain.rpcUrl, networks.test.chainId)
+      const address = Address.make(wallet.account.address)
+      if (gas) await run(chain.setEth(address, 10n ** 18n))
+      if (usdc > 0n) await run(chain.mint(address, usdc))
+      return wallet
+    },
+    context: async (wallets, options = {}) => {
+      const made = await newContext({ width: 360, height: 780, ...options })
+      for (const [index, wallet] of wallets.entries())
+        await wallet.install(made, { name: index === 0 ? "Test Wallet" : `Other Wallet ${index}` })
+      made.on("request", (request) => {
+        const url = request.url()
+        if (!url.startsWith(baseUrl) && !url.startsWith(shopUrl) && !url.startsWith("data:"))
+          complaints.push(`third party: ${url}`)
+      })
+      made.on("page", (page) => {
+        page.on("pageerror", (error) => complaints.push(`page error: ${error.message}`))
+        page.on("console", (message) => {
+          if (/Content Security Policy|Trusted/i.test(message.text())) complaints.push(message.text())
+        })
+      })
+      return made
+    },
+    open: async (opened, token, query = "") => {
+      const page = await opened.newPage()
+      await page.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}${query}`)
+      return page
+    },
+    transfers: async (wallet) => {
+      const logs = await chain.publicClient.getLogs({
+        address: networks.test.usdc.address,
+        fromBlock: 0n,
+        event: {
+          type: "event",
+          name: "Transfer",
+          inputs: [
+            { type: "address", indexed: true, name: "from" },
+            { type: "address", indexed: true, name: "to" },
+            { type: "uint256", name: "value" }
+          ]
+        },
+        args: { from: wallet.account.address, to: receiver }
+      })
+      return logs.length
+    },
+    automine: async (on) => {
+      await run(chain.rpc("evm_setAutomine", [on]))
+    },
+    mine: (blocks = 1) => run(chain.mine(blocks)),
+    payment: async (id) => (await api(`/payments/${id}`)).payment
+  }
+  return world
+})
+
+/** Starts everything; `close` ends it. */
+export const startCheckoutWorld = async (): Promise<CheckoutWorld> => {
+  const scope = Effect.runSync(Scope.make())
+  const world = await Effect.runPromise(Scope.provide(make, scope))
+  return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** Waits until the checkout on the page shows a state. */
+export const untilState = async (page: Page, state: string, timeout = 20_000): Promise<void> => {
+  await page.locator(`quittance-checkout [data-state="${state}"]`).waitFor({ timeout })
+}
+
+export const press = async (page: Page, name: string | RegExp): Promise<void> => {
+  await page.getByRole("button", { name }).click()
+}
+
+export const eventsOf = async (
+  page: Page
+): Promise<ReadonlyArray<{ name: string; paymentId: string; state: string }>> =>
+  page.evaluate("window.checkoutEvents")
+
+/** Connects the first wallet and waits for the review. */
+export const toReview = async (page: Page): Promise<void> => {
+  await press(page, "Test Wallet")
+  await untilState(page, "review")
+  await page.getByRole("button", { name: /^Pay \$/ }).waitFor()
+}

@@ -1,0 +1,180 @@
+// A wallet for the browser tests: announced over EIP-6963 in the page, its key and its
+// node in the test process. It really signs; a test may make any method misbehave.
+import type { BrowserContext, Page } from "playwright-core"
+import { type Hex, isHex } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+
+export interface WalletProblem {
+  readonly code: number
+  readonly message: string
+}
+
+/** Answers instead of the wallet; `next` is what the wallet would do. Throw a WalletProblem to refuse. */
+export type Behaviour = (params: ReadonlyArray<unknown>, next: () => Promise<unknown>) => Promise<unknown>
+
+export interface TestWallet {
+  readonly account: PrivateKeyAccount
+  readonly requests: Array<{ readonly method: string; readonly params: ReadonlyArray<unknown> }>
+  /** Times a method was asked. */
+  readonly count: (method: string) => number
+  readonly behave: (method: string, behaviour: Behaviour | undefined) => void
+  /** Chain that the wallet is on, and those it knows. */
+  chainId: number
+  readonly known: Set<number>
+  /** Accounts that the page may see. */
+  connected: boolean
+  /** The nonce that the page asks for is not used, as in some wallets. */
+  ignoresNonce: boolean
+  readonly rpc: (method: string, params: ReadonlyArray<unknown>) => Promise<unknown>
+  readonly emit: (page: Page, event: string, value: unknown) => Promise<void>
+  readonly install: (
+    context: BrowserContext,
+    options?: { readonly name?: string; readonly delayMillis?: number }
+  ) => Promise<void>
+}
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 36 36'%3E%3Crect width='36' height='36' fill='%23f6851b'/%3E%3Ccircle cx='18' cy='18' r='8' fill='white'/%3E%3C/svg%3E"
+
+/** Runs in every page before its own scripts, as an extension would. */
+const pageScript = (binding: string, name: string, delayMillis: number) => `(() => {
+  const listeners = {}
+  const provider = {
+    request: async ({ method, params = [] }) => {
+      const answer = await window.${binding}(method, params)
+      if (answer.error) throw Object.assign(new Error(answer.error.message), { code: answer.error.code })
+      return answer.result
+    },
+    on: (event, listener) => (listeners[event] ??= new Set()).add(listener),
+    removeListener: (event, listener) => listeners[event]?.delete(listener)
+  }
+  window.${binding}Emit = (event, value) => listeners[event]?.forEach((listener) => listener(value))
+  const detail = Object.freeze({
+    info: { uuid: String(Math.random()), name: ${JSON.stringify(name)}, icon: ${JSON.stringify(icon)}, rdns: "test.${binding}" },
+    provider
+  })
+  const announce = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }))
+  setTimeout(() => {
+    window.addEventListener("eip6963:requestProvider", announce)
+    announce()
+  }, ${delayMillis})
+})()`
+
+const isTransaction = (value: unknown): value is { to: Hex; data: Hex; nonce?: string } =>
+  typeof value === "object" && value !== null && "to" in value && "data" in value
+
+const isProblem = (error: unknown): error is WalletProblem =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "number"
+
+let wallets = 0
+
+export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const behaviours = new Map<string, Behaviour>()
+  const binding = `testWallet${wallets++}`
+
+  const rpc = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
+    const response = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+    })
+    const answer: { result?: unknown; error?: WalletProblem } = await response.json()
+    if (answer.error !== undefined) throw answer.error
+    return answer.result
+  }
+
+  const send = async (transaction: { to: Hex; data: Hex; nonce?: string }): Promise<unknown> => {
+    const { to, data } = transaction
+    const nonce =
+      transaction.nonce === undefined || wallet.ignoresNonce
+        ? await rpc("eth_getTransactionCount", [account.address, "pending"])
+        : transaction.nonce
+    const signed = await account.signTransaction({
+      chainId,
+      to,
+      data,
+      nonce: Number(nonce),
+      gas: 120_000n,
+      maxFeePerGas: 3_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+      type: "eip1559"
+    })
+    return rpc("eth_sendRawTransaction", [signed])
+  }
+
+  const chainOf = (params: ReadonlyArray<unknown>) => {
+    const [first] = params
+    const id = typeof first === "object" && first !== null && "chainId" in first ? Number(first.chainId) : 0
+    return id
+  }
+
+  const own = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
+    const [first] = params
+    switch (method) {
+      case "eth_requestAccounts":
+        wallet.connected = true
+        return [account.address]
+      case "eth_accounts":
+        return wallet.connected ? [account.address] : []
+      case "eth_chainId":
+        return `0x${wallet.chainId.toString(16)}`
+      case "wallet_switchEthereumChain":
+        if (!wallet.known.has(chainOf(params))) throw { code: 4902, message: "Unrecognized chain" }
+        wallet.chainId = chainOf(params)
+        return null
+      case "wallet_addEthereumChain":
+        wallet.known.add(chainOf(params))
+        return null
+      case "personal_sign":
+        if (!isHex(first)) throw { code: -32602, message: "not hex" }
+        return account.signMessage({ message: { raw: first } })
+      case "eth_sendTransaction":
+        if (!isTransaction(first)) throw { code: -32602, message: "no transaction" }
+        return send(first)
+      default:
+        return rpc(method, params)
+    }
+  }
+
+  const handle = async (method: string, params: ReadonlyArray<unknown>) => {
+    wallet.requests.push({ method, params })
+    try {
+      const behaviour = behaviours.get(method)
+      const next = () => own(method, params)
+      return { result: (await (behaviour === undefined ? next() : behaviour(params, next))) ?? null }
+    } catch (error) {
+      return { error: isProblem(error) ? error : { code: -32603, message: String(error) } }
+    }
+  }
+
+  const wallet: TestWallet = {
+    account,
+    requests: [],
+    count: (method) => wallet.requests.filter((one) => one.method === method).length,
+    behave: (method, behaviour) => {
+      if (behaviour === undefined) behaviours.delete(method)
+      else behaviours.set(method, behaviour)
+    },
+    chainId,
+    known: new Set([chainId]),
+    connected: false,
+    ignoresNonce: false,
+    rpc,
+    emit: async (page, event, value) => {
+      await page.evaluate(`window.${binding}Emit(${JSON.stringify(event)}, ${JSON.stringify(value)})`)
+    },
+    install: async (context, { name = "Test Wallet", delayMillis = 0 } = {}) => {
+      await context.exposeBinding(binding, (_source, method: string, params: ReadonlyArray<unknown>) =>
+        handle(method, params)
+      )
+      await context.addInitScript(pageScript(binding, name, delayMillis))
+    }
+  }
+  return wallet
+}
+
+/** The wallet's user declines. */
+export const decline: Behaviour = async () => {
+  throw { code: 4001, message: "User rejected the request." }
+}
