@@ -1,41 +1,25 @@
 // The checkout in real Chromium against the service, anvil and the real USDC: the way
 // that money takes, on a phone's screen, in a page of another origin.
-import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test"
-import { browserSuite, hasChromium } from "../support/browser.ts"
-import {
-  type CheckoutWorld,
-  eventsOf,
-  press,
-  startCheckoutWorld,
-  toReview,
-  untilState
-} from "./checkoutWorld.ts"
+import { describe, expect } from "bun:test"
+import { checkoutSuite } from "./browserWorld.ts"
+import { eventsOf, press, toReview, untilState } from "./checkoutWorld.ts"
+import { decline } from "./testWallet.ts"
 
-const browserTest = browserSuite()
-let world: CheckoutWorld
-
-beforeAll(async () => {
-  if (hasChromium) world = await startCheckoutWorld()
-}, 60_000)
-afterAll(() => world?.close(), 30_000)
-afterEach(() => {
-  if (!hasChromium) return
-  const { complaints } = world
-  expect(complaints.splice(0)).toEqual([])
-})
+const { browserTest, world } = checkoutSuite()
 
 describe("Paying in a browser", () => {
   browserTest("a buyer pays on a 360 px screen; the shop gets its webhook", async () => {
-    const wallet = await world.wallet()
-    const { token, id } = await world.createIntent("10.00")
-    const context = await world.context([wallet])
-    const page = await world.open(context, token)
+    const { context, createIntent, delivered, open, payment, transfers, wallet } = world()
+    const buyer = await wallet()
+    const { token, id } = await createIntent("10.00")
+    const browser = await context([buyer])
+    const page = await open(browser, token)
     await toReview(page)
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360)
     await press(page, "Pay $10.00")
     await untilState(page, "settled")
-    expect(await world.payment(id)).toMatchObject({ status: "settled" })
-    expect(await world.transfers(wallet)).toBe(1)
+    expect(await payment(id)).toMatchObject({ status: "settled" })
+    expect(await transfers(buyer)).toBe(1)
     const events = await eventsOf(page)
     expect(new Set(events.map((event) => event.paymentId))).toEqual(new Set([id]))
     expect(events.map(({ name }) => name).filter((name) => name !== "statechange")).toEqual([
@@ -43,14 +27,285 @@ describe("Paying in a browser", () => {
       "opened",
       "settled"
     ])
-    expect(events.filter(({ name }) => name === "statechange").map(({ state }) => state)).toEqual(
-      expect.arrayContaining(["connect", "review", "awaiting-signature", "submitted", "settled"])
-    )
-    await page.getByRole("button", { name: "Done" }).click()
+    expect(events.filter(({ name }) => name === "statechange").map(({ state }) => state)).toEqual([
+      "connect",
+      "review",
+      "awaiting-signature",
+      "submitted",
+      "settled"
+    ])
+    await press(page, "Done")
     expect((await eventsOf(page)).at(-1)?.name).toBe("closed")
     expect(await page.evaluate("window.violations")).toEqual([])
-    while (world.delivered.length === 0) await Bun.sleep(50)
-    expect(world.delivered[0]?.type).toBe("payment.settled")
-    await context.close()
+    while (delivered.length === 0) await Bun.sleep(50)
+    expect(delivered[0]?.type).toBe("payment.settled")
+    await browser.close()
+  })
+
+  browserTest("by keyboard alone, from a module script", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await open(browser, (await createIntent()).token, "&as=module")
+    await untilState(page, "connect")
+    const focused = () =>
+      page.evaluate("document.querySelector('quittance-checkout').shadowRoot.activeElement?.textContent")
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    await page.keyboard.press("Tab")
+    expect(await focused()).toBe("Test Wallet")
+    await page.keyboard.press("Enter")
+    await untilState(page, "review")
+    await page.getByRole("button", { name: /^Pay/ }).waitFor()
+    expect(await focused()).toBe("Review and pay")
+    await page.keyboard.press("Tab")
+    expect(await focused()).toBe("Pay $10.00")
+    await page.keyboard.press("Enter")
+    await untilState(page, "settled")
+    expect(await page.getByRole("status").first().textContent()).toContain("Payment complete")
+    await browser.close()
+  })
+
+  browserTest("several wallets are offered, with their data: icons alone", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const [one, other] = [await wallet(), await wallet()]
+    const browser = await context([one, other])
+    const page = await open(browser, (await createIntent()).token)
+    await page.getByRole("button", { name: "Other Wallet 1" }).waitFor()
+    expect(await page.locator("quittance-checkout img").count()).toBe(2)
+    await press(page, "Other Wallet 1")
+    await untilState(page, "review")
+    expect(one.count("eth_requestAccounts")).toBe(0)
+    expect(other.count("eth_requestAccounts")).toBe(1)
+    await press(page, "Use another wallet")
+    await untilState(page, "connect")
+    await toReview(page)
+    await browser.close()
+  })
+
+  browserTest("without a wallet the buyer is told; one that announces itself late appears", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([])
+    const late = await wallet()
+    await late.install(browser, { delayMillis: 2_500 })
+    const page = await open(browser, (await createIntent()).token)
+    await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    await toReview(page)
+    await browser.close()
+  })
+
+  browserTest("a wallet icon from the network is not loaded", async () => {
+    const { context, createIntent, open } = world()
+    const browser = await context([])
+    await browser.addInitScript(`window.addEventListener("eip6963:requestProvider", () =>
+      window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
+        info: { uuid: "1", name: "<img src=x>", icon: "https://tracker.example.com/i.png", rdns: "x" },
+        provider: { request: async () => [] } } })))`)
+    const page = await open(browser, (await createIntent()).token)
+    await page.getByRole("button", { name: "<img src=x>" }).waitFor()
+    expect(await page.locator("quittance-checkout img").count()).toBe(0)
+    await browser.close()
+  })
+
+  browserTest("a declined connection, signature and transfer each lead back and on", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    const declined = page.getByText("You declined in your wallet. Nothing was charged.").last()
+
+    buyer.behave("eth_requestAccounts", decline)
+    await press(page, "Test Wallet")
+    await declined.waitFor()
+    buyer.behave("eth_requestAccounts", undefined)
+    await toReview(page)
+    for (const method of ["personal_sign", "eth_sendTransaction"]) {
+      buyer.behave(method, decline)
+      await press(page, "Pay $10.00")
+      await declined.waitFor()
+      await untilState(page, "review")
+      buyer.behave(method, undefined)
+    }
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    // The identity was signed once for both tries of the transfer.
+    expect(buyer.count("personal_sign")).toBe(2)
+    await browser.close()
+  })
+
+  browserTest("too little USDC: the faucet pays, then the buyer does", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const poor = await wallet({ usdc: 0n, gas: false })
+    const browser = await context([poor])
+    const page = await open(browser, (await createIntent("2.00")).token)
+    await press(page, "Test Wallet")
+    await untilState(page, "needs-funds")
+    poor.behave("personal_sign", decline)
+    await press(page, "Get $10.00 test USDC")
+    await page.getByText("You declined").last().waitFor()
+    poor.behave("personal_sign", undefined)
+    await press(page, "Get $10.00 test USDC")
+    await untilState(page, "review")
+    await page.getByText("Test funds have arrived.").last().waitFor()
+    await press(page, "Pay $2.00")
+    await untilState(page, "settled")
+    await browser.close()
+  })
+
+  browserTest("funds that came another way are seen by checking again", async () => {
+    const { chain, context, createIntent, open, wallet } = world()
+    const poor = await wallet({ usdc: 5_000_000n })
+    const browser = await context([poor])
+    const page = await open(browser, (await createIntent()).token)
+    await press(page, "Test Wallet")
+    await untilState(page, "needs-funds")
+    await page.getByText("Your wallet holds $5.00").last().waitFor()
+    const { Effect } = await import("effect")
+    const { Address } = await import("../../src/domain/Chain.ts")
+    await Effect.runPromise(chain.mint(Address.make(poor.account.address), 5_000_000n))
+    await press(page, "Check balance again")
+    await untilState(page, "review")
+    await browser.close()
+  })
+
+  browserTest("the wrong network is switched; one that the wallet lacks (4902) is added", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    buyer.chainId = 1
+    buyer.known.clear()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await press(page, "Test Wallet")
+    await untilState(page, "wrong-network")
+    buyer.behave("wallet_addEthereumChain", decline)
+    await press(page, "Switch network")
+    await page.getByText("You declined").last().waitFor()
+    buyer.behave("wallet_addEthereumChain", undefined)
+    await press(page, "Switch network")
+    await untilState(page, "review")
+    const added = buyer.requests.findLast(({ method }) => method === "wallet_addEthereumChain")?.params[0]
+    expect(added).toMatchObject({ chainId: "0x14a34", nativeCurrency: { symbol: "ETH", decimals: 18 } })
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    await browser.close()
+  })
+
+  browserTest("account, chain and connection that change meanwhile are followed", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const [buyer, other] = [await wallet(), await wallet()]
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await buyer.emit(page, "accountsChanged", [other.account.address])
+    await page.getByText("You switched accounts in your wallet.").last().waitFor()
+    await page.getByTitle(other.account.address).waitFor()
+    await buyer.emit(page, "accountsChanged", [buyer.account.address])
+    await page.getByTitle(buyer.account.address).waitFor()
+    await buyer.emit(page, "chainChanged", "0x1")
+    await untilState(page, "wrong-network")
+    await buyer.emit(page, "chainChanged", "0x14a34")
+    await untilState(page, "review")
+    await buyer.emit(page, "accountsChanged", [])
+    await page.getByText("Your wallet was disconnected.").last().waitFor()
+    await untilState(page, "connect")
+    await toReview(page)
+    await browser.close()
+  })
+
+  browserTest("a wallet that is on another account when it is asked sends nothing", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const [buyer, other] = [await wallet(), await wallet()]
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    buyer.behave("eth_accounts", async () => [other.account.address])
+    await press(page, "Pay $10.00")
+    await page.getByText("Your wallet is on another account.").last().waitFor()
+    expect(buyer.count("eth_sendTransaction")).toBe(0)
+    expect(await transfers(other)).toBe(0)
+    await browser.close()
+  })
+
+  browserTest("a wallet may take its time: the page waits, and lets the buyer stop", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    let approve = () => {}
+    const approved = new Promise<void>((resolve) => {
+      approve = resolve
+    })
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      await approved
+      return next()
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    // Minutes pass on the page's clock.
+    await page.clock.install()
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByText("Approve the payment").first().waitFor()
+    await page.clock.fastForward("20:00")
+    await untilState(page, "awaiting-signature")
+    await press(page, "Stop waiting")
+    await page.getByText("Did you approve the payment?").first().waitFor()
+    // The prompt that was left open is approved after all.
+    approve()
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    expect(buyer.count("eth_sendTransaction")).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("cancelling charges nothing and can be taken back", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Cancel")
+    await untilState(page, "cancelled")
+    expect((await eventsOf(page)).at(-1)).toMatchObject({ name: "closed", state: "cancelled" })
+    await press(page, "Start again")
+    await untilState(page, "review")
+    await browser.close()
+  })
+
+  browserTest("an Arabic buyer reads from the right, in their own digits and words", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await open(browser, (await createIntent("1234.50")).token, "&lang=ar")
+    await untilState(page, "connect")
+    const card = page.locator("quittance-checkout [data-state]")
+    expect(await card.getAttribute("dir")).toBe("rtl")
+    expect(await card.getAttribute("lang")).toBe("ar")
+    await page.getByRole("heading", { name: "اختر محفظة" }).waitFor()
+    await browser.close()
+  })
+
+  browserTest("the language is the browser's where the page names none", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()], { locale: "de-DE" })
+    const page = await open(browser, (await createIntent("1234.50")).token)
+    await page.getByRole("heading", { name: "Wallet wählen" }).waitFor()
+    expect(await page.locator("quittance-checkout .amount").textContent()).toContain("1.234,50\u00a0$")
+    await browser.close()
+  })
+
+  browserTest("Mainnet is recorded and says so: no settlement is promised", async () => {
+    const { baseUrl, chain, context, createIntent, keys, shopUrl, wallet } = world()
+    const buyer = await wallet()
+    buyer.chainId = 42161
+    // The chain below is local: only what the page asks and shows matters.
+    buyer.behave("eth_call", async () => `0x${(50_000_000).toString(16).padStart(64, "0")}`)
+    buyer.behave("eth_sendTransaction", async () => `0x${"ab".repeat(32)}`)
+    const { token } = await createIntent("10.00", "live")
+    const browser = await context([buyer])
+    const page = await browser.newPage()
+    await page.goto(`${shopUrl}/?token=${token}&key=${keys.live.publishable}`)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByRole("heading", { name: "Payment recorded" }).waitFor()
+    expect(await page.getByText("Test mode").count()).toBe(0)
+    expect(baseUrl).not.toBe(chain.rpcUrl)
+    await browser.close()
   })
 })

@@ -12,7 +12,15 @@ import {
 } from "./attempt.ts"
 import { follow, inquire, isHash, minedNonce, nonceOf, startingPoint } from "./chain.ts"
 import { atomicOf, encodeBalanceOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
-import { type Command, initial, type Message, type Model, reportedElsewhere, transition } from "./flow.ts"
+import {
+  beforePayment,
+  type Command,
+  initial,
+  type Message,
+  type Model,
+  reportedElsewhere,
+  transition
+} from "./flow.ts"
 import { type IntentClaims, readIntentToken } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError } from "./service.ts"
@@ -131,6 +139,9 @@ export class Checkout {
         })
       )
     }
+    const look = () => void this.#lookAgain()
+    document.addEventListener("visibilitychange", look)
+    this.#stops.push(() => document.removeEventListener("visibilitychange", look))
     this.#stops.push(
       discoverWallets((wallets) => {
         this.#wallets = wallets
@@ -241,6 +252,14 @@ export class Checkout {
       if (!(error instanceof ServiceError)) throw error
       tell({ type: "LoadFailed", refusal: error.refusal })
     }
+  }
+
+  /** The payment may have settled on another device while this page was out of sight. */
+  async #lookAgain(): Promise<void> {
+    if (document.visibilityState === "hidden" || !beforePayment.has(this.model.state)) return
+    const payment = await this.#service.open(this.#options.intentToken).catch(() => undefined)
+    if (payment === undefined || payment.status === "pending" || !beforePayment.has(this.model.state)) return
+    this.send({ type: "Superseded", payment })
   }
 
   async #sendingElsewhere(): Promise<boolean> {

@@ -205,7 +205,8 @@ export const pollDelay = (polls: number): number => Math.min(1_000 * 1.4 ** poll
 const longestDelay = 60_000
 
 const finals: ReadonlySet<CheckoutState> = new Set(["settled", "failed", "expired"])
-const beforePayment: ReadonlySet<CheckoutState> = new Set([
+/** States in which no money has been asked for. */
+export const beforePayment: ReadonlySet<CheckoutState> = new Set([
   "connect",
   "wrong-network",
   "needs-funds",

@@ -1,0 +1,341 @@
+// A transfer that was sent is never sent twice: reloads in every state, tabs at the
+// same time, wallets that lose their answer.
+import { describe, expect } from "bun:test"
+import type { Page } from "playwright-core"
+import { checkoutSuite } from "./browserWorld.ts"
+import { press, toReview, untilState } from "./checkoutWorld.ts"
+import type { Behaviour } from "./testWallet.ts"
+
+const { browserTest, world } = checkoutSuite()
+
+const never: Behaviour = () => new Promise(() => {})
+/** Sends, and never tells the page. */
+const mute: Behaviour = async (_params, next) => {
+  await next()
+  return new Promise(() => {})
+}
+
+const attemptOf = (page: Page, id: string): Promise<{ hash: string | null; nonce: number } | null> =>
+  page.evaluate(`JSON.parse(localStorage.getItem("quittance-checkout:${id}"))`)
+
+describe("A reload", () => {
+  browserTest("in connect, review, wrong network and needs funds comes back to the same state", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await untilState(page, "connect")
+    await page.reload()
+    await untilState(page, "connect")
+    await toReview(page)
+    await page.reload()
+    await untilState(page, "review")
+    buyer.chainId = 1
+    await page.reload()
+    await untilState(page, "wrong-network")
+    await page.reload()
+    await untilState(page, "wrong-network")
+    buyer.chainId = 84532
+    await page.goto(page.url().replace(/token=[^&]*/, `token=${(await createIntent("99.00")).token}`))
+    await untilState(page, "needs-funds")
+    await page.reload()
+    await untilState(page, "needs-funds")
+    // Connected once: the rest was asked without a prompt.
+    expect(buyer.count("eth_requestAccounts")).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("while the identity is signed asks for it again; nothing was sent", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("personal_sign", never)
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByRole("heading", { name: "Confirm it is you" }).waitFor()
+    await page.reload()
+    await untilState(page, "review")
+    buyer.behave("personal_sign", undefined)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("after the wallet sent but before it answered finds the transfer on the chain", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", mute)
+    const { token, id } = await createIntent()
+    const browser = await context([buyer])
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    while ((await transfers(buyer)) === 0) await Bun.sleep(50)
+    expect((await attemptOf(page, id))?.hash).toBeNull()
+    await page.reload()
+    await untilState(page, "settled")
+    expect(buyer.count("eth_sendTransaction")).toBe(1)
+    expect(await transfers(buyer)).toBe(1)
+    // The report uses the identity that was signed before the transfer.
+    expect(buyer.count("personal_sign")).toBe(1)
+    await browser.close()
+  })
+
+  browserTest(
+    "after the wallet sent into the mempool waits for the block; it does not ask again",
+    async () => {
+      const { automine, context, createIntent, mine, open, transfers, wallet } = world()
+      const buyer = await wallet()
+      buyer.behave("eth_sendTransaction", mute)
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await automine(false)
+      await press(page, "Pay $10.00")
+      while ((await buyer.rpc("eth_getTransactionCount", [buyer.account.address, "pending"])) !== "0x1")
+        await Bun.sleep(50)
+      await page.reload()
+      await page.getByRole("heading", { name: "Looking for your payment" }).waitFor()
+      await Bun.sleep(3_500)
+      await untilState(page, "submitted")
+      await mine()
+      await untilState(page, "settled")
+      expect(buyer.count("eth_sendTransaction")).toBe(1)
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
+
+  browserTest(
+    "with the wallet's prompt still open asks the buyer; sending again reuses the nonce",
+    async () => {
+      const { context, createIntent, open, transfers, wallet } = world()
+      const buyer = await wallet()
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      let result: Promise<unknown> = Promise.resolve()
+      const approveFirst: Behaviour = async (_params, next) => {
+        await held
+        result = next()
+        return result
+      }
+      buyer.behave("eth_sendTransaction", approveFirst)
+      const { token, id } = await createIntent()
+      const browser = await context([buyer])
+      const page = await open(browser, token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await page.getByRole("heading", { name: "Approve the payment" }).waitFor()
+      while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+      await page.reload()
+      await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+      expect(buyer.count("eth_sendTransaction")).toBe(1)
+      buyer.behave("eth_sendTransaction", undefined)
+      await press(page, "Send again")
+      await untilState(page, "settled")
+      const nonces = buyer.requests
+        .filter(({ method }) => method === "eth_sendTransaction")
+        .map(({ params }) => (params[0] as { nonce: string }).nonce)
+      expect(new Set(nonces).size).toBe(1)
+      expect(nonces.length).toBe(2)
+      // The first prompt is approved too, at last: the chain refuses its nonce.
+      release()
+      await Bun.sleep(50)
+      expect(await result.catch(() => "refused")).toBe("refused")
+      expect(await transfers(buyer)).toBe(1)
+      expect(await attemptOf(page, id)).toBeNull()
+      await browser.close()
+    }
+  )
+
+  browserTest("of a prompt that is approved in the end goes on by itself", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      await held
+      return next()
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+    await page.reload()
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    release()
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("while confirming goes on without the wallet; settled stays settled", async () => {
+    const { automine, context, createIntent, mine, open, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    buyer.connected = false
+    await page.reload()
+    await untilState(page, "confirming")
+    await mine()
+    await untilState(page, "settled")
+    await page.reload()
+    await untilState(page, "settled")
+    expect(buyer.count("eth_sendTransaction")).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("on another device after it was paid sends nothing", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const [buyer, same] = [await wallet(), await wallet()]
+    const { token } = await createIntent()
+    const [phone, laptop] = [await context([buyer]), await context([same])]
+    const [here, there] = [await open(phone, token), await open(laptop, token)]
+    await toReview(here)
+    await toReview(there)
+    await press(here, "Pay $10.00")
+    await untilState(here, "settled")
+    await press(there, "Pay $10.00")
+    await untilState(there, "settled")
+    expect(same.requests.map(({ method }) => method)).not.toContain("personal_sign")
+    expect(await transfers(same)).toBe(0)
+    await phone.close()
+    await laptop.close()
+  })
+
+  browserTest(
+    "is not needed where the payment settled meanwhile: coming back to the page shows it",
+    async () => {
+      const { context, createIntent, open, wallet } = world()
+      const { token } = await createIntent()
+      const [phone, laptop] = [await context([await wallet()]), await context([])]
+      const [here, there] = [await open(phone, token), await open(laptop, token)]
+      await untilState(there, "connect")
+      await toReview(here)
+      await press(here, "Pay $10.00")
+      await untilState(here, "settled")
+      await there.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+      await untilState(there, "settled")
+      await phone.close()
+      await laptop.close()
+    }
+  )
+
+  browserTest("an answer that is lost (no 4001, no hash) is looked up, not repeated", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      await next()
+      throw { code: -32603, message: "Internal JSON-RPC error." }
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    expect(buyer.count("eth_sendTransaction")).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("a browser that keeps nothing is asked for nothing", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    await browser.addInitScript(`Storage.prototype.setItem = () => { throw new Error("blocked") }`)
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByText("This browser keeps no data").last().waitFor()
+    expect(buyer.count("eth_sendTransaction")).toBe(0)
+    await browser.close()
+  })
+})
+
+describe("Two tabs at once", () => {
+  browserTest("press Pay together: one transfer, one settlement, both see it", async () => {
+    const { context, createIntent, delivered, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      await Bun.sleep(800)
+      return next()
+    })
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const [one, other] = [await open(browser, token), await open(browser, token)]
+    await toReview(one)
+    await toReview(other)
+    const before = delivered.length
+    const at = Date.now() + 300
+    for (const page of [one, other]) {
+      await page.evaluate(`setTimeout(() =>
+        document.querySelector("quittance-checkout").shadowRoot.querySelector("button.primary").click(), ${at} - Date.now())`)
+    }
+    await Promise.race(
+      [one, other].map((page) => page.getByRole("heading", { name: "Continue in the other tab" }).waitFor())
+    )
+    await Promise.all([untilState(one, "settled"), untilState(other, "settled")])
+    expect(buyer.count("eth_sendTransaction")).toBe(1)
+    expect(await transfers(buyer)).toBe(1)
+    while (delivered.length === before) await Bun.sleep(50)
+    await Bun.sleep(200)
+    expect(delivered.length).toBe(before + 1)
+    await browser.close()
+  })
+
+  browserTest("one declines: the other may pay", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    let refuse = () => {}
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve
+    })
+    buyer.behave("eth_sendTransaction", async () => {
+      await refused
+      throw { code: 4001, message: "declined" }
+    })
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const [one, other] = [await open(browser, token), await open(browser, token)]
+    await toReview(one)
+    await untilState(other, "connect")
+    await press(one, "Pay $10.00")
+    await other.getByRole("heading", { name: "Continue in the other tab" }).waitFor()
+    refuse()
+    await untilState(one, "review")
+    buyer.behave("eth_sendTransaction", undefined)
+    await untilState(other, "review")
+    await press(other, "Pay $10.00")
+    await Promise.all([untilState(one, "settled"), untilState(other, "settled")])
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("one closes with its prompt open: the other finds out and asks", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", mute)
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const [one, other] = [await open(browser, token), await open(browser, token)]
+    await toReview(one)
+    await toReview(other)
+    await press(one, "Pay $10.00")
+    while ((await transfers(buyer)) === 0) await Bun.sleep(50)
+    await one.close()
+    await untilState(other, "settled")
+    expect(buyer.count("eth_sendTransaction")).toBe(1)
+    await browser.close()
+  })
+})

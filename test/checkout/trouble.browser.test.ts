@@ -1,0 +1,294 @@
+// What goes wrong after the money was sent, or before the checkout can start: each has
+// its state and a way on.
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { type Hex, toHex } from "viem"
+import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
+import { networks } from "../../src/domain/Chain.ts"
+import { checkoutSuite } from "./browserWorld.ts"
+import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
+import type { TestWallet } from "./testWallet.ts"
+
+const { browserTest, world } = checkoutSuite()
+const { usdc, chainId } = networks.test
+
+/** What a wallet does on "speed up" and "cancel": the same nonce at a higher price. */
+const replace = async (wallet: TestWallet, to: Hex, data: Hex, nonce: number) => {
+  const signed = await wallet.account.signTransaction({
+    chainId,
+    to,
+    data,
+    nonce,
+    gas: 120_000n,
+    maxFeePerGas: 9_000_000_000n,
+    maxPriorityFeePerGas: 3_000_000_000n,
+    type: "eip1559"
+  })
+  return wallet.rpc("eth_sendRawTransaction", [signed])
+}
+
+describe("A transaction", () => {
+  browserTest("that the wallet speeds up settles under its new hash", async () => {
+    const { automine, context, createIntent, mine, open, payment, transfers, wallet } = world()
+    const buyer = await wallet()
+    const { token, id } = await createIntent()
+    let first: unknown
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      first = await next()
+      return first
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, token)
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    const hash = await replace(buyer, usdc.address, encodeTransfer(receiver, 10_000_000n) as Hex, 0)
+    await mine()
+    await untilState(page, "settled", 40_000)
+    const settled = await payment(id)
+    expect(settled.reportedTransactionId).toBe(String(hash))
+    expect(settled.reportedTransactionId).not.toBe(String(first))
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("that the wallet cancels leads back to the review, and is paid then", async () => {
+    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    await replace(buyer, buyer.account.address, "0x", 0)
+    await mine()
+    await untilState(page, "cancelled", 40_000)
+    await page.getByText("Another transaction took the place of your payment.").last().waitFor()
+    await automine(true)
+    await press(page, "Start again")
+    await untilState(page, "review")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("under a nonce that the wallet chose itself is followed by that nonce", async () => {
+    const { automine, context, createIntent, mine, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.ignoresNonce = true
+    buyer.behave("eth_getTransactionCount", async (params, next) =>
+      params[1] === "pending" ? "0x0" : next()
+    )
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await automine(false)
+    // Another transaction of the buyer's waits, which the wallet's node does not tell of.
+    await replace(buyer, buyer.account.address, "0x", 0)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    await Bun.sleep(3_000)
+    await untilState(page, "confirming")
+    await mine()
+    await untilState(page, "settled", 40_000)
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("that reverts charges no payment and can be tried again", async () => {
+    const { chain, automine, context, createIntent, mine, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    const blocked = (selector: string, price: bigint) =>
+      Effect.runPromise(
+        chain.rpc("eth_sendTransaction", [
+          {
+            from: chain.account(0).address,
+            to: usdc.address,
+            data: `${selector}${buyer.account.address.slice(2).toLowerCase().padStart(64, "0")}`,
+            gas: "0x1e8480",
+            gasPrice: toHex(price)
+          }
+        ])
+      )
+    // Circle blocks the buyer in the same block, first.
+    await blocked("0xf9f92be4", 90_000_000_000n)
+    await mine()
+    await untilState(page, "cancelled", 40_000)
+    await page.getByText("The network rejected the transaction.").last().waitFor()
+    expect(await transfers(buyer)).toBe(0)
+    await automine(true)
+    await blocked("0x1a895266", 90_000_000_000n)
+    await press(page, "Start again")
+    await untilState(page, "review")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    await browser.close()
+  })
+
+  browserTest("from an account other than the signed one is claimed by signing with it", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const [buyer, other] = [await wallet(), await wallet()]
+    buyer.behave("eth_sendTransaction", async (params) => {
+      const { to, data } = params[0] as { to: Hex; data: Hex }
+      return replace(other, to, data, 0)
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByRole("heading", { name: "Confirm it was you" }).waitFor()
+    await page.getByText(`The transfer came from ${other.account.address}`).last().waitFor()
+    buyer.behave("personal_sign", async (params) =>
+      other.account.signMessage({ message: { raw: params[0] as Hex } })
+    )
+    buyer.behave("eth_accounts", async () => [other.account.address])
+    await buyer.emit(page, "accountsChanged", [other.account.address])
+    await press(page, "Sign the message")
+    await untilState(page, "settled")
+    await browser.close()
+  })
+})
+
+describe("When the network is down", () => {
+  browserTest(
+    "the service's node: the balance is unknown, the report is kept and settles later",
+    async () => {
+      const { context, createIntent, node, open, wallet } = world()
+      const buyer = await wallet()
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      node.behave(() => ({ raw: new Response("down", { status: 502 }) }))
+      await press(page, "Pay $10.00")
+      await page.getByText("The network does not answer.").last().waitFor()
+      node.behave(() => undefined)
+      await untilState(page, "settled", 40_000)
+      expect(buyer.count("eth_sendTransaction")).toBe(1)
+      await browser.close()
+    }
+  )
+
+  browserTest("the wallet's node: nothing is sent, and trying again works", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    buyer.behave("eth_getTransactionCount", async () => {
+      throw { code: -32603, message: "fetch failed" }
+    })
+    await press(page, "Pay $10.00")
+    await page.getByText("Your wallet cannot reach the network.").last().waitFor()
+    await untilState(page, "review")
+    expect(buyer.count("eth_sendTransaction")).toBe(0)
+    buyer.behave("eth_getTransactionCount", undefined)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    await browser.close()
+  })
+
+  browserTest("the wallet's node after an unclear answer: no sending again until it answers", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      await next()
+      buyer.behave("eth_getLogs", async () => {
+        throw { code: -32603, message: "fetch failed" }
+      })
+      throw { code: -32603, message: "timeout" }
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByText("The network does not answer.").last().waitFor()
+    expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0)
+    buyer.behave("eth_getLogs", undefined)
+    await untilState(page, "settled", 40_000)
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("the buyer's connection while confirming: it goes on when it is back", async () => {
+    const { automine, context, createIntent, mine, open, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $10.00")
+    await untilState(page, "confirming")
+    await browser.setOffline(true)
+    await page.getByText("No connection.").last().waitFor()
+    await mine()
+    await browser.setOffline(false)
+    await untilState(page, "settled", 40_000)
+    await browser.close()
+  })
+
+  browserTest("the service at the start: it tries, then offers to try again", async () => {
+    const { baseUrl, context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()])
+    let down = true
+    await browser.route(`${baseUrl}/api/**`, (route) => (down ? route.abort() : route.fallback()))
+    const page = await open(browser, (await createIntent()).token)
+    await page.getByText("The payment service does not answer.").last().waitFor()
+    await untilState(page, "failed")
+    down = false
+    await press(page, "Try again")
+    await untilState(page, "connect")
+    await browser.close()
+  })
+})
+
+describe("A checkout that cannot start", () => {
+  browserTest("with a token that has expired says so", async () => {
+    const { baseUrl, context, createIntent, open } = world()
+    const browser = await context([])
+    // The service's own answer for a token of more than five minutes ago.
+    await browser.route(`${baseUrl}/api/v1/payments`, (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({
+            status: 400,
+            headers: { "access-control-allow-origin": "*" },
+            json: { error: { code: "INTENT_TOKEN_EXPIRED", message: "", retryable: false } }
+          })
+        : route.fallback()
+    )
+    const page = await open(browser, (await createIntent()).token)
+    await untilState(page, "expired")
+    expect((await eventsOf(page)).map(({ name }) => name)).toContain("failed")
+    await browser.close()
+  })
+
+  browserTest("with a token that was altered says so, with the code for support", async () => {
+    const { context, createIntent, open } = world()
+    const browser = await context([])
+    const page = await open(browser, `${(await createIntent()).token.slice(0, -4)}AAAA`)
+    await untilState(page, "failed")
+    await page.getByText("INVALID_INTENT_TOKEN").last().waitFor()
+    await browser.close()
+  })
+
+  browserTest("but a payment that was opened resumes after its token expired", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const page = await open(browser, token)
+    await toReview(page)
+    // Six minutes later: the token no longer opens a payment, but this one it has opened.
+    await page.clock.install({ time: Date.now() + 360_000 })
+    await page.reload()
+    await untilState(page, "review")
+    await browser.close()
+  })
+})
