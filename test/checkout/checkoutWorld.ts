@@ -1,6 +1,7 @@
 // The service as it runs, on a real socket, an embedded Postgres, anvil and the real
 // USDC, with a shop of another origin whose page embeds the checkout under a strict CSP.
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { decodeJwt, SignJWT } from "jose"
 import type { BrowserContext, Page } from "playwright-core"
 import * as App from "../../src/App.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
@@ -14,6 +15,8 @@ import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 import { makeTestWallet, type TestWallet } from "./testWallet.ts"
 
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+
+const intentSecret = "0123456789abcdef0123456789abcdef"
 
 export interface Delivery {
   readonly type: string
@@ -32,6 +35,8 @@ export interface CheckoutWorld {
   /** What browsers asked of other origins than service and shop, and CSP violations. */
   readonly complaints: Array<string>
   readonly createIntent: (amount?: string, env?: "test" | "live") => Promise<{ token: string; id: string }>
+  /** A token of an intent whose five minutes end after so many seconds; negative: ended. */
+  readonly tokenEndingIn: (seconds: number) => Promise<string>
   /** A wallet, with USDC and gas in it where asked. */
   readonly wallet: (funds?: { readonly usdc?: bigint; readonly gas?: boolean }) => Promise<TestWallet>
   readonly context: (wallets: ReadonlyArray<TestWallet>, options?: PageOptions) => Promise<BrowserContext>
@@ -126,6 +131,7 @@ const make = Effect.gen(function* () {
           HOST: "127.0.0.1",
           BASE_URL: baseUrl,
           DATA_DIR: dataDir,
+          INTENT_TOKEN_SECRETS: `test:${intentSecret}`,
           BASE_SEPOLIA_RPC_URLS: node.url,
           TESTNET_CONFIRMATIONS: "0",
           FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
@@ -168,6 +174,13 @@ const make = Effect.gen(function* () {
       )
       const claims = JSON.parse(Buffer.from(intentToken.split(".")[1], "base64url").toString())
       return { token: intentToken, id: claims.jti }
+    },
+    tokenEndingIn: async (seconds) => {
+      const { token } = await world.createIntent()
+      const now = Math.floor(Date.now() / 1000)
+      return new SignJWT({ ...decodeJwt(token), iat: now + seconds - 300, exp: now + seconds })
+        .setProtectedHeader({ alg: "HS256", typ: "intent+jwt", kid: "test" })
+        .sign(new TextEncoder().encode(intentSecret))
     },
     wallet: async ({ usdc = 50_000_000n, gas = true } = {}) => {
       const wallet = makeTestWallet(chain.rpcUrl, networks.test.chainId)

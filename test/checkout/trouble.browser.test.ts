@@ -251,19 +251,9 @@ describe("When the network is down", () => {
 
 describe("A checkout that cannot start", () => {
   browserTest("with a token that has expired says so", async () => {
-    const { baseUrl, context, createIntent, open } = world()
+    const { context, open, tokenEndingIn } = world()
     const browser = await context([])
-    // The service's own answer for a token of more than five minutes ago.
-    await browser.route(`${baseUrl}/api/v1/payments`, (route) =>
-      route.request().method() === "POST"
-        ? route.fulfill({
-            status: 400,
-            headers: { "access-control-allow-origin": "*" },
-            json: { error: { code: "INTENT_TOKEN_EXPIRED", message: "", retryable: false } }
-          })
-        : route.fallback()
-    )
-    const page = await open(browser, (await createIntent()).token)
+    const page = await open(browser, await tokenEndingIn(-1))
     await untilState(page, "expired")
     expect((await eventsOf(page)).map(({ name }) => name)).toContain("failed")
     await browser.close()
@@ -278,17 +268,17 @@ describe("A checkout that cannot start", () => {
     await browser.close()
   })
 
-  browserTest("but a payment that was opened resumes after its token expired", async () => {
-    const { context, createIntent, open, wallet } = world()
-    const buyer = await wallet()
-    const { token } = await createIntent()
-    const browser = await context([buyer])
+  browserTest("but a payment that was opened resumes, and is paid, after its token expired", async () => {
+    const { context, open, tokenEndingIn, wallet } = world()
+    const token = await tokenEndingIn(3)
+    const browser = await context([await wallet()])
     const page = await open(browser, token)
     await toReview(page)
-    // Six minutes later: the token no longer opens a payment, but this one it has opened.
-    await page.clock.install({ time: Date.now() + 360_000 })
+    await Bun.sleep(3_100)
     await page.reload()
     await untilState(page, "review")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
     await browser.close()
   })
 })
