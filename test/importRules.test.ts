@@ -92,6 +92,19 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
+  test("browser code of the checkout imports browser code alone", () => {
+    const own = /^src\/checkout\/(component|pages)\/|^src\/buyers\/createDidToken\.ts$/
+    expect(
+      violations(
+        ({ file, target }) =>
+          /^src\/checkout\/(component|pages)\//.test(file) &&
+          !own.test(target) &&
+          // The playground's wallet signs with viem; the component weighs too little for it.
+          !(file === "src/checkout/pages/burnerWallet.ts" && target === "viem/accounts")
+      )
+    ).toEqual([])
+  })
+
   test("no barrels, no rooms named after nothing", () => {
     const files = [...new Glob("src/**/*").scanSync(root)]
     expect(

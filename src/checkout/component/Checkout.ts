@@ -186,7 +186,7 @@ export class Checkout {
       case "wait": {
         const timer = setTimeout(() => {
           this.#timers.delete(timer)
-          if (!this.#stopped && this.model.epoch === epoch) this.#run(command.then)
+          if (!this.#stopped && this.model.epoch === epoch) this.#run(command.next)
         }, command.millis)
         this.#timers.add(timer)
         return

@@ -195,7 +195,7 @@ export type Command =
   | { readonly run: "poll" }
   | { readonly run: "save"; readonly attempt: Attempt }
   | { readonly run: "forget"; readonly attempt: Attempt }
-  | { readonly run: "wait"; readonly millis: number; readonly then: Command }
+  | { readonly run: "wait"; readonly millis: number; readonly next: Command }
 
 export type Next = readonly [Model, ReadonlyArray<Command>]
 
@@ -212,6 +212,9 @@ export const beforePayment: ReadonlySet<CheckoutState> = new Set([
   "needs-funds",
   "review"
 ])
+
+/** Nothing is under way that may move money. */
+const mayPay = (model: Model): boolean => beforePayment.has(model.state) && model.attempt === undefined
 
 const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model => ({
   ...model,
@@ -307,7 +310,7 @@ const warned = (model: Model, key: MessageKey, values?: Readonly<Record<string, 
   notice: values === undefined ? { key, tone: "warning" } : { key, tone: "warning", values }
 })
 
-const after = (millis: number, then: Command): Command => ({ run: "wait", millis, then })
+const after = (millis: number, next: Command): Command => ({ run: "wait", millis, next })
 
 const nextPoll = (model: Model, retryAfter: number | undefined): ReadonlyArray<Command> => [
   after(Math.min(Math.max(pollDelay(model.polls), (retryAfter ?? 0) * 1_000), longestDelay), { run: "poll" })
@@ -422,6 +425,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "NotConnected":
       return [model, []]
     case "ConnectFailed":
+      if (model.busy !== "connecting") return [model, []]
       return [warned(model, walletNotice[message.failure]), []]
     case "ChangeWallet":
       return [leave(model, "connect", { account: undefined, walletId: undefined }), []]
@@ -438,14 +442,18 @@ export const transition = (model: Model, message: Message): Next => {
     case "CheckBalance":
       return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]
     case "BalanceRead":
+      if (!mayPay(model)) return [model, []]
       return judgeBalance(model, message.balance)
     case "BalanceFailed":
+      if (!mayPay(model)) return [model, []]
       return [enter(model, "review", { notice: { key: "noticeNoBalance", tone: "warning" } }), []]
     case "ContinueAnyway":
+      if (!mayPay(model)) return [model, []]
       return [enter(model, "review"), []]
     case "GetFunds":
       return [{ ...model, busy: "funding", notice: undefined }, [{ run: "fund" }]]
     case "Funded":
+      if (!mayPay(model)) return [model, []]
       return judgeBalance({ ...model, identified: true }, message.balance, {
         key: "noticeFunded",
         tone: "info"
@@ -479,6 +487,7 @@ export const transition = (model: Model, message: Message): Next => {
       return proceed({ ...model, chainId: message.chainId, epoch: model.epoch + 1 })
 
     case "Pay":
+      if (!mayPay(model)) return [model, []]
       return [
         leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
         [{ run: "pay", again: false }]
@@ -494,6 +503,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (model.state === "connect") return [leave(model, "connect"), []]
       if (model.busy === "switching" || model.busy === "funding")
         return [{ ...model, epoch: model.epoch + 1, busy: undefined }, []]
+      if (model.state !== "awaiting-signature") return [model, []]
       // The driver looks whether the wallet had been asked for money already.
       return [leave(model, "review", { busy: "checking" }), [{ run: "release" }, { run: "load" }]]
     }
@@ -523,6 +533,8 @@ export const transition = (model: Model, message: Message): Next => {
       return done ?? proceed({ ...model, payment: message.payment })
     }
     case "NotSent": {
+      // An older request's refusal does not undo what a newer one sent.
+      if (finals.has(model.state) || model.attempt?.hash != null) return [model, []]
       const next = { ...model, attempt: undefined, chainId: message.chainId ?? model.chainId }
       const notice: Notice = { key: message.notice, tone: "warning" }
       if (next.account !== undefined && next.chainId === next.context?.chain.id)

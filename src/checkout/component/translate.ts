@@ -36,8 +36,10 @@ const choose = (tags: ReadonlyArray<string>): readonly [Language, string] => {
   return ["en", "en"]
 }
 
-const formatter = (tag: string): Intl.NumberFormat => {
-  const options = { style: "currency", currency: "USD", maximumFractionDigits: 6 } as const
+const formatter = (tag: string, direction: "ltr" | "rtl"): Intl.NumberFormat => {
+  // A lone sign is torn from its letters where text runs from the right.
+  const currencyDisplay = direction === "rtl" ? "code" : "symbol"
+  const options = { style: "currency", currency: "USD", currencyDisplay, maximumFractionDigits: 6 } as const
   try {
     return new Intl.NumberFormat(tag, options)
   } catch {
@@ -48,10 +50,11 @@ const formatter = (tag: string): Intl.NumberFormat => {
 export const translation = (tags: ReadonlyArray<string>): Translation => {
   const [language, tag] = choose(tags)
   const messages: Messages = languages[language]
-  const format = formatter(tag)
+  const direction = rightToLeft.has(language) ? "rtl" : "ltr"
+  const format = formatter(tag, direction)
   return {
     language,
-    direction: rightToLeft.has(language) ? "rtl" : "ltr",
+    direction,
     text: (key, values = {}) => messages[key].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""),
     // A string keeps all twenty digits; a number would not.
     money: (amount) => (/^\d+(\.\d+)?$/.test(amount) ? format.format(amount as `${number}`) : amount)

@@ -361,11 +361,15 @@ const screens = (model: Model, tools: ViewTools) => {
   }
 }
 
+/** States without a way ahead: they show no progress. */
+const stopped: ReadonlySet<Model["state"]> = new Set(["failed", "expired", "cancelled"])
+
 const header = (model: Model, tools: ViewTools): HTMLElement => {
   const { translation } = tools
   const values = valuesOf(model, tools)
   const reached = stepsDone(model)
   const amount = values["amount"] ?? ""
+  const size = amount.length > 18 ? "amount longest" : amount.length > 12 ? "amount long" : "amount"
   return h(
     "header",
     { part: "header" },
@@ -381,24 +385,26 @@ const header = (model: Model, tools: ViewTools): HTMLElement => {
       ? h("div", { class: "amount blank", "aria-hidden": "true" })
       : h(
           "p",
-          { class: amount.length > 14 ? "amount long" : "amount", part: "amount" },
+          { class: size, part: "amount" },
           h("span", { class: "visually-hidden" }, `${translation.text("amountLabel")}: `),
           amount
         ),
-    h(
-      "ol",
-      { class: "progress", part: "progress", "aria-label": translation.text("progressLabel") },
-      ...steps.map((key, index) =>
-        h(
-          "li",
-          {
-            class: index < reached || index === reached ? "reached" : "",
-            ...(index === Math.min(reached, 3) ? { "aria-current": "step" } : {})
-          },
-          translation.text(key)
+    stopped.has(model.state)
+      ? undefined
+      : h(
+          "ol",
+          { class: "progress", part: "progress", "aria-label": translation.text("progressLabel") },
+          ...steps.map((key, index) =>
+            h(
+              "li",
+              {
+                class: index < reached || index === reached ? "reached" : "",
+                ...(index === Math.min(reached, 3) ? { "aria-current": "step" } : {})
+              },
+              translation.text(key)
+            )
+          )
         )
-      )
-    )
   )
 }
 
@@ -426,7 +432,8 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
       "aria-labelledby": "title",
       "data-state": model.state
     },
-    header(model, tools),
+    // A checkout that could not be opened has no amount to show.
+    model.payment === undefined && stopped.has(model.state) ? undefined : header(model, tools),
     h(
       "div",
       { class: "main", part: "body" },

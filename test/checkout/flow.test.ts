@@ -1,0 +1,215 @@
+// The state machine alone: what each message does, and walks of random messages that
+// must never ask for money while an attempt is unaccounted for.
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { Attempt } from "../../src/checkout/component/attempt.ts"
+import {
+  type Command,
+  initial,
+  type Message,
+  type Model,
+  pollDelay,
+  transition
+} from "../../src/checkout/component/flow.ts"
+import type { CheckoutContext, CheckoutPayment, Refusal } from "../../src/checkout/component/service.ts"
+import type { Hex } from "../../src/checkout/component/wallets.ts"
+
+const context: CheckoutContext = {
+  merchant: { name: "Shop" },
+  env: "test",
+  chain: { id: 84532, name: "Base Sepolia", explorerUrl: "https://sepolia.basescan.org" },
+  token: { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", symbol: "USDC", decimals: 6 },
+  faucet: { enabled: true, usdcAtomic: "10000000" }
+}
+const payment: CheckoutPayment = {
+  id: "p",
+  amount: "10.00",
+  status: "pending",
+  refCode: "PAY-00000000",
+  intentUrl: "https://shop.example.com/"
+}
+const account = `0x${"a1".repeat(20)}`
+const hash: Hex = `0x${"ab".repeat(32)}`
+const asked: Attempt = {
+  version: 1,
+  id: "1",
+  paymentId: "p",
+  from: account,
+  nonce: 3,
+  block: 100,
+  startedAt: 0,
+  buyerToken: "t",
+  hash: null,
+  refused: []
+}
+const rich = { usdcAtomic: 50_000_000n, gasWei: 1n }
+const refusal = (code: string, more: Partial<Refusal> = {}): Refusal => ({
+  code,
+  reason: undefined,
+  actual: undefined,
+  retryAfter: undefined,
+  retryable: false,
+  ...more
+})
+const loaded: Message = { type: "Loaded", context, payment, attempt: undefined, elsewhere: false }
+const connected: Message = { type: "Connected", walletId: "w", account, chainId: 84532, identified: false }
+const balance: Message = { type: "BalanceRead", balance: rich }
+
+const after = (...messages: ReadonlyArray<Message>): readonly [Model, ReadonlyArray<Command>] =>
+  messages.reduce<readonly [Model, ReadonlyArray<Command>]>(
+    ([model], message) => transition(model, message),
+    [initial, []]
+  )
+const runs = (commands: ReadonlyArray<Command>) => commands.map(({ run }) => run)
+
+describe("The flow", () => {
+  test("goes from loading over connect and review to settled", () => {
+    const states = [
+      loaded,
+      connected,
+      balance,
+      { type: "Pay" },
+      { type: "Asking", step: "transfer" },
+      { type: "Sent", attempt: { ...asked, hash } },
+      { type: "StillPending", payment, retryAfter: undefined, gated: false },
+      { type: "Reported", payment: { ...payment, status: "settled" } }
+    ] as const satisfies ReadonlyArray<Message>
+    let model = initial
+    const seen = states.map((message) => {
+      model = transition(model, message)[0]
+      return model.state
+    })
+    expect(seen).toEqual([
+      "connect",
+      "connect",
+      "review",
+      "awaiting-signature",
+      "awaiting-signature",
+      "submitted",
+      "confirming",
+      "settled"
+    ])
+  })
+
+  test("a payment that is decided ends at once", () => {
+    const states = [
+      { status: "settled" as const },
+      { status: "failed" as const, failureReason: "expired" },
+      { status: "failed" as const, failureReason: "unverified" }
+    ].map((end) => after({ ...loaded, payment: { ...payment, ...end } })[0].state)
+    expect(states).toEqual(["settled", "expired", "failed"])
+  })
+
+  test("an attempt without a hash is looked up before anything else", () => {
+    const [model, commands] = after({ ...loaded, attempt: asked }, connected)
+    expect(model.state).toBe("submitted")
+    expect(runs(commands)).toEqual(["inquire"])
+  })
+
+  test("an attempt with a hash is reported, with or without a wallet", () => {
+    const [model, commands] = after({ ...loaded, attempt: { ...asked, hash } })
+    expect(model.state).toBe("submitted")
+    expect(runs(commands)).toEqual(["poll", "restore"])
+  })
+
+  test("a used-up nonce counts after two looks; a waiting transaction is waited for", () => {
+    const looked = [{ ...loaded, attempt: asked }, connected] as const
+    const gone: Message = { type: "NoTransfer", mined: true, pending: true }
+    expect(after(...looked, gone)[0].state).toBe("submitted")
+    expect(after(...looked, gone, gone)[0].state).toBe("cancelled")
+    const waiting: Message = { type: "NoTransfer", mined: false, pending: true }
+    expect(after(...looked, waiting)[0].state).toBe("submitted")
+    const nothing: Message = { type: "NoTransfer", mined: false, pending: false }
+    expect(after(...looked, nothing)[0]).toMatchObject({ state: "awaiting-signature", step: "unsure" })
+  })
+
+  test("the service's refusals of a report each have their state", () => {
+    const sent = [
+      loaded,
+      connected,
+      balance,
+      { type: "Pay" },
+      { type: "Sent", attempt: { ...asked, hash } }
+    ] as const
+    const ending = (code: string, more: Partial<Refusal> = {}) =>
+      after(...sent, { type: "ReportRefused", refusal: refusal(code, more) })
+    expect(ending("INVALID_BUYER_TOKEN")[0]).toMatchObject({ state: "awaiting-signature", step: "prove" })
+    expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "reverted" })[0].state).toBe("cancelled")
+    expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "amount" })[0].state).toBe("failed")
+    expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "payer", actual: "0x1" })[0].step).toBe("prove")
+    expect(ending("PAYMENT_FAILED")[0].state).toBe("failed")
+    const [used, commands] = ending("TEST_SETTLEMENT_MISMATCH", { reason: "already_used" })
+    expect(used.attempt).toMatchObject({ hash: null, refused: [hash] })
+    expect(runs(commands)).toEqual(["save", "inquire"])
+  })
+
+  test("retry-after is honoured, and polls grow apart up to ten seconds", () => {
+    const sent = [
+      loaded,
+      connected,
+      balance,
+      { type: "Pay" },
+      { type: "Sent", attempt: { ...asked, hash } }
+    ] as const
+    const [, commands] = after(...sent, {
+      type: "ReportRefused",
+      refusal: refusal("RATE_LIMITED", { retryable: true, retryAfter: 30 })
+    })
+    expect(commands).toEqual([{ run: "wait", millis: 30_000, next: { run: "poll" } }])
+    expect([0, 1, 2, 30].map(pollDelay)).toEqual([1_000, 1_400, 1_959.9999999999998, 10_000])
+  })
+
+  test("no walk asks the wallet for money while an attempt is unaccounted for, but where the buyer says so", () => {
+    const message: fc.Arbitrary<Message> = fc.oneof(
+      fc.constantFrom<Message>(
+        loaded,
+        { ...loaded, attempt: asked },
+        { ...loaded, attempt: { ...asked, hash } },
+        { ...loaded, elsewhere: true, attempt: asked },
+        connected,
+        { ...connected, chainId: 1 },
+        balance,
+        { type: "BalanceRead", balance: { usdcAtomic: 0n, gasWei: 0n } },
+        { type: "BalanceFailed" },
+        { type: "ConnectFailed", failure: "rejected" },
+        { type: "AccountsChanged", account: undefined, identified: false },
+        { type: "AccountsChanged", account: `0x${"b2".repeat(20)}`, identified: false },
+        { type: "ChainChanged", chainId: 1 },
+        { type: "ChainChanged", chainId: 84532 },
+        { type: "Elsewhere" },
+        { type: "LockFreed", attempt: undefined },
+        { type: "AttemptSeen", attempt: asked },
+        { type: "AttemptSeen", attempt: { ...asked, hash } },
+        { type: "NotSent", notice: "noticeDeclined", chainId: undefined },
+        { type: "Unclear", attempt: asked },
+        { type: "Sent", attempt: { ...asked, hash } },
+        { type: "TransferFound", hash },
+        { type: "NoTransfer", mined: false, pending: false },
+        { type: "NoTransfer", mined: true, pending: true },
+        { type: "ChainSilent" },
+        { type: "Lost" },
+        { type: "StillPending", payment, retryAfter: undefined, gated: false },
+        { type: "ReportRefused", refusal: refusal("NETWORK", { retryable: true }) },
+        { type: "Retry" },
+        { type: "ChooseWallet", walletId: "w" },
+        { type: "ChangeWallet" },
+        { type: "StopWaiting" },
+        { type: "CheckChain" },
+        { type: "Cancel" }
+      )
+    )
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
+        let model = initial
+        for (const one of messages) {
+          const [next, commands] = transition(model, one)
+          expect(runs(commands)).not.toContain("pay")
+          // The review, where Pay is offered, knows of no attempt.
+          if (next.state === "review" && next.busy === undefined) expect(next.attempt).toBeUndefined()
+          model = next
+        }
+      }),
+      { numRuns: 3_000 }
+    )
+  })
+})

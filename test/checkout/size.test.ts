@@ -1,0 +1,35 @@
+// What a buyer's browser loads: everything in one script, at most 60 kB gzipped.
+import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { browserBundle } from "../../src/http/BrowserBundle.ts"
+
+const source = join(import.meta.dir, "../../src/checkout")
+const built = (entry: string) =>
+  Effect.runPromise(browserBundle(join(source, entry), { QUITTANCE_BASE_URL: "https://pay.example.com" }))
+
+describe("Sizes", () => {
+  test("/checkout.js, with styles and every language, is at most 60 kB gzipped", async () => {
+    const { bytes, gzip, integrity } = await built("component/main.ts")
+    console.log(`checkout.js: ${gzip.length} bytes gzipped, ${bytes.length} in all`)
+    expect(gzip.length).toBeLessThanOrEqual(60_000)
+    expect(integrity).toMatch(/^sha384-[A-Za-z0-9+/]{64}$/)
+    const text = new TextDecoder().decode(bytes)
+    // No code from strings, no markup from strings, nothing loaded later.
+    expect(text).not.toMatch(/\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write|import\(/)
+    expect([...new Set([...text.matchAll(/https?:\/\/[a-z0-9.-]+/g)].map(([url]) => url))].sort()).toEqual([
+      "http://www.w3.org",
+      "https://arb1.arbitrum.io",
+      "https://pay.example.com",
+      "https://sepolia.base.org"
+    ])
+  })
+
+  test("the same source gives the same integrity", async () => {
+    expect((await built("component/main.ts")).integrity).toBe((await built("component/main.ts")).integrity)
+  })
+
+  test("/pay.js is a few kB", async () => {
+    expect((await built("pages/pay.ts")).gzip.length).toBeLessThan(3_000)
+  })
+})
