@@ -1,0 +1,83 @@
+// What a person must look at.
+import type { AlertsPage, AlertView } from "../alerts/Api.ts"
+import { call, useAction } from "./api.ts"
+import { Ago, Badge, Button, Card, Empty, Loaded, Problem } from "./parts.tsx"
+import { useHref, useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+import { alertWords } from "./words.ts"
+
+const Subject = ({ alert }: { readonly alert: AlertView }) => {
+  const href = useHref()
+  if (alert.subject === null) return null
+  if (alert.kind === "webhook_exhausted")
+    return <a href={href("webhooks", alert.subject)}>See the delivery</a>
+  if (alert.kind === "transfer_dropped") return <a href={href("payments", alert.subject)}>See the payment</a>
+  return <span class="soft mono break">{alert.subject}</span>
+}
+
+const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: () => Promise<void> }) => {
+  const { api, session } = useSession()
+  const acknowledge = useAction(async () => {
+    await call("POST", `${api}/alerts/${alert.id}/acknowledge`)
+    toast("Acknowledged")
+    await reload()
+  })
+  const title = alertWords[alert.kind] ?? alert.kind
+  const open = alert.acknowledgedAt === null
+  return (
+    <li class={open ? "alert open" : "alert"}>
+      <div>
+        <p class="event">
+          <strong>{title}</strong>
+          {alert.scope === "service" ? <Badge tone="info">Whole service</Badge> : null}
+          {open ? null : <Badge tone="neutral">Acknowledged</Badge>}
+          <span class="soft">
+            <Ago at={alert.createdAt} />
+          </span>
+        </p>
+        <p>{alert.message}</p>
+        <Subject alert={alert} />
+        <Problem error={acknowledge.error} />
+      </div>
+      {open && (alert.scope === "merchant" || session.user.operator) ? (
+        <Button
+          label={`Acknowledge: ${title}`}
+          busy={acknowledge.busy}
+          onClick={() => void acknowledge.run()}
+        >
+          Acknowledge
+        </Button>
+      ) : null}
+    </li>
+  )
+}
+
+export const Alerts = () => {
+  const page = useMerchantPage<AlertsPage>("/alerts")
+  return (
+    <>
+      <h1>Alerts</h1>
+      <Card flush>
+        <Loaded page={page}>
+          {({ alerts }) =>
+            alerts.length === 0 ? (
+              <Empty icon="check" title="Nothing to look at">
+                <p>
+                  Failed deliveries, reorganisations and trouble with the chain's nodes or the faucet appear
+                  here.
+                </p>
+              </Empty>
+            ) : (
+              <ul class="alerts">
+                {alerts.map((alert) => (
+                  <Row key={alert.id} alert={alert} reload={page.reload} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
+  )
+}

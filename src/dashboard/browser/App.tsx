@@ -1,0 +1,112 @@
+// Which page the address shows, and to whom.
+import { useCallback, useEffect, useState } from "preact/hooks"
+import type { SessionView } from "../accounts/Api.ts"
+import { ApiError, call, sessionEnded } from "./api.ts"
+import { Door } from "./Door.tsx"
+import { Layout } from "./Layout.tsx"
+import { pages } from "./pages.ts"
+import { Button, Empty, Failure, Skeleton } from "./parts.tsx"
+import { hrefOf, navigate, placeOf, useAddress } from "./router.ts"
+import { SignIn } from "./SignIn.tsx"
+import { SignUp } from "./SignUp.tsx"
+import { enter, SessionContext } from "./session.ts"
+import { Toasts } from "./Toasts.tsx"
+import { Welcome } from "./Welcome.tsx"
+
+type State =
+  | { readonly tag: "loading" }
+  | { readonly tag: "out" }
+  | { readonly tag: "failed"; readonly error: ApiError }
+  | { readonly tag: "in"; readonly session: SessionView }
+
+const doors = ["/dashboard/sign-in", "/dashboard/sign-up", "/dashboard/welcome"]
+
+const Main = () => {
+  const address = useAddress()
+  const [state, setState] = useState<State>({ tag: "loading" })
+
+  const refresh = useCallback(async () => {
+    try {
+      setState({ tag: "in", session: await call<SessionView>("GET", "/session") })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setState(error.status === 401 ? { tag: "out" } : { tag: "failed", error })
+    }
+  }, [])
+  useEffect(() => {
+    sessionEnded.notify = () => setState({ tag: "out" })
+    void refresh()
+  }, [refresh])
+
+  const signedIn = (session: SessionView) => {
+    setState({ tag: "in", session })
+    const back = new URLSearchParams(location.search).get("to")
+    if (back?.startsWith("/dashboard/") === true) navigate(back)
+    else enter(session)
+  }
+
+  const place = placeOf(address)
+  const atDoor = doors.includes(address.pathname)
+  const home = state.tag === "in" && place === undefined && !atDoor
+  useEffect(() => {
+    if (state.tag === "out" && !atDoor) {
+      const to = place === undefined ? "" : `?to=${encodeURIComponent(address.pathname)}`
+      navigate(`/dashboard/sign-in${to}`, { replace: true })
+    }
+    if (home && state.session.merchants.length > 0) enter(state.session)
+  })
+
+  if (address.pathname === "/dashboard/welcome") return <Welcome onSignedIn={signedIn} />
+  if (address.pathname === "/dashboard/sign-up") return <SignUp onSignedIn={signedIn} />
+  if (address.pathname === "/dashboard/sign-in") return <SignIn onSignedIn={signedIn} />
+  if (state.tag === "failed") return <Failure error={state.error} retry={() => void refresh()} />
+  if (state.tag !== "in") return <Skeleton />
+  if (state.session.merchants.length === 0) {
+    return (
+      <Door title="No merchant yet">
+        <p>
+          {state.session.user.email} belongs to no merchant. Ask a member or the operator for an invitation.
+        </p>
+        <Button
+          onClick={() =>
+            void call("POST", "/sign-out").then(() => {
+              setState({ tag: "out" })
+            })
+          }
+        >
+          Sign out
+        </Button>
+      </Door>
+    )
+  }
+  if (place === undefined) return <Skeleton />
+  const merchant = state.session.merchants.find(({ id }) => id === place.merchantId)
+  const Page = merchant === undefined ? undefined : pages[place.page]?.component(place.id)
+  return (
+    <SessionContext.Provider
+      value={{
+        session: state.session,
+        place,
+        api: `/merchants/${place.merchantId}/${place.env}`,
+        refresh
+      }}
+    >
+      <Layout merchant={merchant}>
+        {Page === undefined ? (
+          <Empty icon="search" title="There is no such page">
+            <a href={merchant === undefined ? "/dashboard" : hrefOf(place)}>To the overview</a>
+          </Empty>
+        ) : (
+          <Page key={`${place.merchantId} ${place.env} ${place.page} ${place.id ?? ""}`} />
+        )}
+      </Layout>
+    </SessionContext.Provider>
+  )
+}
+
+export const App = () => (
+  <>
+    <Main />
+    <Toasts />
+  </>
+)

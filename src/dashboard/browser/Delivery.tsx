@@ -1,0 +1,167 @@
+// One delivery: every attempt with what was sent and what was answered.
+import type { DeliveryPage } from "../webhooks/Api.ts"
+import { call, useAction } from "./api.ts"
+import { millis, short } from "./format.ts"
+import { Icon } from "./Icon.tsx"
+import { Badge, Button, Card, Code, Copy, Loaded, Problem, Time } from "./parts.tsx"
+import { useHref, useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+import { deliveryTone } from "./Webhooks.tsx"
+import { deliveryWords, failureWords } from "./words.ts"
+
+type Attempt = DeliveryPage["delivery"]["attempts"][number]
+
+const Bytes = ({
+  title,
+  text,
+  what
+}: {
+  readonly title: string
+  readonly text: string
+  readonly what: string
+}) => (
+  <div class="bytes">
+    <p class="bytes-title">
+      {title}
+      <Copy text={text} what={what} />
+    </p>
+    <pre>{text}</pre>
+  </div>
+)
+
+const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly body: string }) => {
+  const running = attempt.durationMs === null && attempt.failure === null
+  const tone = running ? "info" : attempt.failure === null ? "good" : "bad"
+  const outcome = running
+    ? "Being sent"
+    : attempt.responseStatus === null
+      ? (failureWords[attempt.failure ?? ""] ?? "Failed")
+      : `HTTP ${attempt.responseStatus}`
+  return (
+    <li class="attempt">
+      <p class="event">
+        <strong>
+          Attempt {attempt.number}
+          {attempt.manual ? ", by hand" : ""}
+        </strong>
+        <Badge tone={tone}>{outcome}</Badge>
+        <span class="soft">
+          <Time at={attempt.startedAt} exact />
+          {attempt.durationMs === null ? "" : `, ${millis(attempt.durationMs)}`}
+        </span>
+      </p>
+      {attempt.failure === null || attempt.responseStatus === null ? null : (
+        <p class="soft">{failureWords[attempt.failure]}</p>
+      )}
+      <details>
+        <summary>What was sent and answered</summary>
+        {attempt.requestHead === null ? (
+          <p class="soft">Nothing was sent: the attempt ended before a connection stood.</p>
+        ) : (
+          <>
+            <Bytes title="Request line and headers" text={attempt.requestHead} what="the headers" />
+            <Bytes title="Body, byte for byte" text={body} what="the body" />
+          </>
+        )}
+        {attempt.responseBody === null ? null : (
+          <Bytes
+            title="Answer (its first 2 KiB)"
+            text={attempt.responseBody === "" ? "(empty)" : attempt.responseBody}
+            what="the answer"
+          />
+        )}
+      </details>
+    </li>
+  )
+}
+
+export const Delivery = () => {
+  const { api, place } = useSession()
+  const href = useHref()
+  const page = useMerchantPage<DeliveryPage>(`/deliveries/${place.id ?? ""}`)
+  const resend = useAction(async () => {
+    await call("POST", `${api}/deliveries/${place.id ?? ""}/resend`)
+    toast("Sent again")
+    await page.reload()
+  })
+  return (
+    <>
+      <a class="back" href={href("webhooks")}>
+        <Icon name="back" />
+        Webhooks
+      </a>
+      <Loaded page={page}>
+        {({ delivery }) => (
+          <div class="stack large">
+            <div class="head">
+              <h1 class="mono">{delivery.type}</h1>
+              <Badge tone={deliveryTone(delivery.status)}>
+                {deliveryWords[delivery.status] ?? delivery.status}
+              </Badge>
+              <Button
+                kind="primary"
+                icon="refresh"
+                busy={resend.busy}
+                disabled={delivery.status === "pending"}
+                onClick={() => void resend.run()}
+              >
+                Resend
+              </Button>
+            </div>
+            <Problem error={resend.error} />
+            <Card>
+              <dl class="facts inline">
+                <div>
+                  <dt>Id, the same in every attempt</dt>
+                  <dd>
+                    <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
+                  </dd>
+                </div>
+                {delivery.paymentId === null ? null : (
+                  <div>
+                    <dt>Payment</dt>
+                    <dd>
+                      <a class="mono" href={href("payments", delivery.paymentId)}>
+                        {delivery.refCode}
+                      </a>
+                    </dd>
+                  </div>
+                )}
+                <div>
+                  <dt>Created</dt>
+                  <dd>
+                    <Time at={delivery.createdAt} exact />
+                  </dd>
+                </div>
+                {delivery.dueAt === null ? null : (
+                  <div>
+                    <dt>Next attempt</dt>
+                    <dd>
+                      <Time at={delivery.dueAt} exact />
+                    </dd>
+                  </div>
+                )}
+              </dl>
+            </Card>
+            <Card title="Attempts">
+              {delivery.attempts.length === 0 ? (
+                <p class="soft">
+                  {delivery.status === "cancelled"
+                    ? "Not sent: there was no endpoint. Register one, then resend."
+                    : "None kept."}
+                </p>
+              ) : (
+                <ol class="attempts">
+                  {delivery.attempts.map((attempt) => (
+                    <AttemptCard key={attempt.number} attempt={attempt} body={delivery.body} />
+                  ))}
+                </ol>
+              )}
+            </Card>
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}

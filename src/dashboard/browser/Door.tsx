@@ -1,0 +1,24 @@
+// The frame of the pages before a sign-in.
+import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+
+export const Door = ({
+  title,
+  children
+}: {
+  readonly title: string
+  readonly children: ComponentChildren
+}) => {
+  useEffect(() => {
+    document.title = `${title} · Quittance`
+  }, [title])
+  return (
+    <main class="door">
+      <div class="door-card">
+        <img src="/dashboard/icon.svg" alt="" width="40" height="40" />
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  )
+}

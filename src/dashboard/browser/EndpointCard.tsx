@@ -1,0 +1,155 @@
+// The registered endpoint and what can be done with it.
+import { useState } from "preact/hooks"
+import type { EndpointWithSecret, WebhooksPage } from "../webhooks/Api.ts"
+import { type ApiError, call, useAction } from "./api.ts"
+import { Ago, Badge, Button, Card, Confirm, Dialog, Field, fieldsOf, Problem, type Tone } from "./parts.tsx"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+type Endpoint = NonNullable<WebhooksPage["endpoint"]>
+
+interface Action<A extends ReadonlyArray<unknown>> {
+  readonly run: (...args: A) => Promise<void>
+  readonly busy: boolean
+  readonly error: ApiError | undefined
+}
+
+export const EndpointForm = (props: {
+  readonly label: string
+  readonly action: string
+  readonly hint: string
+  readonly value?: string
+  readonly run: Action<[string]>
+  readonly onCancel?: () => void
+}) => (
+  <form class="stack" onSubmit={(event) => void props.run.run(fieldsOf(event)["url"] ?? "")}>
+    <Field
+      label={props.label}
+      name="url"
+      required
+      mono
+      placeholder="https://shop.example.com/webhooks/quittance"
+      hint={props.hint}
+      value={props.value ?? ""}
+      error={props.run.error?.of("url")}
+    />
+    <Problem error={props.run.error} fields={["url"]} />
+    <div class="actions">
+      {props.onCancel === undefined ? null : <Button onClick={props.onCancel}>Cancel</Button>}
+      <Button kind="primary" submit busy={props.run.busy}>
+        {props.action}
+      </Button>
+    </div>
+  </form>
+)
+
+const healthTones: Readonly<Record<string, Tone>> = { healthy: "good", failing: "bad", unverified: "neutral" }
+const healthWords: Readonly<Record<string, string>> = {
+  healthy: "Healthy",
+  failing: "Failing",
+  unverified: "Not heard from yet"
+}
+
+export const EndpointCard = (props: {
+  readonly endpoint: Endpoint
+  readonly sendTest: Action<[]>
+  readonly reload: () => Promise<void>
+  readonly onSecret: (secret: string) => void
+}) => {
+  const { endpoint } = props
+  const { api, place } = useSession()
+  const [open, setOpen] = useState<"change" | "secret" | "delete">()
+  const close = () => setOpen(undefined)
+  const done = async (text: string) => {
+    close()
+    toast(text)
+    await props.reload()
+  }
+  const change = useAction(async (url: string) => {
+    await call("PATCH", `${api}/webhook-endpoint`, { url })
+    await done("The endpoint's URL was changed")
+  })
+  const remove = useAction(async () => {
+    await call("DELETE", `${api}/webhook-endpoint`)
+    await done("The endpoint was deleted")
+  })
+  const regenerate = useAction(async () => {
+    const { secret } = await call<EndpointWithSecret>("POST", `${api}/webhook-endpoint/secret`)
+    await done("The secret was regenerated")
+    props.onSecret(secret)
+  })
+  return (
+    <Card
+      title="Endpoint"
+      action={<Badge tone={healthTones[endpoint.health] ?? "neutral"}>{healthWords[endpoint.health]}</Badge>}
+    >
+      <p class="mono break endpoint-url">{endpoint.url}</p>
+      <dl class="facts inline">
+        <div>
+          <dt>Signing secret</dt>
+          <dd class="mono">whsec_…{endpoint.secretLast4}</dd>
+        </div>
+        <div>
+          <dt>Last delivery</dt>
+          <dd>{endpoint.lastDeliveredAt === null ? "None yet" : <Ago at={endpoint.lastDeliveredAt} />}</dd>
+        </div>
+        <div>
+          <dt>Listening</dt>
+          <dd>{endpoint.listening ? "Yes" : "No answer yet"}</dd>
+        </div>
+      </dl>
+      <Problem error={props.sendTest.error} />
+      <div class="actions start">
+        <Button kind="primary" busy={props.sendTest.busy} onClick={() => void props.sendTest.run()}>
+          Send test event
+        </Button>
+        <Button onClick={() => setOpen("change")}>Change URL</Button>
+        <Button onClick={() => setOpen("secret")}>Regenerate secret</Button>
+        <Button kind="danger" onClick={() => setOpen("delete")}>
+          Delete
+        </Button>
+      </div>
+      {open === "change" ? (
+        <Dialog title="Change the URL" onClose={close}>
+          <EndpointForm
+            label="New URL"
+            action="Change URL"
+            hint="Waiting deliveries go to the new URL. The secret stays."
+            value={endpoint.url}
+            run={change}
+            onCancel={close}
+          />
+        </Dialog>
+      ) : null}
+      {open === "secret" ? (
+        <Confirm
+          title="Regenerate the signing secret?"
+          action="Regenerate secret"
+          danger
+          busy={regenerate.busy}
+          error={regenerate.error}
+          onConfirm={() => void regenerate.run()}
+          onClose={close}
+        >
+          <p>
+            <strong>The old secret stops verifying at once</strong>; waiting deliveries are signed with the
+            new one.
+          </p>
+        </Confirm>
+      ) : null}
+      {open === "delete" ? (
+        <Confirm
+          title={`Delete the ${place.env} endpoint?`}
+          action="Delete endpoint"
+          danger
+          busy={remove.busy}
+          error={remove.error}
+          onConfirm={() => void remove.run()}
+          onClose={close}
+        >
+          <p>Waiting deliveries are cancelled, and nobody hears of settlements until you register another.</p>
+        </Confirm>
+      ) : null}
+    </Card>
+  )
+}

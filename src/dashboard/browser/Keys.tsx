@@ -1,0 +1,218 @@
+// API keys: made, rotated and revoked; each shown once.
+import { useState } from "preact/hooks"
+import type { IssuedKey, KeysPage, KeyView } from "../keys/Api.ts"
+import { call, useAction } from "./api.ts"
+import {
+  Ago,
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  Dialog,
+  Empty,
+  fieldsOf,
+  Loaded,
+  Problem,
+  Secret,
+  Time
+} from "./parts.tsx"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+type Open =
+  | { readonly tag: "create" }
+  | { readonly tag: "rotate" | "revoke"; readonly key: KeyView }
+  | { readonly tag: "issued"; readonly issued: IssuedKey; readonly rotated: boolean }
+
+const nameOf = ({ prefix, lastFour }: KeyView) => `${prefix}…${lastFour}`
+
+const permissionWords = (key: KeyView) =>
+  key.kind === "publishable"
+    ? "Publishable"
+    : key.permission === "manage"
+      ? "Secret, full access"
+      : "Secret, read-only"
+
+const Row = ({ one, onAct }: { readonly one: KeyView; readonly onAct: (open: Open) => void }) => (
+  <tr class={one.revokedAt === null ? undefined : "revoked"}>
+    <td data-label="Key" class="mono">
+      {nameOf(one)}
+    </td>
+    <td data-label="Kind">{permissionWords(one)}</td>
+    <td data-label="Last used" class="soft">
+      {one.lastUsedAt === null ? "Never" : <Ago at={one.lastUsedAt} />}
+    </td>
+    <td data-label="Created" class="soft">
+      <Time at={one.createdAt} />
+    </td>
+    <td class="end">
+      {one.revokedAt === null ? (
+        <span class="row-actions">
+          <Button label={`Rotate ${nameOf(one)}`} onClick={() => onAct({ tag: "rotate", key: one })}>
+            Rotate
+          </Button>
+          <Button
+            kind="danger"
+            label={`Revoke ${nameOf(one)}`}
+            onClick={() => onAct({ tag: "revoke", key: one })}
+          >
+            Revoke
+          </Button>
+        </span>
+      ) : (
+        <Badge tone="neutral">Revoked</Badge>
+      )}
+    </td>
+  </tr>
+)
+
+export const Keys = () => {
+  const { api, place } = useSession()
+  const page = useMerchantPage<KeysPage>("/keys", 5_000)
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+
+  const create = useAction(async ({ kind }: Readonly<Record<string, string>>) => {
+    const body = {
+      kind: kind === "publishable" ? "publishable" : "secret",
+      permission: kind === "secret" ? "manage" : "read"
+    }
+    setOpen({ tag: "issued", issued: await call<IssuedKey>("POST", `${api}/keys`, body), rotated: false })
+    await page.reload()
+  })
+  const rotate = useAction(async (key: KeyView) => {
+    const issued = await call<IssuedKey>("POST", `${api}/keys/${key.id}/rotate`)
+    setOpen({ tag: "issued", issued, rotated: true })
+    await page.reload()
+  })
+  const revoke = useAction(async (key: KeyView) => {
+    await call<void>("POST", `${api}/keys/${key.id}/revoke`)
+    close()
+    toast(`Revoked ${nameOf(key)}`)
+    await page.reload()
+  })
+
+  return (
+    <>
+      <div class="head">
+        <h1>API keys</h1>
+        <Button kind="primary" icon="plus" onClick={() => setOpen({ tag: "create" })}>
+          Create key
+        </Button>
+      </div>
+      <Card flush>
+        <Loaded page={page}>
+          {({ keys }) =>
+            keys.length === 0 ? (
+              <Empty icon="keys" title={`No ${place.env} keys`}>
+                <p>A secret key creates payment intents; a publishable key opens the checkout.</p>
+              </Empty>
+            ) : (
+              <table class="rows">
+                <thead>
+                  <tr>
+                    <th scope="col">Key</th>
+                    <th scope="col">Kind</th>
+                    <th scope="col">Last used</th>
+                    <th scope="col">Created</th>
+                    <th scope="col">
+                      <span class="hidden">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {keys.map((one) => (
+                    <Row key={one.id} one={one} onAct={setOpen} />
+                  ))}
+                </tbody>
+              </table>
+            )
+          }
+        </Loaded>
+      </Card>
+      {open?.tag === "create" ? (
+        <Dialog title={`Create a ${place.env} key`} onClose={close}>
+          <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
+            <fieldset class="choices">
+              <legend>What may it do?</legend>
+              <label>
+                <input type="radio" name="kind" value="secret" defaultChecked />
+                <span>
+                  <strong>Secret, full access</strong>
+                  <small>For your server: creates intents, manages webhooks.</small>
+                </span>
+              </label>
+              <label>
+                <input type="radio" name="kind" value="read" />
+                <span>
+                  <strong>Secret, read-only</strong>
+                  <small>For reports: reads payments and the endpoint.</small>
+                </span>
+              </label>
+              <label>
+                <input type="radio" name="kind" value="publishable" />
+                <span>
+                  <strong>Publishable</strong>
+                  <small>For the buyer's browser: acts in a checkout only.</small>
+                </span>
+              </label>
+            </fieldset>
+            <Problem error={create.error} />
+            <div class="actions">
+              <Button onClick={close}>Cancel</Button>
+              <Button kind="primary" submit busy={create.busy}>
+                Create key
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      ) : null}
+      {open?.tag === "issued" ? (
+        <Dialog title="Store this key now" onClose={close}>
+          <div class="stack">
+            <p>
+              It is <strong>shown this once</strong>.
+              {open.rotated ? " The old key is refused from now on." : ""}
+            </p>
+            <Secret value={open.issued.key} what="the key" />
+            <div class="actions">
+              <Button kind="primary" onClick={close}>
+                I have stored it
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+      {open?.tag === "rotate" ? (
+        <Confirm
+          title={`Rotate ${nameOf(open.key)}?`}
+          action="Rotate key"
+          danger
+          busy={rotate.busy}
+          error={rotate.error}
+          onConfirm={() => void rotate.run(open.key)}
+          onClose={close}
+        >
+          <p>
+            You get a new key of the same kind. <strong>The old one dies at once</strong>: whatever still uses
+            it is refused until you put the new one in its place.
+          </p>
+        </Confirm>
+      ) : null}
+      {open?.tag === "revoke" ? (
+        <Confirm
+          title={`Revoke ${nameOf(open.key)}?`}
+          action="Revoke key"
+          danger
+          busy={revoke.busy}
+          error={revoke.error}
+          onConfirm={() => void revoke.run(open.key)}
+          onClose={close}
+        >
+          <p>Requests with it are refused at once, and it never comes back.</p>
+        </Confirm>
+      ) : null}
+    </>
+  )
+}

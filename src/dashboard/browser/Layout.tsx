@@ -1,0 +1,168 @@
+// What surrounds every page: whose it is, test or live, the way to the others.
+import type { ComponentChildren } from "preact"
+import { useEffect, useState } from "preact/hooks"
+import type { SessionView } from "../accounts/Api.ts"
+import { call, useAction } from "./api.ts"
+import { useOpenAlerts } from "./badge.ts"
+import { Icon } from "./Icon.tsx"
+import { pages } from "./pages.ts"
+import { type EnvName, hrefOf, navigate } from "./router.ts"
+import { useSession } from "./session.ts"
+import { currentTheme, setTheme } from "./theme.ts"
+
+const ThemeSwitch = () => {
+  const [theme, show] = useState(currentTheme())
+  const other = theme === "light" ? "dark" : "light"
+  return (
+    <button
+      type="button"
+      class="button quiet"
+      onClick={() => {
+        setTheme(other)
+        show(other)
+      }}
+    >
+      <Icon name={theme === "light" ? "moon" : "sun"} />
+      <span>{other === "dark" ? "Dark" : "Light"} theme</span>
+    </button>
+  )
+}
+
+const EnvSwitch = () => {
+  const { place } = useSession()
+  const link = (env: EnvName, text: string) => (
+    <a
+      href={hrefOf({ ...place, env }, place.page)}
+      class={`env ${env}`}
+      aria-current={place.env === env ? "true" : undefined}
+    >
+      {text}
+    </a>
+  )
+  return (
+    <nav class="env-switch" aria-label="Environment">
+      {link("test", "Test")}
+      {link("live", "Live")}
+    </nav>
+  )
+}
+
+const MerchantName = ({ merchant }: { readonly merchant: SessionView["merchants"][number] | undefined }) => {
+  const { session, place } = useSession()
+  if (merchant === undefined) return <p class="merchant">Unknown merchant</p>
+  const logo =
+    merchant.logoUrl === null ? (
+      <span class="logo" aria-hidden="true">
+        {merchant.name.slice(0, 1).toUpperCase()}
+      </span>
+    ) : (
+      <img class="logo" src={merchant.logoUrl} alt="" />
+    )
+  return (
+    <div class="merchant">
+      {logo}
+      {session.merchants.length === 1 ? (
+        <span class="merchant-name">{merchant.name}</span>
+      ) : (
+        <select
+          aria-label="Merchant"
+          value={merchant.id}
+          onChange={({ currentTarget }) =>
+            navigate(hrefOf({ ...place, merchantId: currentTarget.value }, place.page))
+          }
+        >
+          {session.merchants.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  )
+}
+
+export const Layout = (props: {
+  readonly merchant: SessionView["merchants"][number] | undefined
+  readonly children: ComponentChildren
+}) => {
+  const { session, place, refresh } = useSession()
+  const openAlerts = useOpenAlerts()
+  const [menu, setMenu] = useState(false)
+  const title = pages[place.page]?.title ?? "Not found"
+  const signOut = useAction(async () => {
+    await call("POST", "/sign-out")
+    navigate("/dashboard/sign-in")
+    await refresh()
+  })
+  useEffect(() => {
+    setMenu(false)
+    document.title = `${title} · ${props.merchant?.name ?? "Quittance"}${place.env === "test" ? " (test)" : ""}`
+  }, [title, place.env, place.id, props.merchant?.name])
+
+  return (
+    <div class={`frame ${place.env}`}>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="bar">
+        <MerchantName merchant={props.merchant} />
+        <EnvSwitch />
+        <button
+          type="button"
+          class="menu button quiet"
+          aria-expanded={menu}
+          aria-controls="navigation"
+          aria-label={openAlerts > 0 ? `Menu, ${openAlerts} open alerts` : "Menu"}
+          onClick={() => setMenu(!menu)}
+        >
+          <Icon name={menu ? "close" : "menu"} />
+          {openAlerts > 0 ? <span class="dot" /> : null}
+        </button>
+      </header>
+      <div id="navigation" class={`side${menu ? " open" : ""}`}>
+        <nav aria-label="Pages">
+          {Object.entries(pages).map(([page, { title: name, icon }]) => (
+            <a key={page} href={hrefOf(place, page)} aria-current={place.page === page ? "page" : undefined}>
+              <Icon name={icon} />
+              <span>{name}</span>
+              {page === "alerts" && openAlerts > 0 ? (
+                <span class="count">
+                  {openAlerts}
+                  <span class="hidden"> open</span>
+                </span>
+              ) : null}
+            </a>
+          ))}
+        </nav>
+        <div class="account">
+          <p title={session.user.email}>{session.user.email}</p>
+          <ThemeSwitch />
+          <button
+            type="button"
+            class="button quiet"
+            disabled={signOut.busy}
+            onClick={() => void signOut.run()}
+          >
+            <Icon name="back" />
+            <span>Sign out</span>
+          </button>
+          <a class="button quiet" href="/docs" target="_blank" rel="noreferrer">
+            <Icon name="external" />
+            <span>API reference</span>
+          </a>
+        </div>
+      </div>
+      <main id="content" tabIndex={-1}>
+        {place.env === "test" ? (
+          <p class="env-note">Test environment: real sandbox settlement on Base Sepolia, no real money.</p>
+        ) : (
+          <p class="env-note">
+            Live environment: reports on Arbitrum One are recorded, payments stay pending.
+          </p>
+        )}
+        {props.children}
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,118 @@
+// One payment: what it is, what happened to it, and its JSON.
+import type { ComponentChildren } from "preact"
+import type { PaymentPage } from "../payments/Api.ts"
+import { short, usd } from "./format.ts"
+import { Icon } from "./Icon.tsx"
+import { Badge, Card, Code, Copy, External, Loaded, PaymentStatus, Time } from "./parts.tsx"
+import { useHref, useSession } from "./session.ts"
+import { Timeline } from "./Timeline.tsx"
+import { useMerchantPage } from "./useMerchantPage.ts"
+import { deliveryWords } from "./words.ts"
+
+const Row = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const Details = ({ data }: { readonly data: PaymentPage }) => {
+  const href = useHref()
+  const { payment, explorerUrl, receiver } = data
+  const address = (text: string, what: string) => (
+    <>
+      <Code text={text} shown={short(text)} what={what} />{" "}
+      <External href={`${explorerUrl}/address/${text}`}>Explorer</External>
+    </>
+  )
+  const raw = JSON.stringify(payment, null, 2)
+  return (
+    <div class="stack large">
+      <header class="payment-head">
+        <p class="amount">
+          {usd(payment.amount)} <span class="soft">USDC</span>
+        </p>
+        <PaymentStatus status={payment.status} />
+        {payment.payerType === "agent" ? <Badge tone="info">Paid by an agent</Badge> : null}
+      </header>
+      <div class="columns">
+        <Card title="Timeline">
+          <Timeline events={data.timeline} explorerUrl={explorerUrl} />
+        </Card>
+        <div class="stack large">
+          <Card title="Details">
+            <dl class="facts">
+              <Row name="Id">
+                <Code text={payment.id} shown={short(payment.id)} what="the payment's id" />
+              </Row>
+              <Row name="Opened">
+                <Time at={payment.createdAt} exact />
+              </Row>
+              {payment.settledAt === undefined ? null : (
+                <Row name="Settled">
+                  <Time at={payment.settledAt} exact />
+                </Row>
+              )}
+              <Row name="Receiver">{address(receiver, "the receiver")}</Row>
+              {payment.payerAddress === undefined ? null : (
+                <Row name="Buyer">{address(payment.payerAddress, "the buyer's address")}</Row>
+              )}
+              {payment.reportedTransactionId === undefined ? null : (
+                <Row name="Transaction">
+                  <Code
+                    text={payment.reportedTransactionId}
+                    shown={short(payment.reportedTransactionId)}
+                    what="the transaction hash"
+                  />{" "}
+                  <External href={`${explorerUrl}/tx/${payment.reportedTransactionId}`}>Explorer</External>
+                </Row>
+              )}
+              <Row name="Order">
+                <span class="break">{payment.intentUrl}</span>
+              </Row>
+            </dl>
+          </Card>
+          {data.deliveries.length === 0 ? null : (
+            <Card title="Webhooks">
+              <ul class="list">
+                {data.deliveries.map(({ id, type, status }) => (
+                  <li key={id}>
+                    <a href={href("webhooks", id)} class="mono">
+                      {type}
+                    </a>
+                    <Badge tone={status === "delivered" ? "good" : status === "failed" ? "bad" : "neutral"}>
+                      {deliveryWords[status] ?? status}
+                    </Badge>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          )}
+        </div>
+      </div>
+      <details class="card raw">
+        <summary>Raw JSON</summary>
+        <div class="raw-body">
+          <Copy text={raw} what="the JSON" />
+          <pre>{raw}</pre>
+        </div>
+      </details>
+    </div>
+  )
+}
+
+export const Payment = () => {
+  const { place } = useSession()
+  const href = useHref()
+  const page = useMerchantPage<PaymentPage>(`/payments/${place.id ?? ""}`)
+  return (
+    <>
+      <a class="back" href={href("payments")}>
+        <Icon name="back" />
+        Payments
+      </a>
+      <h1>{page.data?.payment.refCode ?? "Payment"}</h1>
+      <Loaded page={page}>{(data) => <Details data={data} />}</Loaded>
+    </>
+  )
+}

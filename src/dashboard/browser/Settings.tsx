@@ -1,0 +1,285 @@
+// How buyers see the merchant, where money goes, who belongs to it, and one's own account.
+import { useState } from "preact/hooks"
+import type { Invitation, ReceiverChange, SettingsPage } from "../settings/Api.ts"
+import { call, useAction } from "./api.ts"
+import {
+  Button,
+  Card,
+  Code,
+  Confirm,
+  Dialog,
+  External,
+  Field,
+  fieldsOf,
+  Loaded,
+  Problem,
+  Secret,
+  Time
+} from "./parts.tsx"
+import { navigate } from "./router.ts"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+interface Part {
+  readonly data: SettingsPage
+  readonly reload: () => Promise<void>
+}
+
+const orNull = (text: string | undefined) => (text === undefined || text.trim() === "" ? null : text.trim())
+
+const Profile = ({ data, reload }: Part) => {
+  const { api, refresh } = useSession()
+  const save = useAction(async (fields: Readonly<Record<string, string>>) => {
+    await call("PATCH", `${api}/settings`, {
+      name: (fields["name"] ?? "").trim(),
+      logoUrl: orNull(fields["logoUrl"]),
+      identityAudience: orNull(fields["identityAudience"])
+    })
+    toast("Saved")
+    await Promise.all([reload(), refresh()])
+  })
+  const { name, logoUrl, identityAudience } = data.profile
+  const of = (field: string) => save.error?.of(field)
+  return (
+    <Card title="Profile">
+      <form class="stack" onSubmit={(event) => void save.run(fieldsOf(event))}>
+        <Field label="Name" name="name" value={name} required hint="What buyers see." error={of("name")} />
+        <Field
+          label="Logo"
+          name="logoUrl"
+          value={logoUrl ?? ""}
+          placeholder="https://shop.example.com/logo.png"
+          hint="An https address of an image; buyers see it in the checkout."
+          error={of("logoUrl")}
+        />
+        <Field
+          label="Identity audience"
+          name="identityAudience"
+          value={identityAudience ?? ""}
+          hint="A further audience that your buyers' identity tokens may carry, besides this service."
+          error={of("identityAudience")}
+        />
+        <Problem error={save.error} fields={["name", "logoUrl", "identityAudience"]} />
+        <p class="hint">The profile is the same in test and live.</p>
+        <div class="actions start">
+          <Button kind="primary" submit busy={save.busy}>
+            Save profile
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+const Receiver = ({ data, reload }: Part) => {
+  const { api, place } = useSession()
+  const [next, setNext] = useState<string>()
+  const change = useAction(async (receiver: string) => {
+    const { after } = await call<ReceiverChange>("PATCH", `${api}/receiver`, { receiver })
+    setNext(undefined)
+    toast(`New intents now name ${after.slice(0, 8)}…`)
+    await reload()
+  })
+  const wrong = change.error?.details.find(({ path }) => path === "body.receiver")?.message
+  return (
+    <Card title={`Receiving address, ${place.env}`}>
+      <p>
+        <Code text={data.receiver} what="the receiving address" />
+      </p>
+      <p>
+        <External href={`${data.network.explorerUrl}/address/${data.receiver}`}>{data.network.name}</External>
+      </p>
+      <form class="stack" onSubmit={(event) => setNext((fieldsOf(event)["receiver"] ?? "").trim())}>
+        <Field
+          label="New address"
+          name="receiver"
+          required
+          mono
+          placeholder="0x…"
+          hint="Applies to new intents. Intents and payments that exist keep the address they were made with."
+          error={wrong}
+        />
+        <div class="actions start">
+          <Button submit>Change address</Button>
+        </div>
+      </form>
+      {next === undefined ? null : (
+        <Confirm
+          title={`Change where ${place.env} money goes?`}
+          action="Change address"
+          busy={change.busy}
+          error={change.error}
+          onConfirm={() => void change.run(next)}
+          onClose={() => setNext(undefined)}
+        >
+          <dl class="compare">
+            <dt>Now</dt>
+            <dd class="mono break">{data.receiver}</dd>
+            <dt>From now on</dt>
+            <dd class="mono break">{next}</dd>
+          </dl>
+          <p>It applies to new intents; payments that exist keep the old address.</p>
+          {wrong === undefined ? null : <p class="hint bad">{wrong}</p>}
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+const Members = ({ data, reload }: Part) => {
+  const { api, session, refresh } = useSession()
+  const [link, setLink] = useState<string>()
+  const [leaving, setLeaving] = useState<SettingsPage["members"][number]>()
+  const invite = useAction(async ({ email }: Readonly<Record<string, string>>) => {
+    setLink((await call<Invitation>("POST", `${api}/members`, { email })).link)
+    await reload()
+  })
+  const remove = useAction(async (id: string) => {
+    await call("DELETE", `${api}/members/${id}`)
+    setLeaving(undefined)
+    toast("Removed")
+    if (id === session.user.id) {
+      await refresh()
+      navigate("/dashboard")
+    } else await reload()
+  })
+  return (
+    <Card title="Members">
+      <ul class="list">
+        {data.members.map((member) => (
+          <li key={member.id}>
+            <span class="break">
+              {member.email}
+              {member.id === session.user.id ? <span class="soft"> (you)</span> : null}
+            </span>
+            <span class="soft">
+              since <Time at={member.joinedAt} />
+            </span>
+            <Button kind="danger" label={`Remove ${member.email}`} onClick={() => setLeaving(member)}>
+              Remove
+            </Button>
+          </li>
+        ))}
+        {data.invitations.map(({ email, expiresAt }) => (
+          <li key={email}>
+            <span class="break soft">{email}</span>
+            <span class="soft">
+              invited, until <Time at={expiresAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <form class="stack" onSubmit={(event) => void invite.run(fieldsOf(event))}>
+        <Field
+          label="Invite by e-mail"
+          name="email"
+          type="email"
+          required
+          hint="You get a link to hand over; it works once, for three days. Members may do everything you may."
+          error={invite.error?.of("email")}
+        />
+        <Problem error={invite.error} fields={["email"]} />
+        <div class="actions start">
+          <Button submit busy={invite.busy}>
+            Invite
+          </Button>
+        </div>
+      </form>
+      {link === undefined ? null : (
+        <Dialog title="Hand over this link" onClose={() => setLink(undefined)}>
+          <div class="stack">
+            <p>
+              It works once and is <strong>shown this once</strong>.
+            </p>
+            <Secret value={link} what="the link" />
+            <div class="actions">
+              <Button kind="primary" onClick={() => setLink(undefined)}>
+                Done
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+      {leaving === undefined ? null : (
+        <Confirm
+          title={`Remove ${leaving.email}?`}
+          action="Remove"
+          danger
+          busy={remove.busy}
+          error={remove.error}
+          onConfirm={() => void remove.run(leaving.id)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>They lose sight of this merchant at once.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+const Account = () => {
+  const { session, refresh } = useSession()
+  const change = useAction(async (fields: Readonly<Record<string, string>>) => {
+    await call("POST", "/password", { current: fields["current"], next: fields["next"] })
+    toast("The password was changed; other sessions have ended")
+  })
+  const everywhere = useAction(async () => {
+    await call("POST", "/sign-out-everywhere")
+    navigate("/dashboard/sign-in")
+    await refresh()
+  })
+  return (
+    <Card title="Your account">
+      <p class="break">{session.user.email}</p>
+      <form class="stack" onSubmit={(event) => void change.run(fieldsOf(event))}>
+        <Field
+          label="Present password"
+          name="current"
+          type="password"
+          required
+          autoComplete="current-password"
+          error={change.error?.of("current")}
+        />
+        <Field
+          label="New password"
+          name="next"
+          type="password"
+          required
+          minLength={12}
+          autoComplete="new-password"
+          hint="At least 12 characters. Every other session ends."
+          error={change.error?.of("next")}
+        />
+        <Problem error={change.error} fields={["current", "next"]} />
+        <div class="actions start">
+          <Button submit busy={change.busy}>
+            Change password
+          </Button>
+          <Button kind="danger" busy={everywhere.busy} onClick={() => void everywhere.run()}>
+            Sign out everywhere
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+export const Settings = () => {
+  const page = useMerchantPage<SettingsPage>("/settings", 10_000)
+  return (
+    <>
+      <h1>Settings</h1>
+      <Loaded page={page}>
+        {(data) => (
+          <div class="halves">
+            <Receiver data={data} reload={page.reload} />
+            <Profile data={data} reload={page.reload} />
+            <Members data={data} reload={page.reload} />
+            <Account />
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,175 @@
+// What happened to a payment, from its opening to the last webhook attempt.
+import type { ComponentChildren } from "preact"
+import type { TimelineEvent } from "../payments/Api.ts"
+import { millis, short } from "./format.ts"
+import { Icon, type IconName } from "./Icon.tsx"
+import { Code, External, Time, type Tone } from "./parts.tsx"
+import { useHref } from "./session.ts"
+import { failedWords, failureWords, isPendingVerdict, verdictWords } from "./words.ts"
+
+interface Entry {
+  readonly tone: Tone
+  readonly icon: IconName
+  readonly title: string
+  readonly about?: ComponentChildren
+}
+
+const ExpectedActual = ({
+  expected,
+  actual
+}: {
+  readonly expected: string | null
+  readonly actual: string | null
+}) =>
+  expected === null && actual === null ? null : (
+    <dl class="compare">
+      <dt>Expected</dt>
+      <dd class="mono">{expected ?? "–"}</dd>
+      <dt>On the chain</dt>
+      <dd class="mono bad">{actual ?? "–"}</dd>
+    </dl>
+  )
+
+const Transaction = ({ hash, explorerUrl }: { readonly hash: string; readonly explorerUrl: string }) => (
+  <p>
+    <Code text={hash} shown={short(hash, 10, 8)} what="the transaction hash" />{" "}
+    <External href={`${explorerUrl}/tx/${hash}`}>Explorer</External>
+  </p>
+)
+
+const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typeof useHref>): Entry => {
+  switch (event.kind) {
+    case "opened":
+      return { tone: "neutral", icon: "plus", title: "Opened" }
+    case "reported":
+      return {
+        tone: "info",
+        icon: "payments",
+        title: "Reported",
+        about: (
+          <>
+            <Transaction hash={event.transactionId} explorerUrl={explorerUrl} />
+            <p class="soft">
+              by <Code text={event.payer} shown={short(event.payer)} what="the buyer's address" />
+            </p>
+          </>
+        )
+      }
+    case "verdict": {
+      const pending = isPendingVerdict(event.verdict)
+      return {
+        tone: pending ? "warn" : "bad",
+        icon: pending ? "clock" : "warning",
+        title: `Verification: ${verdictWords[event.verdict] ?? event.verdict}`,
+        about: (
+          <>
+            <p class="soft mono">{short(event.transactionId, 10, 8)}</p>
+            <ExpectedActual expected={event.expected} actual={event.actual} />
+          </>
+        )
+      }
+    }
+    case "settled":
+      return {
+        tone: "good",
+        icon: "check",
+        title: "Verified and settled",
+        about: (
+          <>
+            {event.blockNumber === null ? null : (
+              <p class="soft">
+                Block {event.blockNumber}
+                {event.logPosition === null ? "" : `, log ${event.logPosition} of the transaction`}
+              </p>
+            )}
+            <table class="plain checks">
+              <thead>
+                <tr>
+                  <th scope="col">Checked</th>
+                  <th scope="col">Expected</th>
+                  <th scope="col">On the chain</th>
+                </tr>
+              </thead>
+              <tbody>
+                {event.checks.map(({ field, expected, actual }) => (
+                  <tr key={field}>
+                    <th scope="row">{field}</th>
+                    <td class="mono" title={expected}>
+                      {short(expected)}
+                    </td>
+                    <td class="mono" title={actual}>
+                      {short(actual)}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </>
+        )
+      }
+    case "dropped":
+      return {
+        tone: "bad",
+        icon: "warning",
+        title: "The chain no longer shows the transfer",
+        about: (
+          <p class="soft">A reorganisation removed it. The payment stays settled; decide with the buyer.</p>
+        )
+      }
+    case "failed":
+      return {
+        tone: "bad",
+        icon: "close",
+        title: "Failed",
+        about: <p>{failedWords[event.reason] ?? event.reason}</p>
+      }
+    case "attempt": {
+      const running = event.durationMs === null && event.failure === null
+      const outcome = running
+        ? "is being sent"
+        : event.responseStatus === null
+          ? (failureWords[event.failure ?? ""] ?? "failed")
+          : `HTTP ${event.responseStatus}`
+      return {
+        tone: running ? "info" : event.failure === null ? "good" : "bad",
+        icon: "webhooks",
+        title: `Webhook attempt ${event.number}: ${outcome}`,
+        about: (
+          <p class="soft">
+            {event.manual ? "Sent by hand. " : ""}
+            {event.durationMs === null ? "" : `${millis(event.durationMs)}. `}
+            <a href={href("webhooks", event.deliveryId)}>Delivery</a>
+          </p>
+        )
+      }
+    }
+  }
+}
+
+export const Timeline = (props: {
+  readonly events: ReadonlyArray<TimelineEvent>
+  readonly explorerUrl: string
+}) => {
+  const href = useHref()
+  return (
+    <ol class="timeline">
+      {props.events.map((event, index) => {
+        const { tone, icon, title, about } = entryOf(event, props.explorerUrl, href)
+        return (
+          <li key={`${event.kind} ${event.at} ${index}`} class={tone}>
+            <span class="mark">
+              <Icon name={icon} />
+            </span>
+            <div>
+              <p class="event">
+                <strong>{title}</strong>
+                <Time at={event.at} exact />
+              </p>
+              {about}
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,79 @@
+// Does a signature verify, and if not, why? Computed in the browser: the secret goes nowhere.
+import { useState } from "preact/hooks"
+import { verifyWebhook, WebhookVerificationError } from "../../client/verifyWebhook.ts"
+import { Icon } from "./Icon.tsx"
+import { Button, Card, Field, fieldsOf } from "./parts.tsx"
+import { useHref } from "./session.ts"
+
+type Verdict = { readonly ok: boolean; readonly text: string }
+
+const headerOf = (text: string) => text.trim().replace(/^x-service-signature:\s*/i, "")
+
+/** Judged by the header's own time first: an old signature may still be a right one. */
+const judge = async (body: string, header: string, secret: string): Promise<Verdict> => {
+  try {
+    await verifyWebhook(body, headerOf(header), secret.trim())
+    return { ok: true, text: "The signature verifies, and it is fresh." }
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error
+    if (error.reason === "too_old" || error.reason === "in_the_future") {
+      return { ok: false, text: `The signature matches body and secret. ${error.message}` }
+    }
+    return { ok: false, text: error.message }
+  }
+}
+
+export const Verify = () => {
+  const href = useHref()
+  const [verdict, setVerdict] = useState<Verdict>()
+  return (
+    <>
+      <a class="back" href={href("webhooks")}>
+        <Icon name="back" />
+        Webhooks
+      </a>
+      <h1>Verify a signature</h1>
+      <Card>
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            const { body = "", header = "", secret = "" } = fieldsOf(event)
+            void judge(body, header, secret).then(setVerdict)
+          }}
+        >
+          <Field
+            label="Raw body"
+            name="body"
+            multiline
+            mono
+            required
+            hint="Byte for byte as it came, before any JSON parsing."
+          />
+          <Field label="x-service-signature" name="header" mono required placeholder="t=1700000000,v1=…" />
+          <Field
+            label="Signing secret"
+            name="secret"
+            type="password"
+            mono
+            required
+            placeholder="whsec_…"
+            hint="Stays in this browser: nothing is sent."
+          />
+          <div class="actions start">
+            <Button kind="primary" submit>
+              Verify
+            </Button>
+          </div>
+          <div role="status">
+            {verdict === undefined ? null : (
+              <p class={verdict.ok ? "notice good" : "notice bad"}>
+                <Icon name={verdict.ok ? "check" : "warning"} />
+                <span>{verdict.text}</span>
+              </p>
+            )}
+          </div>
+        </form>
+      </Card>
+    </>
+  )
+}

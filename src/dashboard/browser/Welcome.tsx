@@ -1,0 +1,38 @@
+// Where a one-time link leads. Its token is in the address's fragment, which no server sees.
+import { useState } from "preact/hooks"
+import type { SessionView } from "../accounts/Api.ts"
+import { call, useAction } from "./api.ts"
+import { Door } from "./Door.tsx"
+import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
+
+export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
+  const [token] = useState(location.hash.slice(1))
+  const redeem = useAction(async ({ password }: Readonly<Record<string, string>>) => {
+    onSignedIn(await call<SessionView>("POST", "/one-time-link", { token, password }))
+  })
+  return (
+    <Door title="Welcome">
+      {token === "" ? (
+        <p>This address lacks its link's end. Open the whole link that you were given.</p>
+      ) : (
+        <form class="stack" onSubmit={(event) => void redeem.run(fieldsOf(event))}>
+          <p>The link works once.</p>
+          <Field
+            label="Password"
+            name="password"
+            type="password"
+            required
+            minLength={12}
+            autoComplete="new-password"
+            hint="Choose one of at least 12 characters. If you were invited and have an account, enter its password."
+            error={redeem.error?.of("password")}
+          />
+          <Problem error={redeem.error} fields={["password"]} />
+          <Button kind="primary" submit busy={redeem.busy}>
+            Continue
+          </Button>
+        </form>
+      )}
+    </Door>
+  )
+}

@@ -1,0 +1,163 @@
+// Requests to the dashboard's API, and pages that stay current: a page asks again every
+// few seconds while it is looked at, and is sent only what has changed.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+
+interface Detail {
+  readonly path: string
+  readonly message: string
+}
+
+/** An expected failure: the envelope's inside. `OFFLINE` where no answer came at all. */
+export class ApiError extends Error {
+  override readonly name = "ApiError"
+  readonly status: number
+  readonly code: string
+  readonly details: ReadonlyArray<Detail>
+  readonly requestId: string
+  constructor(
+    status: number,
+    error: { code: string; message: string; requestId?: string; details?: ReadonlyArray<Detail> }
+  ) {
+    super(error.message)
+    this.status = status
+    this.code = error.code
+    this.details = error.details ?? []
+    this.requestId = error.requestId ?? ""
+  }
+
+  /** What is wrong with one field of the body, or undefined. */
+  of(field: string): string | undefined {
+    return this.details.find(({ path }) => path === `body.${field}`)?.message
+  }
+}
+
+const offline = () =>
+  new ApiError(0, {
+    code: "OFFLINE",
+    message: "The service does not answer. Check the connection; this page tries again by itself."
+  })
+
+const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
+  fetch(`/dashboard/api${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  }).catch(() => {
+    throw offline()
+  })
+
+const failureOf = async (response: Response): Promise<ApiError> => {
+  const body = await response.json().catch(() => undefined)
+  return body?.error === undefined ? offline() : new ApiError(response.status, body.error)
+}
+
+/** The answer's body. Throws ApiError. */
+export const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+  const response = await send(method, path, body, {})
+  if (!response.ok) throw await failureOf(response)
+  const text = await response.text()
+  return JSON.parse(text === "" ? "null" : text)
+}
+
+export interface Page<T> {
+  readonly data: T | undefined
+  /** Why `data` is missing or may be out of date. */
+  readonly error: ApiError | undefined
+  readonly reload: () => Promise<void>
+}
+
+/** Called when a request finds the session gone. */
+export const sessionEnded = { notify: (): void => {} }
+
+const retryMillis = 10_000
+
+/** The page at `path`, asked for again every `everyMillis` while the tab is seen. */
+export const usePage = <T>(path: string, everyMillis = 2_000): Page<T> => {
+  const [state, setState] = useState<{ path: string; data?: T; error?: ApiError }>({ path })
+  const etag = useRef({ path: "", value: "" })
+
+  const load = useCallback(
+    async (signal: { stopped: boolean }) => {
+      try {
+        const known = etag.current.path === path ? etag.current.value : ""
+        const response = await send("GET", path, undefined, known === "" ? {} : { "if-none-match": known })
+        if (signal.stopped) return true
+        if (response.status === 304) {
+          setState((before) => (before.error === undefined ? before : { path, ...dataOf(before) }))
+          return true
+        }
+        if (!response.ok) throw await failureOf(response)
+        const data: T = await response.json()
+        if (signal.stopped) return true
+        etag.current = { path, value: response.headers.get("etag") ?? "" }
+        setState({ path, data })
+        return true
+      } catch (error) {
+        if (signal.stopped || !(error instanceof ApiError)) return false
+        if (error.status === 401) sessionEnded.notify()
+        setState((before) => ({ path, ...(before.path === path ? dataOf(before) : {}), error }))
+        return false
+      }
+    },
+    [path]
+  )
+
+  useEffect(() => {
+    const signal = { stopped: false }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const turn = async () => {
+      clearTimeout(timer)
+      const ok = document.hidden ? true : await load(signal)
+      if (!signal.stopped) timer = setTimeout(turn, ok ? everyMillis : retryMillis)
+    }
+    const seen = () => {
+      if (!document.hidden) turn()
+    }
+    turn()
+    document.addEventListener("visibilitychange", seen)
+    return () => {
+      signal.stopped = true
+      clearTimeout(timer)
+      document.removeEventListener("visibilitychange", seen)
+    }
+  }, [load, everyMillis])
+
+  const reload = useCallback(async () => {
+    await load({ stopped: false })
+  }, [load])
+  const current = state.path === path
+  return {
+    data: current ? state.data : undefined,
+    error: current ? state.error : undefined,
+    reload
+  }
+}
+
+const dataOf = <T>(state: { readonly data?: T }): { data?: T } =>
+  state.data === undefined ? {} : { data: state.data }
+
+/** An action of a form or button: whether it runs, and what was wrong with it. */
+export const useAction = <A extends ReadonlyArray<unknown>>(
+  action: (...args: A) => Promise<void>
+): {
+  readonly run: (...args: A) => Promise<void>
+  readonly busy: boolean
+  readonly error: ApiError | undefined
+} => {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const run = async (...args: A) => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await action(...args)
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure
+      if (failure.status === 401 && failure.code === "SIGN_IN_REQUIRED") sessionEnded.notify()
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { run, busy, error }
+}

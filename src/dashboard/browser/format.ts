@@ -1,0 +1,54 @@
+// Amounts, times and long identifiers as people read them.
+
+/** `1234567.5` as `$1,234,567.50`; exact, whatever its length. */
+export const usd = (amount: string): string => {
+  const [integer = "0", fraction = "00"] = amount.split(".")
+  return `$${integer.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction.padEnd(2, "0")}`
+}
+
+export const count = (value: number): string => value.toLocaleString("en-US")
+
+/** `0x1234abcd…89ef`. */
+export const short = (text: string, head = 8, tail = 6): string =>
+  text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`
+
+const dayTime = new Intl.DateTimeFormat("en-US", {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23"
+})
+const exact = new Intl.DateTimeFormat("en-US", {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short"
+})
+const dayOnly = new Intl.DateTimeFormat("en-US", { month: "short", day: "numeric", timeZone: "UTC" })
+
+export const shortTime = (iso: string): string => dayTime.format(new Date(iso))
+export const exactTime = (iso: string): string => exact.format(new Date(iso))
+/** A day of UTC, `2026-01-31`. */
+export const dayName = (day: string): string => dayOnly.format(new Date(`${day}T00:00:00Z`))
+
+const steps = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60]
+] as const
+const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "always", style: "short" })
+
+/** How long ago, or until. */
+export const ago = (iso: string, now: number): string => {
+  const seconds = Math.round((new Date(iso).getTime() - now) / 1000)
+  const [unit, length] = steps.find(([, one]) => Math.abs(seconds) >= one) ?? ["second", 1]
+  return Math.abs(seconds) < 5 ? "just now" : relative.format(Math.trunc(seconds / length), unit)
+}
+
+export const millis = (value: number): string =>
+  value < 1000 ? `${value} ms` : `${(value / 1000).toFixed(value < 10_000 ? 2 : 1)} s`

@@ -1,0 +1,37 @@
+// The pages of a merchant, in the order of the navigation. A new page is one line here.
+import type { ComponentType } from "preact"
+import { Alerts } from "./Alerts.tsx"
+import { Delivery } from "./Delivery.tsx"
+import type { IconName } from "./Icon.tsx"
+import { Keys } from "./Keys.tsx"
+import { Overview } from "./Overview.tsx"
+import { Payment } from "./Payment.tsx"
+import { Payments } from "./Payments.tsx"
+import { Settings } from "./Settings.tsx"
+import { Verify } from "./Verify.tsx"
+import { Webhooks } from "./Webhooks.tsx"
+
+interface PageEntry {
+  readonly title: string
+  readonly icon: IconName
+  /** The component for the page itself, or for one of its things. */
+  readonly component: (id: string | undefined) => ComponentType
+}
+
+/** By the part of the address after the environment. */
+export const pages: Readonly<Record<string, PageEntry>> = {
+  "": { title: "Overview", icon: "overview", component: () => Overview },
+  payments: {
+    title: "Payments",
+    icon: "payments",
+    component: (id) => (id === undefined ? Payments : Payment)
+  },
+  keys: { title: "API keys", icon: "keys", component: () => Keys },
+  webhooks: {
+    title: "Webhooks",
+    icon: "webhooks",
+    component: (id) => (id === undefined ? Webhooks : id === "verify" ? Verify : Delivery)
+  },
+  alerts: { title: "Alerts", icon: "alerts", component: () => Alerts },
+  settings: { title: "Settings", icon: "settings", component: () => Settings }
+}

@@ -1,0 +1,34 @@
+// Who is signed in, for every component; and the door for those who are not.
+import { createContext } from "preact"
+import { useContext } from "preact/hooks"
+import type { SessionView } from "../accounts/Api.ts"
+import { hrefOf, navigate, type Place } from "./router.ts"
+
+export interface CurrentSession {
+  readonly session: SessionView
+  readonly place: Place
+  /** The API's path of the place's merchant and environment. */
+  readonly api: string
+  readonly refresh: () => Promise<void>
+}
+
+export const SessionContext = createContext<CurrentSession | undefined>(undefined)
+
+export const useSession = (): CurrentSession => {
+  const found = useContext(SessionContext)
+  if (found === undefined) throw new Error("no session here")
+  return found
+}
+
+/** Goes to the first merchant's overview. */
+export const enter = (session: SessionView): void => {
+  const [merchant] = session.merchants
+  navigate(merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: "test" }))
+}
+
+/** A link to a page of the present merchant and environment. */
+export const useHref = () => {
+  const { place } = useSession()
+  return (page?: string, id?: string, query?: Readonly<Record<string, string | undefined>>) =>
+    hrefOf(place, page, id, query)
+}
