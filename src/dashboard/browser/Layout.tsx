@@ -135,7 +135,7 @@ export const Layout = (props: {
             </a>
           ))}
         </nav>
-        <div class="account">
+        <section class="account" aria-label="Account">
           <p title={session.user.email}>{session.user.email}</p>
           <ThemeSwitch />
           <button
@@ -151,7 +151,7 @@ export const Layout = (props: {
             <Icon name="external" />
             <span>API reference</span>
           </a>
-        </div>
+        </section>
       </div>
       <main id="content" tabIndex={-1}>
         {place.env === "test" ? (

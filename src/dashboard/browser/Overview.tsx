@@ -74,7 +74,11 @@ export const Overview = () => {
               </p>
             )}
             <Card title="Settlements">
-              <Chart days={data.days} />
+              {data.settled.count === 0 ? (
+                <Empty icon="overview" title="No settlements in the last 30 days" />
+              ) : (
+                <Chart days={data.days} />
+              )}
             </Card>
             <Card
               title="Latest payments"

@@ -149,12 +149,14 @@ const Members = ({ data, reload }: Part) => {
       <ul class="list">
         {data.members.map((member) => (
           <li key={member.id}>
-            <span class="break">
-              {member.email}
-              {member.id === session.user.id ? <span class="soft"> (you)</span> : null}
-            </span>
-            <span class="soft">
-              since <Time at={member.joinedAt} />
+            <span class="person">
+              <span class="break">
+                {member.email}
+                {member.id === session.user.id ? <span class="soft"> (you)</span> : null}
+              </span>
+              <small class="soft">
+                since <Time at={member.joinedAt} />
+              </small>
             </span>
             <Button kind="danger" label={`Remove ${member.email}`} onClick={() => setLeaving(member)}>
               Remove
@@ -163,9 +165,11 @@ const Members = ({ data, reload }: Part) => {
         ))}
         {data.invitations.map(({ email, expiresAt }) => (
           <li key={email}>
-            <span class="break soft">{email}</span>
-            <span class="soft">
-              invited, until <Time at={expiresAt} />
+            <span class="person">
+              <span class="break soft">{email}</span>
+              <small class="soft">
+                invited, until <Time at={expiresAt} />
+              </small>
             </span>
           </li>
         ))}
@@ -273,10 +277,14 @@ export const Settings = () => {
       <Loaded page={page}>
         {(data) => (
           <div class="halves">
-            <Receiver data={data} reload={page.reload} />
-            <Profile data={data} reload={page.reload} />
-            <Members data={data} reload={page.reload} />
-            <Account />
+            <div class="stack large">
+              <Receiver data={data} reload={page.reload} />
+              <Members data={data} reload={page.reload} />
+            </div>
+            <div class="stack large">
+              <Profile data={data} reload={page.reload} />
+              <Account />
+            </div>
           </div>
         )}
       </Loaded>

@@ -99,7 +99,8 @@ export const layer = HttpApiBuilder.group(
           [repo.find(tenant, params.paymentId), alerts.countOpen(tenant)],
           { concurrency: 2 }
         )
-        if (Option.isNone(found)) return yield* new PaymentNotFound()
+        if (Option.isNone(found))
+          return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
         const { payment, deliveries } = found.value
         const page: PaymentPage = {
           openAlerts,

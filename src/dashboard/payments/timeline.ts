@@ -44,6 +44,10 @@ const checksOf = ({ payment }: PaymentHistory) => {
   ]
 }
 
+/** Amounts are kept in atomic units; people read USD. */
+const readable = (verdict: string, value: string | null) =>
+  verdict === "amount" && value !== null && /^\d+$/.test(value) ? formatUsd(BigInt(value)) : value
+
 export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent> => {
   const { payment } = history
   const at = (date: Date) => ({ at: date.toISOString() })
@@ -63,8 +67,8 @@ export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent
         ...at(one.at),
         transactionId,
         verdict,
-        expected,
-        actual
+        expected: readable(verdict, expected),
+        actual: readable(verdict, actual)
       })
     ),
     ...(payment.settledAt === null || payment.reported === null

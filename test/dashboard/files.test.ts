@@ -1,0 +1,69 @@
+// The dashboard's files: small, public, under a policy that allows nothing inline.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+
+describe("Files of the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  beforeAll(async () => {
+    const [database] = databases
+    if (database === undefined) throw new Error("no database")
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${service.baseUrl}${path}`, { headers, decompress: false })
+
+  test("all scripts together are at most 120 kB gzipped, the styles at most 12 kB", async () => {
+    const html = await (await get("/dashboard")).text()
+    const scripts = [...html.matchAll(/<script src="([^"]+)"/g)].map((match) => match[1] ?? "")
+    expect(scripts).toEqual(["/dashboard/app.js"])
+    const size = async (path: string) => {
+      const answer = await get(path, { "accept-encoding": "gzip" })
+      expect(answer.headers.get("content-encoding")).toBe("gzip")
+      return (await answer.arrayBuffer()).byteLength
+    }
+    expect(await size("/dashboard/app.js")).toBeLessThan(120_000)
+    expect(await size("/dashboard/app.css")).toBeLessThan(12_000)
+  })
+
+  test("every page and file carries the policy: nothing inline, no framing, no sniffing", async () => {
+    const id = "01a1fc34-7205-710e-9410-874fee9a4996"
+    for (const path of [
+      "/dashboard",
+      "/dashboard/sign-in",
+      `/dashboard/${id}/test`,
+      `/dashboard/${id}/live/payments/${id}`,
+      "/dashboard/app.js",
+      "/dashboard/app.css",
+      "/dashboard/icon.svg"
+    ]) {
+      const { status, headers } = await get(path)
+      expect(status).toBe(200)
+      const policy = headers.get("content-security-policy") ?? ""
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toContain("script-src 'self'")
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).not.toContain("unsafe")
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+      expect(headers.get("referrer-policy")).toBe("no-referrer")
+      expect(headers.get("cache-control")).toBe("no-store")
+    }
+  })
+
+  test("the shell has nothing inline and knows no secret", async () => {
+    const html = await (await get("/dashboard")).text()
+    expect(html).not.toMatch(/<script>|style=|on[a-z]+="/)
+    expect((await get("/dashboard")).headers.get("set-cookie")).toBeNull()
+  })
+
+  test("other methods and unknown paths are answered in the envelope", async () => {
+    const posted = await fetch(`${service.baseUrl}/dashboard`, { method: "POST" })
+    expect(posted.status).toBe(405)
+    expect(posted.headers.get("allow")).toBe("GET, HEAD")
+    expect((await get("/dashboard/nothing")).status).toBe(404)
+  })
+})

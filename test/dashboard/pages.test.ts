@@ -1,0 +1,175 @@
+// Every page in a real browser, at both widths and in both themes: accessible, nothing
+// cut off, nothing that the content security policy stops.
+import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import type { BrowserContext, Page } from "playwright-core"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type Populated, populate } from "./populated.ts"
+
+const browserTest = browserSuite()
+
+describe("Pages of the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let populated: Populated
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    const [database] = databases
+    if (database === undefined) throw new Error("no database")
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    populated = await populate(service)
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  const views = [
+    { width: 360, colorScheme: "light" },
+    { width: 360, colorScheme: "dark" },
+    { width: 1280, colorScheme: "light" },
+    { width: 1280, colorScheme: "dark" }
+  ] as const
+
+  const signedIn = async (context: BrowserContext) => {
+    const [name = "", value = ""] = populated.person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+  }
+
+  /** What the page complained about while `visit` ran. */
+  const complaintsOf = (page: Page): ReadonlyArray<string> => {
+    const complaints: Array<string> = []
+    page.on("console", (message) => {
+      if (message.type() === "error" || /Content Security Policy/i.test(message.text()))
+        complaints.push(message.text())
+    })
+    page.on("pageerror", (error) => complaints.push(String(error)))
+    return complaints
+  }
+
+  const expectFits = async (page: Page) => {
+    const [content, view] = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      document.documentElement.clientWidth
+    ])
+    expect(content).toBeLessThanOrEqual(view ?? 0)
+  }
+
+  /** Path, the heading that tells that it has loaded, and a text of its data. */
+  const pages: Readonly<Record<string, () => readonly [string, string, string]>> = {
+    overview: () => ["", "Overview", "Settled volume"],
+    payments: () => ["/payments", "Payments", "PAY-"],
+    "payments-empty": () => ["/payments?search=nothing-like-this", "Payments", "Nothing was found"],
+    "payment-settled": () => [`/payments/${populated.settledId}`, "PAY-", "Verified and settled"],
+    "payment-pending": () => [`/payments/${populated.pendingId}`, "PAY-", "Another amount was paid"],
+    keys: () => ["/keys", "API keys", "sk_test_"],
+    webhooks: () => ["/webhooks", "Webhooks", "shop.example.com"],
+    delivery: () => [`/webhooks/${populated.deliveryId}`, "test", "Attempt 1"],
+    verify: () => ["/webhooks/verify", "Verify a signature", "Raw body"],
+    alerts: () => ["/alerts", "Alerts", "Settled transfer left the chain"],
+    settings: () => ["/settings", "Settings", "Receiving address"]
+  }
+
+  for (const { width, colorScheme } of views) {
+    const view = `${width}px-${colorScheme}`
+    for (const [name, entry] of Object.entries(pages)) {
+      browserTest(`${name} at ${width} px, ${colorScheme}`, async () => {
+        const context = await newContext({ width, colorScheme })
+        await signedIn(context)
+        const page = await context.newPage()
+        const complaints = complaintsOf(page)
+        const [path, heading, text] = entry()
+        await page.goto(`${service.baseUrl}/dashboard/${populated.person.merchantId}/test${path}`)
+        await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+        await page.getByText(text).first().waitFor()
+        await screenshot(page, `${name}-${view}`)
+        await expectFits(page)
+        await expectNoAxeViolations(page)
+        expect(complaints).toEqual([])
+        await context.close()
+      })
+    }
+
+    for (const [name, path, heading] of [
+      ["sign-in", "/dashboard/sign-in", "Sign in"],
+      ["sign-up", "/dashboard/sign-up", "Create an account"],
+      ["welcome", "/dashboard/welcome#token", "Welcome"]
+    ] as const) {
+      browserTest(`${name} at ${width} px, ${colorScheme}`, async () => {
+        const context = await newContext({ width, colorScheme })
+        const page = await context.newPage()
+        await page.goto(`${service.baseUrl}${path}`)
+        await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+        await screenshot(page, `${name}-${view}`)
+        await expectFits(page)
+        await expectNoAxeViolations(page)
+        await context.close()
+      })
+    }
+
+    browserTest(`live, empty and missing pages at ${width} px, ${colorScheme}`, async () => {
+      const context = await newContext({ width, colorScheme })
+      await signedIn(context)
+      const page = await context.newPage()
+      const live = `${service.baseUrl}/dashboard/${populated.person.merchantId}/live`
+      for (const [name, path, text] of [
+        ["live-overview", "", "No payments yet"],
+        ["live-webhooks", "/webhooks", "Register endpoint"],
+        ["live-alerts", "/alerts", "Nothing to look at"],
+        ["missing", `/payments/${populated.settledId}`, "There is nothing here"]
+      ] as const) {
+        await page.goto(`${live}${path}`)
+        await page.getByText(text).first().waitFor()
+        await screenshot(page, `${name}-${view}`)
+        await expectFits(page)
+        await expectNoAxeViolations(page)
+      }
+      await context.close()
+    })
+  }
+
+  browserTest("dialogs and the phone's menu are accessible too", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const context = await newContext({ width: 360, colorScheme })
+      await signedIn(context)
+      const page = await context.newPage()
+      const test = `${service.baseUrl}/dashboard/${populated.person.merchantId}/test`
+      await page.goto(`${test}/keys`)
+      await page.getByRole("button", { name: "Create key" }).click()
+      await page.getByRole("dialog").waitFor()
+      await screenshot(page, `dialog-${colorScheme}`)
+      await expectFits(page)
+      await expectNoAxeViolations(page)
+      await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await page.getByRole("button", { name: /^Menu/ }).click()
+      await page.getByRole("link", { name: "Settings" }).waitFor()
+      await screenshot(page, `menu-${colorScheme}`)
+      await expectNoAxeViolations(page)
+      await context.close()
+    }
+  })
+
+  browserTest("the theme is switched by hand and stays", async () => {
+    const context = await newContext({ colorScheme: "light" })
+    await signedIn(context)
+    const page = await context.newPage()
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    await page.goto(`${service.baseUrl}/dashboard`)
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    const light = await background()
+    await page.getByRole("button", { name: "Dark theme" }).click()
+    const dark = await background()
+    expect(dark).not.toBe(light)
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    expect(await background()).toBe(dark)
+    await context.close()
+  })
+})
