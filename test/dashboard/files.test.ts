@@ -56,7 +56,7 @@ describe("Files of the dashboard", () => {
 
   test("the shell has nothing inline and knows no secret", async () => {
     const html = await (await get("/dashboard")).text()
-    expect(html).not.toMatch(/<script>|style=|on[a-z]+="/)
+    expect(html).not.toMatch(/<script>| style=| on[a-z]+="/)
     expect((await get("/dashboard")).headers.get("set-cookie")).toBeNull()
   })
 
