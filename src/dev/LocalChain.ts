@@ -35,7 +35,7 @@ export interface LocalChainOptions {
 }
 
 // Public on purpose: these accounts hold value on no chain but this one.
-const mnemonic = "test test test test test test test test test test test junk"
+export const developmentMnemonic = "test test test test test test test test test test test junk"
 const ownerIndex = 0
 const faucetIndex = 1
 const faucetAtomicUsdc = 1_000_000_000_000n
@@ -120,10 +120,10 @@ const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc)
 const make = Effect.fn("LocalChain.make")(function* (
   options: LocalChainOptions
 ): Effect.fn.Return<LocalChainShape, LocalChainError, Scope.Scope> {
-  const account = (index: number) => mnemonicToAccount(mnemonic, { addressIndex: index })
+  const account = (index: number) => mnemonicToAccount(developmentMnemonic, { addressIndex: index })
   const { rpcUrl, died, kill } = yield* startAnvil({
     chainId: network.chainId,
-    mnemonic,
+    mnemonic: developmentMnemonic,
     port: options.port ?? 0,
     portVariable: options.portVariable ?? "LOCAL_CHAIN_PORT",
     host: options.host ?? "127.0.0.1"

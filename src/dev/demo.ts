@@ -4,19 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { BunRuntime } from "@effect/platform-bun"
-import {
-  Cause,
-  Clock,
-  Console,
-  Context,
-  Data,
-  Duration,
-  Effect,
-  Layer,
-  Redacted,
-  Schedule,
-  Schema
-} from "effect"
+import { Cause, Clock, Console, Context, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import { createWalletClient, erc20Abi, http } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as App from "../App.ts"
@@ -27,15 +15,12 @@ import { formatUsd } from "../domain/Money.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { freePort } from "./freePort.ts"
 import { LocalChain } from "./LocalChain.ts"
+import { CreatedIntent, fail, makeApi, Opened } from "./merchantApi.ts"
 import { openShop, type Shop } from "./Shop.ts"
-
-class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
 
 const amount = "4.20"
 const amountAtomic = 4_200_000n
 const { usdc, chainId } = networks.test
-
-const fail = (message: string) => new DemoFailed({ message })
 
 /** One line of the timeline: the step, what came of it, and the time it took. */
 const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (result: A) => string) =>
@@ -46,48 +31,8 @@ const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (res
     return result
   })
 
-const CreatedIntent = Schema.Struct({
-  intent: Schema.Struct({ receiver: Address, amount: Schema.String }),
-  intentToken: Schema.String
-})
-const Opened = Schema.Struct({
-  payment: Schema.Struct({ id: Schema.String, refCode: Schema.String, status: Schema.String })
-})
 const Funded = Schema.Struct({ balance: Schema.Struct({ usdcAtomic: Schema.String }) })
 const CreatedEndpoint = Schema.Struct({ secret: Schema.String })
-
-/** A JSON request of the demo's merchant or buyer; anything but the expected statuses ends the demo. */
-const makeApi = (baseUrl: string) => {
-  const request = <T, E>(
-    method: string,
-    path: string,
-    key: string,
-    body: unknown,
-    answer: Schema.Codec<T, E>,
-    expected: ReadonlyArray<number>
-  ) =>
-    Effect.tryPromise({
-      try: async () => {
-        const response = await fetch(`${baseUrl}${path}`, {
-          method,
-          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) })
-        })
-        return { status: response.status, text: await response.text() }
-      },
-      catch: (error) => fail(`${method} ${path}: ${error instanceof Error ? error.message : "no answer"}`)
-    }).pipe(
-      Effect.flatMap(({ status, text }) =>
-        expected.includes(status)
-          ? Schema.decodeUnknownEffect(Schema.fromJsonString(answer))(text).pipe(
-              Effect.map((decoded) => ({ status, body: decoded })),
-              Effect.mapError(() => fail(`${method} ${path} answered something else: ${text}`))
-            )
-          : Effect.fail(fail(`${method} ${path} answered ${status}: ${text}`))
-      )
-    )
-  return request
-}
 
 const serve = (port: number, chain: LocalChain["Service"], dataDir: string, receiver: string) =>
   App.layer.pipe(

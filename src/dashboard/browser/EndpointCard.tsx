@@ -110,7 +110,7 @@ export const EndpointCard = (props: {
         </Button>
       </div>
       {open === "change" ? (
-        <Dialog title="Change the URL" onClose={close}>
+        <Dialog key="change" title="Change the URL" onClose={close}>
           <EndpointForm
             label="New URL"
             action="Change URL"
@@ -123,6 +123,7 @@ export const EndpointCard = (props: {
       ) : null}
       {open === "secret" ? (
         <Confirm
+          key="secret"
           title="Regenerate the signing secret?"
           action="Regenerate secret"
           danger
@@ -139,6 +140,7 @@ export const EndpointCard = (props: {
       ) : null}
       {open === "delete" ? (
         <Confirm
+          key="delete"
           title={`Delete the ${place.env} endpoint?`}
           action="Delete endpoint"
           danger

@@ -132,7 +132,7 @@ export const Keys = () => {
         </Loaded>
       </Card>
       {open?.tag === "create" ? (
-        <Dialog title={`Create a ${place.env} key`} onClose={close}>
+        <Dialog key="create" title={`Create a ${place.env} key`} onClose={close}>
           <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
             <fieldset class="choices">
               <legend>What may it do?</legend>
@@ -169,7 +169,7 @@ export const Keys = () => {
         </Dialog>
       ) : null}
       {open?.tag === "issued" ? (
-        <Dialog title="Store this key now" onClose={close}>
+        <Dialog key="issued" title="Store this key now" onClose={close}>
           <div class="stack">
             <p>
               It is <strong>shown this once</strong>.
@@ -186,6 +186,7 @@ export const Keys = () => {
       ) : null}
       {open?.tag === "rotate" ? (
         <Confirm
+          key="rotate"
           title={`Rotate ${nameOf(open.key)}?`}
           action="Rotate key"
           danger
@@ -202,6 +203,7 @@ export const Keys = () => {
       ) : null}
       {open?.tag === "revoke" ? (
         <Confirm
+          key="revoke"
           title={`Revoke ${nameOf(open.key)}?`}
           action="Revoke key"
           danger

@@ -106,6 +106,7 @@ const Receiver = ({ data, reload }: Part) => {
       </form>
       {next === undefined ? null : (
         <Confirm
+          key="receiver"
           title={`Change where ${place.env} money goes?`}
           action="Change address"
           busy={change.busy}
@@ -191,7 +192,7 @@ const Members = ({ data, reload }: Part) => {
         </div>
       </form>
       {link === undefined ? null : (
-        <Dialog title="Hand over this link" onClose={() => setLink(undefined)}>
+        <Dialog key="invitation" title="Hand over this link" onClose={() => setLink(undefined)}>
           <div class="stack">
             <p>
               It works once and is <strong>shown this once</strong>.
@@ -207,6 +208,7 @@ const Members = ({ data, reload }: Part) => {
       )}
       {leaving === undefined ? null : (
         <Confirm
+          key="removal"
           title={`Remove ${leaving.email}?`}
           action="Remove"
           danger

@@ -143,7 +143,7 @@ export const Webhooks = () => {
         )}
       </Loaded>
       {secret === undefined ? null : (
-        <Dialog title="Store the signing secret now" onClose={() => setSecret(undefined)}>
+        <Dialog key="secret" title="Store the signing secret now" onClose={() => setSecret(undefined)}>
           <div class="stack">
             <p>
               It is <strong>shown this once</strong>. Your receiver verifies each delivery's signature with

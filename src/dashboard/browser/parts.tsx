@@ -1,6 +1,6 @@
 // The small parts that every page is made of.
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { ApiError } from "./api.ts"
 import { ago, exactTime, shortTime } from "./format.ts"
 import { Icon, type IconName } from "./Icon.tsx"
@@ -212,13 +212,20 @@ export const Dialog = (props: {
 }) => {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current
     dialog?.showModal()
     return () => dialog?.close()
   }, [])
   return (
-    <dialog ref={ref} aria-labelledby={id} onCancel={props.onClose} onClose={props.onClose}>
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onClose={({ currentTarget }) => {
+        // A dialog that was taken away tells of its closing late; its successor stays.
+        if (currentTarget.isConnected) props.onClose()
+      }}
+    >
       <h2 id={id}>{props.title}</h2>
       {props.children}
     </dialog>

@@ -1,0 +1,290 @@
+// A merchant's first day in a real browser, on the whole service: sign-up, keys used
+// over REST and rotated, an endpoint, a settlement on the local chain whose webhook
+// appears by itself, a broken receiver, the alert, the repair and the resend.
+import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import * as App from "../../src/App.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { payIntent } from "../../src/dev/payIntent.ts"
+import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
+import { temporaryDirectory } from "../support/process.ts"
+import { password, receiver } from "./person.ts"
+
+const browserTest = browserSuite()
+
+interface Received {
+  readonly body: string
+  readonly signature: string
+}
+
+const make = Effect.gen(function* () {
+  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+  const shop = { status: 204, received: [] as Received[] }
+  const receiving = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          shop.received.push({
+            body: await request.text(),
+            signature: request.headers.get("x-service-signature") ?? ""
+          })
+          return new Response(shop.status === 204 ? null : "out of order", { status: shop.status })
+        }
+      })
+    ),
+    (running) => Effect.promise(() => running.stop(true))
+  )
+  const port = yield* freePort(0)
+  const baseUrl = `http://127.0.0.1:${port}`
+  const service = yield* Layer.build(
+    App.layer.pipe(
+      Layer.provideMerge(
+        AppConfig.layer({
+          PORT: String(port),
+          HOST: "127.0.0.1",
+          BASE_URL: baseUrl,
+          DATA_DIR: yield* temporaryDirectory,
+          BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+          TESTNET_CONFIRMATIONS: "0",
+          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiving.port}`
+        })
+      )
+    )
+  )
+  const sql = Context.get(service, SqlClient.SqlClient)
+  return {
+    baseUrl,
+    shop,
+    receiverUrl: `http://127.0.0.1:${receiving.port}/webhooks`,
+    /** Makes the waiting retries due now. */
+    passTime: () =>
+      Effect.runPromise(
+        Effect.orDie(sql`
+          UPDATE webhook_deliveries SET due_at = now() - interval '1 second'
+          WHERE status = 'pending' AND claim_id IS NULL AND due_at > now()`)
+      )
+  }
+})
+
+describe("A merchant's first day", () => {
+  const scope = Effect.runSync(Scope.make())
+  let world: Effect.Success<typeof make>
+  beforeAll(async () => {
+    if (hasChromium) world = await Effect.runPromise(Scope.provide(make, scope))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const rest = async (key: string) =>
+    (
+      await fetch(`${world.baseUrl}/api/v1/payment-intents`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ amount: "10.00", intentUrl: "https://shop.example.com/1" })
+      })
+    ).status
+
+  /** The secret that the open dialog shows, then closes it. */
+  const takeSecret = async (page: Page, stored: string) => {
+    const dialog = page.getByRole("dialog")
+    const secret = await dialog.locator(".secret code").innerText()
+    await dialog.getByRole("button", { name: stored }).click()
+    await dialog.waitFor({ state: "detached" })
+    return secret
+  }
+
+  browserTest(
+    "sign-up, key, rotation, endpoint, live settlement, failure, alert, repair, resend",
+    async () => {
+      const { baseUrl, shop } = world
+      const context = await newContext()
+      const page = await context.newPage()
+      const go = (name: string | RegExp) =>
+        page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click()
+      const problems: Array<string> = []
+      page.on("pageerror", (error) => problems.push(String(error)))
+
+      // Sign-up shows the first keys once.
+      await page.goto(`${baseUrl}/dashboard`)
+      await page.getByRole("link", { name: "Create an account" }).click()
+      await page.getByLabel("E-mail").fill("merchant@example.com")
+      await page.getByLabel("Password").fill(password)
+      await page.getByLabel("Merchant's name").fill("Demo Books")
+      await page.getByLabel("Receiving address").fill(receiver)
+      await page.getByRole("button", { name: "Create account" }).click()
+      await page.getByRole("heading", { name: "Your first keys" }).waitFor()
+      const publishable = await page.locator(".secret code").nth(1).innerText()
+      expect(publishable).toStartWith("pk_test_")
+      await page.getByRole("button", { name: "I have stored them" }).click()
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+      // What happens below must appear without a reload: one would forget this mark.
+      await page.evaluate(() => Reflect.set(window, "sameDocument", true))
+
+      // A key of one's own works over REST; rotated, the old one is refused at once.
+      await go("API keys")
+      await page.getByRole("button", { name: "Create key" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click()
+      await page.getByText("Store this key now").waitFor()
+      const first = await takeSecret(page, "I have stored it")
+      expect(first).toStartWith("sk_test_")
+      expect(await rest(first)).toBe(201)
+      await page.getByRole("button", { name: `Rotate sk_test_…${first.slice(-4)}` }).click()
+      await page.getByRole("dialog").getByText("The old one dies at once").waitFor()
+      await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click()
+      await page.getByText("The old key is refused from now on").waitFor()
+      const second = await takeSecret(page, "I have stored it")
+      expect(await rest(first)).toBe(401)
+      expect(await rest(second)).toBe(201)
+
+      // The endpoint's secret is shown once.
+      await go("Webhooks")
+      await page.getByLabel("Your receiver's URL").fill("https://127.0.0.1/webhooks")
+      await page.getByRole("button", { name: "Register endpoint" }).click()
+      await page.getByText("Use a host name in place of the IP address").waitFor()
+      await page.getByLabel("Your receiver's URL").fill(world.receiverUrl)
+      await page.getByRole("button", { name: "Register endpoint" }).click()
+      await page.getByText("Store the signing secret now").waitFor()
+      const secret = await takeSecret(page, "I have stored it")
+      expect(secret).toStartWith("whsec_")
+
+      // A settlement on the chain: its attempt appears while the page is looked at.
+      await page.getByText("No deliveries yet").waitFor()
+      const pay = () =>
+        Effect.runPromise(
+          payIntent({
+            baseUrl,
+            secretKey: second,
+            publishableKey: publishable,
+            amount: "10.00",
+            onStep: () => Effect.void
+          })
+        )
+      const paid = await pay()
+      const row = page.getByRole("row", { name: paid.refCode })
+      await row.getByText("HTTP 204").waitFor()
+      await row.getByText("Delivered").waitFor()
+      expect(shop.received).toHaveLength(1)
+
+      // The payment's timeline tells the whole way.
+      await go("Payments")
+      await page.getByRole("link", { name: paid.refCode }).click()
+      for (const step of ["Opened", "Reported", "Verified and settled", "Webhook attempt 1: HTTP 204"]) {
+        await page.locator(".timeline").getByText(step, { exact: true }).waitFor()
+      }
+      const explorer = page.getByRole("link", { name: "Explorer" }).first()
+      expect(await explorer.getAttribute("href")).toBe(
+        `https://sepolia.basescan.org/tx/${paid.transactionId}`
+      )
+
+      // What was sent verifies in the browser's own tool; one byte more does not.
+      const sent = shop.received[0]
+      await go("Webhooks")
+      await page.getByRole("link", { name: "Verify a signature" }).click()
+      await page.getByLabel("Raw body").fill(sent?.body ?? "")
+      await page.getByLabel("x-service-signature").fill(sent?.signature ?? "")
+      await page.getByLabel("Signing secret").fill(secret)
+      await page.getByRole("button", { name: "Verify" }).click()
+      await page.getByText("The signature verifies, and it is fresh.").waitFor()
+      await page.getByLabel("Raw body").fill(`${sent?.body ?? ""} `)
+      await page.getByRole("button", { name: "Verify" }).click()
+      await page.getByText("The signature does not match").waitFor()
+
+      // The receiver breaks: three attempts, then an alert whose badge appears by itself.
+      shop.status = 500
+      const unheard = await pay()
+      await go("Webhooks")
+      const failing = page.getByRole("row", { name: unheard.refCode })
+      await failing.getByText("HTTP 500").waitFor()
+      for (const attempts of [2, 3]) {
+        const made = failing.getByRole("cell", { name: String(attempts), exact: true })
+        // An attempt that still runs has no next one yet whose time could pass.
+        for (let waited = 0; waited < 60 && !(await made.isVisible()); waited++) {
+          await world.passTime()
+          await page.waitForTimeout(250)
+        }
+      }
+      await failing.getByText("Failed").waitFor()
+      await go(/Alerts\s*1/)
+      await page.getByText("Webhook delivery failed", { exact: true }).waitFor()
+
+      // Repaired and sent again, with exactly the bytes and headers of each attempt.
+      shop.status = 204
+      await page.getByRole("link", { name: "See the delivery" }).click()
+      await page.getByRole("button", { name: "Resend" }).click()
+      await page.getByText("Attempt 4, by hand").waitFor()
+      await page.getByText("Delivered").waitFor()
+      await page.getByText("What was sent and answered").last().click()
+      const last = shop.received.at(-1)
+      await page.getByText(`x-service-signature: ${last?.signature ?? ""}`).waitFor()
+      await page
+        .getByText(last?.body ?? "no body")
+        .last()
+        .waitFor()
+
+      // Acknowledged, the badge goes.
+      await go(/Alerts/)
+      await page.getByRole("button", { name: /^Acknowledge/ }).click()
+      await page.getByText("Acknowledged", { exact: true }).first().waitFor()
+      await page.getByRole("link", { name: "Alerts", exact: true }).waitFor()
+      expect(await page.evaluate(() => Reflect.get(window, "sameDocument"))).toBe(true)
+      expect(problems).toEqual([])
+
+      // Live is another world: none of this is there.
+      await page.getByRole("link", { name: "Live", exact: true }).click()
+      await page.getByText("Nothing to look at").waitFor()
+      await go("Payments")
+      await page.getByText("No payments here").waitFor()
+      await context.close()
+    },
+    120_000
+  )
+
+  browserTest("by keyboard alone: sign in, create a key, leave the dialog, sign out", async () => {
+    const context = await newContext()
+    const page = await context.newPage()
+    const focused = () =>
+      page.evaluate(
+        () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent
+      )
+    const tabTo = async (name: string) => {
+      for (let presses = 0; presses < 40; presses++) {
+        if ((await focused())?.trim() === name) return
+        await page.keyboard.press("Tab")
+      }
+      throw new Error(`Tab does not reach ${name}`)
+    }
+    await fetch(`${world.baseUrl}/dashboard/api/sign-up`, {
+      method: "POST",
+      headers: { "sec-fetch-site": "same-origin", "content-type": "application/json" },
+      body: JSON.stringify({ email: "keys@example.com", password, merchantName: "Keyboard", receiver })
+    })
+    await page.goto(`${world.baseUrl}/dashboard`)
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("keys@example.com")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type(password)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await tabTo("API keys")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+    await tabTo("Create key")
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor()
+    await tabTo("Create key")
+    await page.keyboard.press("Enter")
+    await page.getByText("Store this key now").waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    await tabTo("Sign out")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await context.close()
+  })
+})
