@@ -92,7 +92,7 @@ describe("A merchant's first day", () => {
   /** The secret that the open dialog shows, then closes it. */
   const takeSecret = async (page: Page, stored: string) => {
     const dialog = page.getByRole("dialog")
-    const secret = await dialog.locator(".secret code").innerText()
+    const secret = (await dialog.locator(".secret code").textContent()) ?? ""
     await dialog.getByRole("button", { name: stored }).click()
     await dialog.waitFor({ state: "detached" })
     return secret
@@ -118,7 +118,7 @@ describe("A merchant's first day", () => {
       await page.getByLabel("Receiving address").fill(receiver)
       await page.getByRole("button", { name: "Create account" }).click()
       await page.getByRole("heading", { name: "Your first keys" }).waitFor()
-      const publishable = await page.locator(".secret code").nth(1).innerText()
+      const publishable = (await page.locator(".secret code").nth(1).textContent()) ?? ""
       expect(publishable).toStartWith("pk_test_")
       await page.getByRole("button", { name: "I have stored them" }).click()
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
