@@ -100,7 +100,7 @@ const egressPolicy = Layer.unwrap(
   )
 )
 
-const ownPaths = [...System.systemPaths, ...Documents.documentPaths]
+const ownPaths = [...System.systemPaths, ...Documents.documentPaths, ...CheckoutPages.pagePaths]
 const paths = pathTable(endpointsOf(Api), ownPaths)
 const pathsWithDashboard = pathTable(
   [...endpointsOf(Api), ...endpointsOf(DashboardApi)],

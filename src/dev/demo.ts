@@ -201,6 +201,7 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
   if (once) return
   yield* Console.log(`
 The service stays up. Look at:
+  Playground       ${baseUrl}/playground#pk=${issued.test.publishable}
   API reference    ${baseUrl}/docs
   Payments         curl -H 'authorization: Bearer ${issued.test.secret}' ${baseUrl}/api/v1/payments
   Secret key       ${issued.test.secret}

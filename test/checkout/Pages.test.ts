@@ -1,0 +1,130 @@
+// What the service answers browsers: headers of the pages, the script and its integrity,
+// and the delivery that the playground reads.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { pagePaths } from "../../src/checkout/Pages.ts"
+import { makeShop, type Shop } from "../http/shop.ts"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+
+describe("Pages", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let production: TestService
+  let shop: Shop
+  let other: Shop
+
+  beforeAll(async () => {
+    const [database] = databases
+    if (database === undefined) throw new Error("no database")
+    const start = (environment: "development" | "production") =>
+      Effect.runPromise(Scope.provide(startService(database, { environment }), scope))
+    service = await start("development")
+    production = await start("production")
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    other = await makeShop(service, await Effect.runPromise(service.newMerchant))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  for (const path of pagePaths) {
+    test(`${path} keeps the rules of every answer`, async () => {
+      const answer = await fetch(`${service.baseUrl}${path}`)
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get("cache-control")).toBe("no-store")
+      expect(answer.headers.get("x-request-id")).toMatch(/^req_/)
+      expect((await answer.text()).length).toBeGreaterThan(50)
+      const posted = await fetch(`${service.baseUrl}${path}`, { method: "POST" })
+      expect(posted.status).toBe(405)
+      expect(posted.headers.get("allow")).toBe("GET, HEAD")
+      expect((await fetch(`${service.baseUrl}${path}?pk=pk_test_x`)).status).toBe(200)
+    })
+  }
+
+  test("/checkout.js loads from any origin, gzipped, with the integrity that is told", async () => {
+    const answer = await fetch(`${service.baseUrl}/checkout.js`)
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*")
+    expect(answer.headers.get("cross-origin-resource-policy")).toBe("cross-origin")
+    expect(answer.headers.get("content-encoding")).toBe("gzip")
+    const digest = await crypto.subtle.digest("SHA-384", await answer.arrayBuffer())
+    const told = await (await fetch(`${service.baseUrl}/checkout.js.integrity`)).text()
+    expect(told.trim()).toBe(`sha384-${Buffer.from(digest).toString("base64")}`)
+  })
+
+  test("/pay and /playground have a strict policy and no frame", async () => {
+    for (const path of ["/pay", "/playground"]) {
+      const { headers } = await fetch(`${service.baseUrl}${path}`)
+      const policy = headers.get("content-security-policy") ?? ""
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toContain("script-src 'self';")
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).not.toContain("unsafe")
+      expect(headers.get("x-frame-options")).toBe("DENY")
+      expect(headers.get("referrer-policy")).toBe("no-referrer")
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+    }
+  })
+
+  test("in production the playground asks no node", async () => {
+    const policy = async (one: TestService) =>
+      (await fetch(`${one.baseUrl}/playground`)).headers.get("content-security-policy") ?? ""
+    expect(await policy(service)).toContain("https://sepolia.base.org")
+    expect(await policy(production)).not.toContain("sepolia")
+  })
+
+  const delivery = (id: string) => `/api/v1/checkout/test-delivery?paymentId=${id}`
+
+  test("a settled payment's delivery is shown without the merchant's url or secret", async () => {
+    const registered = await shop.call({
+      method: "POST",
+      path: "/api/v1/webhook-endpoint",
+      key: shop.keys.full,
+      body: { url: "https://private-name.example.com/hook" }
+    })
+    const { payment, transactionId } = await shop.settle()
+    const read = () => shop.call({ method: "GET", path: delivery(payment.id), key: shop.keys.publishable })
+    const answer = await read()
+    expect(answer.status).toBe(200)
+    expect(JSON.parse(answer.body.delivery.payload)).toMatchObject({
+      id: answer.body.delivery.id,
+      type: "payment.settled",
+      transactionId
+    })
+    expect(answer.text).not.toContain("private-name")
+    expect(answer.text).not.toContain(registered.body.secret)
+    expect(answer.text).not.toContain("whsec_")
+  })
+
+  test("a pending payment has none yet; another merchant's is not found", async () => {
+    const { body } = await shop.open()
+    const own = await shop.call({
+      method: "GET",
+      path: delivery(body.payment.id),
+      key: shop.keys.publishable
+    })
+    expect(own.body).toEqual({ delivery: null })
+    const foreign = await shop.call({
+      method: "GET",
+      path: delivery(body.payment.id),
+      key: other.keys.publishable
+    })
+    expect(foreign.body.error.code).toBe("PAYMENT_NOT_FOUND")
+  })
+
+  test("live keys are refused, and so is everybody in production", async () => {
+    const { body } = await shop.open()
+    const live = await shop.call({
+      method: "GET",
+      path: delivery(body.payment.id),
+      key: shop.keys.livePublishable
+    })
+    expect(live.body.error.code).toBe("LIVE_MODE_NO_TEST_FUNDS")
+    const there = await makeShop(production, await Effect.runPromise(production.newMerchant))
+    const opened = await there.open()
+    const refused = await there.call({
+      method: "GET",
+      path: delivery(opened.body.payment.id),
+      key: there.keys.publishable
+    })
+    expect(refused.body.error.code).toBe("NOT_FOUND")
+  })
+})

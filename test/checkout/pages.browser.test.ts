@@ -1,0 +1,142 @@
+// The hosted pages in real Chromium: /pay for merchants who link, /playground for trying.
+import { describe, expect } from "bun:test"
+import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { checkoutSuite } from "./browserWorld.ts"
+import { press, toReview, untilState } from "./checkoutWorld.ts"
+
+const { browserTest, world } = checkoutSuite()
+
+describe("/pay", () => {
+  browserTest("pays from a link, and leads back to the shop", async () => {
+    const { baseUrl, context, createIntent, keys, shopUrl, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(request.url()))
+    const { token } = await createIntent()
+    await page.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
+    await toReview(page)
+    const shop = shopUrl.replace("127.0.0.1", "localhost")
+    expect(await page.getByRole("link", { name: "Return to" }).getAttribute("href")).toBe(`${shop}/thanks`)
+    await expectNoAxeViolations(page)
+    await screenshot(page, "pay-light-360")
+    await page.reload()
+    await untilState(page, "review")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    // The token is in no address that a server sees.
+    expect(asked.filter((url) => url.includes(token.slice(0, 40)) && !url.includes("#"))).toEqual([])
+    await browser.route(`${shop}/**`, (route) => route.fulfill({ body: "Thank you" }))
+    await press(page, "Done")
+    await page.waitForURL(`${shop}/thanks`)
+    world().complaints.splice(0)
+    await browser.close()
+  })
+
+  browserTest("makes no link of an address that is none to follow", async () => {
+    const { baseUrl, context, createIntent, keys } = world()
+    const browser = await context([])
+    await browser.route("**/api/v1/payments", async (route) => {
+      if (route.request().method() !== "POST") return route.fallback()
+      const answer = await route.fetch()
+      const { payment } = await answer.json()
+      return route.fulfill({
+        response: answer,
+        json: { payment: { ...payment, intentUrl: "javascript:alert(1)" } }
+      })
+    })
+    const page = await browser.newPage()
+    await page.goto(`${baseUrl}/pay#token=${(await createIntent()).token}&key=${keys.test.publishable}`)
+    await untilState(page, "connect")
+    expect(await page.getByRole("link").count()).toBe(0)
+    await browser.close()
+  })
+
+  browserTest("says that a link is incomplete", async () => {
+    const { baseUrl, context } = world()
+    const browser = await context([])
+    const page = await browser.newPage()
+    await page.goto(`${baseUrl}/pay#token=abc`)
+    await page.getByText("This payment link is incomplete.").waitFor()
+    await expectNoAxeViolations(page)
+    await browser.close()
+  })
+
+  browserTest("and /playground show themselves in no frame", async () => {
+    const { baseUrl, context, shopUrl } = world()
+    const browser = await context([])
+    await browser.route(`${shopUrl}/frames`, (route) =>
+      route.fulfill({
+        contentType: "text/html",
+        body: `<iframe src="${baseUrl}/pay"></iframe><iframe src="${baseUrl}/playground"></iframe>`
+      })
+    )
+    const page = await browser.newPage()
+    await page.goto(`${shopUrl}/frames`, { waitUntil: "load" })
+    const inside = await Promise.all(
+      page
+        .frames()
+        .slice(1)
+        .map((frame) => frame.locator("main").count())
+    )
+    expect(inside).toEqual([0, 0])
+    world().complaints.splice(0)
+    await browser.close()
+  })
+})
+
+describe("/playground", () => {
+  browserTest("pays with one click and nothing installed, and shows the webhook", async () => {
+    const { baseUrl, chain, complaints, context, keys } = world()
+    const browser = await context([])
+    const page = await browser.newPage()
+    await page.goto(`${baseUrl}/playground#pk=${keys.test.publishable}`)
+    await press(page, "Playground wallet")
+    await untilState(page, "needs-funds")
+    await press(page, "Get $10.00 test USDC")
+    await untilState(page, "review")
+    await page.reload()
+    await untilState(page, "review")
+    await press(page, "Pay $1.00")
+    await untilState(page, "settled")
+    await page.getByText("delivered", { exact: true }).waitFor()
+    expect(await page.locator("#payload").textContent()).toContain('"type": "payment.settled"')
+    expect(await page.locator("#attempts").textContent()).toContain("Attempt 1 of 3: 204")
+    expect(await page.locator("#page-code").textContent()).toContain('integrity="sha384-')
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [320, 360, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
+        await screenshot(page, `playground-${colorScheme}-${width}`)
+      }
+      await expectNoAxeViolations(page)
+    }
+    // In development the built-in wallet asks the node that the service names; nobody else is asked.
+    const node = complaints.splice(0).filter((one) => !one.includes(new URL(world().node.url).host))
+    expect(node).toEqual([])
+    expect(chain.rpcUrl).toStartWith("http://127.0.0.1")
+    await browser.close()
+  })
+
+  browserTest("takes the key from its field, and says what is wrong with it", async () => {
+    const { baseUrl, complaints, context, keys } = world()
+    const browser = await context([])
+    const page = await browser.newPage()
+    await page.goto(`${baseUrl}/playground`)
+    await page.getByLabel("Test publishable key").fill("pk_test_wrong")
+    await press(page, "New payment")
+    await page.getByText("The API key is missing, malformed, unknown or revoked.").waitFor()
+    await page.getByLabel("Test publishable key").fill(keys.live.publishable)
+    await press(page, "New payment")
+    await page.getByText("The playground works on Testnet only.").waitFor()
+    await page.getByLabel("Test publishable key").fill(keys.test.publishable)
+    await page.getByText("5.00").click()
+    await press(page, "New payment")
+    await untilState(page, "connect")
+    expect(await page.locator("quittance-checkout .amount").textContent()).toContain("$5.00")
+    await expectNoAxeViolations(page)
+    complaints.splice(0)
+    await browser.close()
+  })
+})
