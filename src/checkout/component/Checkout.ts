@@ -473,7 +473,7 @@ export class Checkout {
       return
     const { epoch } = this.model
     const notSent = (notice: MessageKey, chainId?: number) => tell({ type: "NotSent", notice, chainId })
-    let identity: Identity
+    let provider: Eip1193Provider
     let attempt: Attempt
     try {
       const earlier = readAttempt(payment.id)
@@ -486,8 +486,8 @@ export class Checkout {
       if (now.status !== "pending" || reportedElsewhere(now, disowned))
         return tell({ type: "Superseded", payment: now })
 
-      const provider = this.#provider
-      identity = await this.#identify(account)
+      provider = this.#provider
+      const identity = await this.#identify(account)
       tell({ type: "Asking", step: "transfer" })
       const [accounts, chainId] = await Promise.all([
         ask(provider, "eth_accounts").then(accountsOf),
@@ -520,16 +520,16 @@ export class Checkout {
       const failure = failureOf(error)
       return notSent(nothingSent[failure] ?? "noticeNoNetwork")
     }
-    await this.#sendTransfer(attempt, claims, atomicOf(payment.amount), tell)
+    await this.#sendTransfer(provider, attempt, claims, atomicOf(payment.amount), tell)
   }
 
   async #sendTransfer(
+    provider: Eip1193Provider,
     attempt: Attempt,
     { receiver, token }: IntentClaims,
     atomic: bigint,
     tell: (message: Message) => void
   ): Promise<void> {
-    const provider = this.#provider
     try {
       const hash = await ask(provider, "eth_sendTransaction", [
         {
@@ -545,7 +545,7 @@ export class Checkout {
       writeAttempt(sent)
       // However late the wallet answers: the money has moved.
       this.send({ type: "Sent", attempt: sent })
-      await this.#noteNonce(sent, hash)
+      await this.#noteNonce(provider, sent, hash)
     } catch (error) {
       const notice = nothingSent[failureOf(error)]
       if (notice === undefined) return tell({ type: "Unclear", attempt })
@@ -558,8 +558,8 @@ export class Checkout {
   }
 
   /** Wallets may ignore the nonce they are given; what follows goes by the one they used. */
-  async #noteNonce(attempt: Attempt, hash: Hex): Promise<void> {
-    const nonce = await nonceOf(this.#provider, hash).catch(() => undefined)
+  async #noteNonce(provider: Eip1193Provider, attempt: Attempt, hash: Hex): Promise<void> {
+    const nonce = await nonceOf(provider, hash).catch(() => undefined)
     if (nonce === undefined || nonce === attempt.nonce) return
     if (readAttempt(attempt.paymentId)?.hash === hash) writeAttempt({ ...attempt, nonce })
   }

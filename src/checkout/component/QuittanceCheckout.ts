@@ -106,11 +106,11 @@ export class QuittanceCheckout extends HTMLElement {
     const before = this.#shown
     this.#shown = model
     this.#draw(checkout)
+    this.dataset["state"] = model.state
     if (before === undefined) return
     if (before.state === "loading" && model.state !== "loading") this.#emit("ready")
     if (before.payment === undefined && model.payment !== undefined) this.#emit("opened")
     if (before.state === model.state) return
-    this.dataset["state"] = model.state
     this.#emit("statechange")
     if (model.state === "settled") this.#emit("settled")
     if (model.state === "failed" || model.state === "expired") this.#emit("failed")

@@ -216,6 +216,10 @@ export const beforePayment: ReadonlySet<CheckoutState> = new Set([
 /** Nothing is under way that may move money. */
 const mayPay = (model: Model): boolean => beforePayment.has(model.state) && model.attempt === undefined
 
+/** The chain is asked about an attempt, which takes the buyer's wallet. */
+const looking = ({ attempt, busy, step }: Model): boolean =>
+  attempt?.hash === null && (busy === "checking" || step === "unsure")
+
 const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model => ({
   ...model,
   step: undefined,
@@ -239,7 +243,8 @@ const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {
   if (payment.status === "settled")
     return [leave(model, "settled", { payment, attempt: undefined }), forgetting(model)]
   if (payment.status === "failed") {
-    return payment.failureReason === "expired"
+    // Money may have been sent for it all the same: the buyer is told whom to ask.
+    return payment.failureReason === "expired" && model.attempt === undefined
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]
   }
@@ -472,6 +477,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (account === model.account) return [model, []]
       const changed = { ...model, account, identified }
       const interrupted = model.state === "awaiting-signature" && model.step === "identity"
+      if (looking(model)) return proceed({ ...changed, epoch: model.epoch + 1 })
       if (!interrupted && !beforePayment.has(model.state)) return [changed, []]
       const key = account === undefined ? "noticeDisconnected" : "noticeAccountChanged"
       const [next, commands] = proceed(
@@ -482,6 +488,7 @@ export const transition = (model: Model, message: Message): Next => {
     }
     case "ChainChanged":
       if (message.chainId === model.chainId) return [model, []]
+      if (looking(model)) return proceed({ ...model, chainId: message.chainId, epoch: model.epoch + 1 })
       if (!beforePayment.has(model.state) || model.account === undefined)
         return [{ ...model, chainId: message.chainId }, []]
       return proceed({ ...model, chainId: message.chainId, epoch: model.epoch + 1 })

@@ -86,7 +86,8 @@ const screens = (model: Model, tools: ViewTools) => {
       spinner(),
       t(key)
     )
-  const cancel = button("quiet", "cancel", { type: "Cancel" })
+  // Once the wallet was asked, nobody can promise that nothing is charged.
+  const cancel = model.attempt === undefined ? button("quiet", "cancel", { type: "Cancel" }) : undefined
   const code = (hex: string) => h("bdi", { class: "code", title: hex, dir: "ltr" }, shortened(hex))
   const row = (key: MessageKey, ...value: ReadonlyArray<Child>) =>
     h("div", { class: "row" }, h("dt", {}, t(key)), h("dd", {}, ...value))
