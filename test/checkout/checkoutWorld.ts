@@ -32,6 +32,8 @@ export interface CheckoutWorld {
   readonly keys: FirstKeys
   /** `payment.settled` deliveries that the shop got. */
   readonly delivered: Array<Delivery>
+  /** Further pages of the shop, by path. */
+  readonly pages: Map<string, { readonly body: string; readonly headers: Readonly<Record<string, string>> }>
   /** What browsers asked of other origins than service and shop, and CSP violations. */
   readonly complaints: Array<string>
   readonly createIntent: (amount?: string, env?: "test" | "live") => Promise<{ token: string; id: string }>
@@ -85,6 +87,7 @@ const make = Effect.gen(function* () {
   const baseUrl = `http://127.0.0.1:${port}`
   const delivered: Array<Delivery> = []
   const complaints: Array<string> = []
+  const pages: CheckoutWorld["pages"] = new Map()
 
   const csp = [
     "default-src 'none'",
@@ -101,6 +104,8 @@ const make = Effect.gen(function* () {
         hostname: "127.0.0.1",
         fetch: async (request) => {
           const { pathname, searchParams } = new URL(request.url)
+          const found = pages.get(pathname)
+          if (found !== undefined) return new Response(found.body, { headers: found.headers })
           const typed = (type: string) => ({ headers: { "content-type": type } })
           switch (pathname) {
             case "/webhooks":
@@ -166,6 +171,7 @@ const make = Effect.gen(function* () {
     keys,
     delivered,
     complaints,
+    pages,
     createIntent: async (amount = "10.00", env = "test") => {
       const { intentToken } = await api(
         "/payment-intents",

@@ -1,5 +1,6 @@
 // The hosted pages in real Chromium: /pay for merchants who link, /playground for trying.
-import { describe, expect } from "bun:test"
+import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
 import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
@@ -137,6 +138,67 @@ describe("/playground", () => {
     expect(await page.locator("quittance-checkout .amount").textContent()).toContain("$5.00")
     await expectNoAxeViolations(page)
     complaints.splice(0)
+    await browser.close()
+  })
+})
+
+describe("The README's page", () => {
+  const example = (name: string) => Bun.file(join(import.meta.dir, "../examples", name)).text()
+
+  test("is shown as it runs", async () => {
+    const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
+    for (const name of ["checkout.html", "order.js"]) expect(readme).toContain((await example(name)).trim())
+  })
+
+  browserTest("embeds the checkout, under the policy and integrity of the README", async () => {
+    const { baseUrl, context, createIntent, keys, pages, shopUrl, wallet } = world()
+    const { token } = await createIntent()
+    const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
+    const html = (await example("checkout.html"))
+      .replace("eyJ…", token)
+      .replace("pk_test_…", keys.test.publishable)
+      .replace('src="https://pay.example.com', `integrity="${integrity}" src="${baseUrl}`)
+    const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
+    const policy = /^script-src 'self' https:\/\/pay\.example\.com.*$/m.exec(readme)?.[0] ?? ""
+    const browser = await context([await wallet()])
+    const headers = {
+      "content-type": "text/html",
+      "content-security-policy": `default-src 'none'; ${policy.replaceAll("https://pay.example.com", baseUrl)}`
+    }
+    pages.set("/order", { headers, body: html })
+    pages.set("/order.js", {
+      headers: { "content-type": "text/javascript" },
+      body: await example("order.js")
+    })
+    const page = await browser.newPage()
+    await page.goto(`${shopUrl}/order`)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await page.title()).toMatch(/^Paid: PAY-/)
+    await press(page, "Done")
+    await page.waitForURL(`${shopUrl}/orders/1042`)
+    await browser.close()
+  })
+
+  browserTest("is themed by custom properties and parts", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await open(browser, (await createIntent()).token, "&theme=dark")
+    await toReview(page)
+    await page.evaluate(`{
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync("quittance-checkout { --quittance-accent: rgb(1, 2, 3) } quittance-checkout::part(amount) { color: rgb(4, 5, 6) }")
+      document.adoptedStyleSheets = [sheet]
+    }`)
+    const style = (selector: string, property: string) =>
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelector("quittance-checkout").shadowRoot.querySelector("${selector}"))["${property}"]`
+      )
+    expect(await style("button.primary", "backgroundColor")).toBe("rgb(1, 2, 3)")
+    expect(await style(".amount", "color")).toBe("rgb(4, 5, 6)")
+    // The page is light; the theme is the element's own.
+    expect(await style(".card", "backgroundColor")).toBe("rgb(22, 23, 29)")
     await browser.close()
   })
 })

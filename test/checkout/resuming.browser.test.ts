@@ -339,3 +339,72 @@ describe("Two tabs at once", () => {
     await browser.close()
   })
 })
+
+describe("While it is not known whether the transfer went out", () => {
+  browserTest("a wallet that is locked or on another chain leads back to it", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", never)
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+    // Locked after a reload: the page asks for the same wallet, and promises nothing.
+    buyer.connected = false
+    await page.reload()
+    await page.getByText("Connect the wallet you were paying with").last().waitFor()
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0)
+    buyer.chainId = 1
+    await press(page, "Test Wallet")
+    await untilState(page, "wrong-network")
+    await press(page, "Switch network")
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    await buyer.emit(page, "chainChanged", "0x1")
+    await untilState(page, "wrong-network")
+    await buyer.emit(page, "chainChanged", "0x14a34")
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    await buyer.emit(page, "accountsChanged", [])
+    await page.getByText("Connect the wallet you were paying with").last().waitFor()
+    await press(page, "Test Wallet")
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    await press(page, "Check again")
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    buyer.behave("eth_sendTransaction", undefined)
+    await press(page, "Send again")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("a nonce that went to something else leads to a fresh start, with a fresh nonce", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", never)
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+    const other = await buyer.account.signTransaction({
+      chainId: 84532,
+      to: buyer.account.address,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: 3_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n
+    })
+    await buyer.rpc("eth_sendRawTransaction", [other])
+    await page.reload()
+    await untilState(page, "cancelled")
+    await page.getByText("Your payment did not go out.").last().waitFor()
+    buyer.behave("eth_sendTransaction", undefined)
+    await press(page, "Start again")
+    await untilState(page, "review")
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+})
