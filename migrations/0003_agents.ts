@@ -23,7 +23,7 @@ export default Effect.gen(function* () {
       cap_per_payment numeric(20, 0) NOT NULL CHECK (cap_per_payment > 0),
       cap_per_day numeric(20, 0) NOT NULL CHECK (cap_per_day > 0),
       allowed_hosts text[],
-      allowed_payees bytea[],
+      allowed_payees text[],
       status text NOT NULL CHECK (status IN ('active', 'paused', 'revoked')),
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL

@@ -1,14 +1,27 @@
 // The whole HTTP contract, group by group. Handlers live in each room's Http.ts.
 import { HttpApi, OpenApi } from "effect/http-api"
+import { AgentApi, AgentTestRailApi } from "./agents/Api.ts"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
 import { compactDocument } from "./http/openApiDocument.ts"
 import { Answers } from "./http/RequestRules.ts"
 import { PaymentIntentsApi } from "./intents/Api.ts"
 import { PaymentsApi } from "./payments/Api.ts"
 import { WebhookEndpointApi } from "./webhooks/Api.ts"
+import { X402Api, X402PaymentApi } from "./x402/Api.ts"
 
 export class Api extends HttpApi.make("quittance")
-  .add(PaymentIntentsApi, PaymentsApi, WebhookEndpointApi, CheckoutApi, TestRailApi, PlaygroundApi)
+  .add(
+    PaymentIntentsApi,
+    PaymentsApi,
+    WebhookEndpointApi,
+    CheckoutApi,
+    TestRailApi,
+    PlaygroundApi,
+    AgentApi,
+    AgentTestRailApi,
+    X402Api,
+    X402PaymentApi
+  )
   .prefix("/api/v1")
   .middleware(Answers)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })

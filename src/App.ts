@@ -6,6 +6,12 @@ import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "./Api.ts"
 import { AppConfig } from "./AppConfig.ts"
+import * as AgentReconciler from "./agents/AgentReconciler.ts"
+import { AgentRepo } from "./agents/AgentRepo.ts"
+import { Agents } from "./agents/Agents.ts"
+import { AgentWallets } from "./agents/AgentWallets.ts"
+import * as AgentsHttp from "./agents/Http.ts"
+import { Releases } from "./agents/Releases.ts"
 import { AlertRepo } from "./alerts/AlertRepo.ts"
 import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
@@ -55,6 +61,13 @@ import { Resolver } from "./webhooks/Resolver.ts"
 import { WebhookEndpoints } from "./webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "./webhooks/WebhookRepo.ts"
 import { WebhookSender } from "./webhooks/WebhookSender.ts"
+import { AuthorizationChain } from "./x402/AuthorizationChain.ts"
+import { Facilitator } from "./x402/Facilitator.ts"
+import * as X402Http from "./x402/Http.ts"
+import { Relayer } from "./x402/Relayer.ts"
+import { RelayerRepo } from "./x402/RelayerRepo.ts"
+import { SettlementRepo } from "./x402/SettlementRepo.ts"
+import { Settlements } from "./x402/Settlements.ts"
 
 const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
   disagreement: "rpc_disagreement",
@@ -116,7 +129,9 @@ const routes = Layer.mergeAll(
       IntentsHttp.layer.pipe(narrowed(PaymentIntents, AppConfig, ...middlewares)),
       PaymentsHttp.layer.pipe(narrowed(Payments, PaymentRepo, AppConfig, ...middlewares)),
       WebhooksHttp.layer.pipe(narrowed(WebhookEndpoints, RateLimiter, ...middlewares)),
-      CheckoutHttp.layer
+      CheckoutHttp.layer,
+      AgentsHttp.layer,
+      X402Http.layer
     ]),
     Layer.provide([
       AuthorizationLive.layer,
@@ -142,6 +157,23 @@ const services = Layer.mergeAll(Payments.layer, WebhookEndpoints.layer, PaymentI
   Layer.provideMerge(SecretBox.layer)
 )
 
+/** x402 on the chain: the facilitator, and what ends agents' reservations. */
+const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.layer).pipe(
+  Layer.provide(Settlements.layer),
+  Layer.provide(Relayer.layer),
+  Layer.provide([
+    AuthorizationChain.layer.pipe(Layer.provide(ContractSignatures.layer)),
+    SettlementRepo.layer,
+    RelayerRepo.layer,
+    AgentRepo.layer,
+    AgentWallets.layer
+  ]),
+  Layer.provide(services)
+)
+
+/** Agents in the database, and what they sign. */
+const agents = Agents.layer.pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer]))
+
 const workers = Layer.mergeAll(DeliveryWorker.layer, AttemptPruning.layer, Reconciler.layer)
 
 /** Strict paths: no trailing slash, no doubled slashes, letter case counts. */
@@ -161,7 +193,8 @@ const real = Layer.mergeAll(
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   rateLimiter,
-  Faucet.layer.pipe(Layer.provide(FaucetRepo.layer))
+  Faucet.layer.pipe(Layer.provide(FaucetRepo.layer)),
+  agents
 ).pipe(
   Layer.provideMerge(rpcPool),
   Layer.provide(chainAlerts),
@@ -206,12 +239,12 @@ export const layer: Layer.Layer<
   Layer.Success<typeof real>,
   Layer.Error<typeof real> | HttpServerError.ServeError,
   AppConfig
-> = layerHttp.pipe(Layer.provide(configuredServer), Layer.provideMerge(real))
+> = layerHttp.pipe(Layer.provide([configuredServer, x402]), Layer.provideMerge(real))
 
 /** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
 export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers).pipe(
   Layer.provide(services),
-  Layer.provide(HttpServer.layerServices)
+  Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices])
 )
 
 /** What the operator's commands need: the database and what is kept in it. */

@@ -3,6 +3,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { isIP } from "node:net"
 import { join } from "node:path"
+import { entropyToMnemonic, validateMnemonic } from "@scure/bip39"
+import { wordlist } from "@scure/bip39/wordlists/english"
 import { Context, Data, Duration, Effect, Layer, Option, Redacted, Schema, SchemaGetter } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
@@ -40,6 +42,8 @@ export interface AppConfigShape {
     readonly usdcAtomic: bigint
     readonly gasWei: bigint
   }
+  /** Agents' wallets are derived from it; without it there are no agents and no facilitator. */
+  readonly agentWalletMnemonic: Option.Option<Redacted.Redacted<string>>
   readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
   /** Secrets are base64 of 32 bytes. */
   readonly encryptionKeys: ReadonlyArray<KeyedSecret>
@@ -135,7 +139,11 @@ const toKeyedSecrets = (all: ReadonlyArray<string>): ReadonlyArray<KeyedSecret> 
   })
 
 const SecretsFile = Schema.fromJsonString(
-  Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
+  Schema.Struct({
+    intentTokenSecrets: Schema.String,
+    encryptionKeys: Schema.String,
+    agentWalletMnemonic: Schema.String
+  })
 )
 
 /** Development secrets, generated once into `DATA_DIR/secrets.json`; whoever writes first wins. */
@@ -144,12 +152,13 @@ const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
   const path = join(dataDir, "secrets.json")
   const fresh = {
     intentTokenSecrets: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
-    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`
+    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
+    agentWalletMnemonic: entropyToMnemonic(yield* random.randomBytes(16), wordlist)
   }
   const refusal = (cause: unknown) =>
     new ConfigRefusal({
       variable: "DATA_DIR",
-      message: `DATA_DIR: cannot keep development secrets in ${path} (${cause instanceof Error ? cause.message : "unreadable"}). Make the directory writable or set INTENT_TOKEN_SECRETS and ENCRYPTION_KEYS.`
+      message: `DATA_DIR: cannot keep development secrets in ${path} (${cause instanceof Error ? cause.message : "unreadable"}). Make the directory writable or set INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS and AGENT_WALLET_MNEMONIC.`
     })
   const text = yield* Effect.try({
     try: () => {
@@ -234,8 +243,14 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   if (production && Option.isNone(intentTokens))
     return yield* refuse("INTENT_TOKEN_SECRETS", intentTokenWants)
   if (production && Option.isNone(encryption)) return yield* refuse("ENCRYPTION_KEYS", encryptionWants)
-  const generated =
-    Option.isSome(intentTokens) && Option.isSome(encryption) ? undefined : yield* developmentSecrets(dataDir)
+  const mnemonic = yield* read(
+    "AGENT_WALLET_MNEMONIC",
+    Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
+    "a BIP-39 mnemonic of 12 to 24 English words"
+  )
+  const complete =
+    Option.isSome(intentTokens) && Option.isSome(encryption) && (production || Option.isSome(mnemonic))
+  const generated = complete ? undefined : yield* developmentSecrets(dataDir)
 
   const webhookAllowedHosts = yield* readOr(
     "WEBHOOK_ALLOWED_HOSTS",
@@ -323,6 +338,10 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       usdcAtomic: BigInt(faucetUsdc) * 1_000_000n,
       gasWei: BigInt(gasWei)
     },
+    agentWalletMnemonic: Option.map(
+      Option.orElse(mnemonic, () => Option.fromNullishOr(generated?.agentWalletMnemonic)),
+      (words) => Redacted.make(words)
+    ),
     intentTokenSecrets: toKeyedSecrets(
       Option.getOrElse(intentTokens, () => [generated?.intentTokenSecrets ?? ""])
     ),

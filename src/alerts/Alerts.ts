@@ -14,7 +14,8 @@ export const alertKinds = [
   "wrong_chain",
   "faucet_empty",
   "faucet_not_configured",
-  "faucet_wallet_shared"
+  "faucet_wallet_shared",
+  "relayer_empty"
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 

@@ -134,6 +134,26 @@ export const errorCodes = {
     retryable: false,
     summary: "The payment exceeds the agent's cap. Raise the cap or wait until the rolling window has room."
   },
+  AGENT_PAUSED: {
+    status: 403,
+    retryable: false,
+    summary: "The agent is paused and signs nothing. Its merchant resumes it."
+  },
+  AGENT_HOST_NOT_ALLOWED: {
+    status: 403,
+    retryable: false,
+    summary: "The agent may not pay this host. `details` names it and those it may pay."
+  },
+  AGENT_PAYEE_NOT_ALLOWED: {
+    status: 403,
+    retryable: false,
+    summary: "The agent may not pay this address. `details` names it and those it may pay."
+  },
+  LIVE_MODE_GATED: {
+    status: 403,
+    retryable: false,
+    summary: "Mainnet execution is gated: agents and x402 pay on Testnet only. Use a test key."
+  },
   PAYMENT_NOT_FOUND: {
     status: 404,
     retryable: false,
@@ -143,6 +163,11 @@ export const errorCodes = {
     status: 404,
     retryable: false,
     summary: "No webhook endpoint is registered for the key's environment. Create one first."
+  },
+  AGENT_PAYMENT_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "The agent has signed no payment with this id."
   },
   NOT_FOUND: {
     status: 404,
@@ -174,6 +199,12 @@ export const errorCodes = {
     retryable: true,
     summary:
       "The delivery is being sent or waits for its next attempt. Resend it when it has finished, and with an endpoint registered."
+  },
+  AGENT_REQUEST_CONFLICT: {
+    status: 409,
+    retryable: false,
+    summary:
+      "This request id has signed another payment. Use a new request id for each request; repeat one only with the same resource and requirements."
   },
   PAYMENT_REPORT_CONFLICT: {
     status: 409,
@@ -209,6 +240,12 @@ export const errorCodes = {
     summary:
       "The transaction does not pay this payment. `reason` and `details` name the field, what was expected and what the chain shows."
   },
+  X402_REQUIREMENTS_UNSUPPORTED: {
+    status: 422,
+    retryable: false,
+    summary:
+      "None of the ways to pay that the resource accepts can be used: scheme `exact` with USDC on the network of the key's environment. `details` names what was expected and found."
+  },
   RATE_LIMITED: {
     status: 429,
     retryable: true,
@@ -230,6 +267,11 @@ export const errorCodes = {
     retryable: true,
     summary:
       "The chain's RPC does not answer. A report made meanwhile is kept and checked. Wait for the seconds in `retry-after`."
+  },
+  AGENTS_NOT_CONFIGURED: {
+    status: 503,
+    retryable: false,
+    summary: "Agents are off: the operator sets AGENT_WALLET_MNEMONIC to turn them on."
   },
   FAUCET_UNAVAILABLE: {
     status: 503,

@@ -58,6 +58,18 @@ export class EnvironmentMismatch extends define("EnvironmentMismatch", "ENVIRONM
 export class PlaygroundTestnetOnly extends define("PlaygroundTestnetOnly", "PLAYGROUND_TESTNET_ONLY") {}
 export class LiveModeNoTestFunds extends define("LiveModeNoTestFunds", "LIVE_MODE_NO_TEST_FUNDS") {}
 export class IntentTokenKeyMismatch extends define("IntentTokenKeyMismatch", "INTENT_TOKEN_KEY_MISMATCH") {}
+export class AgentCapExceeded extends define("AgentCapExceeded", "AGENT_CAP_EXCEEDED") {}
+export class AgentPaused extends define("AgentPaused", "AGENT_PAUSED") {}
+export class AgentHostNotAllowed extends define("AgentHostNotAllowed", "AGENT_HOST_NOT_ALLOWED") {}
+export class AgentPayeeNotAllowed extends define("AgentPayeeNotAllowed", "AGENT_PAYEE_NOT_ALLOWED") {}
+export class LiveModeGated extends define("LiveModeGated", "LIVE_MODE_GATED") {}
+export class AgentPaymentNotFound extends define("AgentPaymentNotFound", "AGENT_PAYMENT_NOT_FOUND") {}
+export class AgentRequestConflict extends define("AgentRequestConflict", "AGENT_REQUEST_CONFLICT") {}
+export class X402RequirementsUnsupported extends define(
+  "X402RequirementsUnsupported",
+  "X402_REQUIREMENTS_UNSUPPORTED"
+) {}
+export class AgentsNotConfigured extends define("AgentsNotConfigured", "AGENTS_NOT_CONFIGURED") {}
 export class PaymentNotFound extends define("PaymentNotFound", "PAYMENT_NOT_FOUND") {}
 export class WebhookEndpointNotFound extends define(
   "WebhookEndpointNotFound",

@@ -1,8 +1,9 @@
 // What became of a broadcast transaction. That the money moved is said only over a
 // receipt of a version that we signed; that it was lost, only after a second look.
 import { Clock, DateTime, Duration, Effect } from "effect"
+import type { Sighting } from "../chain/HotWallet.ts"
 import { type FaucetRepo, type OutgoingTransaction, versionsOf } from "./FaucetRepo.ts"
-import type { FaucetWallet, Sighting } from "./FaucetWallet.ts"
+import type { FaucetWallet } from "./FaucetWallet.ts"
 
 const open: Sighting = { outcome: "open" }
 

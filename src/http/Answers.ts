@@ -9,7 +9,7 @@ import { type CodedError, type ErrorDetail, InternalError, InvalidRequest } from
 import { errorBody } from "./ErrorResponse.ts"
 import { RequestId } from "./RequestContext.ts"
 import { Answers } from "./RequestRules.ts"
-import { access } from "./routes.ts"
+import { isCrossOrigin } from "./routes.ts"
 
 /** True for the tagged errors of the catalogue. */
 export const isCodedError = (error: unknown): error is CodedError =>
@@ -67,14 +67,15 @@ export const commonHeaders = (requestId: string) => ({
 
 export const crossOriginHeaders = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "retry-after, x-request-id"
+  "access-control-expose-headers":
+    "retry-after, x-request-id, payment-required, payment-response, x-payment-response"
 }
 
 export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
   Answers,
   Effect.map(AppConfig, ({ baseUrl }) => (httpEffect, { endpoint, group }) => {
     const name = `${group.identifier}.${endpoint.identifier}`
-    const crossOrigin = access[name]?.crossOrigin === true || group.identifier === "playground"
+    const crossOrigin = isCrossOrigin(name)
     const withCors = (response: HttpServerResponse.HttpServerResponse) =>
       crossOrigin ? HttpServerResponse.setHeaders(response, crossOriginHeaders) : response
     const answer = (error: CodedError) =>

@@ -34,7 +34,9 @@ const unrouted = (
       headers: {
         ...crossOriginHeaders,
         "access-control-allow-methods": open.join(", "),
-        "access-control-allow-headers": "authorization, content-type, x-request-id",
+        // x402 clients in browsers send the last of these as a request header.
+        "access-control-allow-headers":
+          "authorization, content-type, x-request-id, payment-signature, x-payment, access-control-expose-headers",
         "access-control-max-age": "86400"
       }
     })

@@ -80,7 +80,7 @@ const errorAnswer = (status: string, content: unknown) => {
 
 const answer = (status: string, response: unknown) => {
   if (!isJson(response)) return response
-  if (Number(status) >= 400) return errorAnswer(status, response["content"])
+  if (Number(status) >= 400 && status !== "402") return errorAnswer(status, response["content"])
   const content = response["content"]
   return {
     ...response,
@@ -94,7 +94,8 @@ const successes: Readonly<Record<string, string>> = {
   "200": "Done.",
   "201": "Created.",
   "202": "Noted; the payment is still pending and `error.code` says why.",
-  "204": "Done; no body."
+  "204": "Done; no body.",
+  "402": "Pay by x402: version 1 in the body, version 2 in the header `PAYMENT-REQUIRED`."
 }
 
 const errorEnvelope = {

@@ -1,6 +1,6 @@
 // Which methods each path takes, for 405 answers and preflights.
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import { access } from "./routes.ts"
+import { isCrossOrigin } from "./routes.ts"
 
 export interface PathMethods {
   readonly pattern: RegExp
@@ -52,7 +52,7 @@ export const pathTable = (
     const { methods, crossOrigin } = entry(path)
     methods.add(method)
     if (method === "GET") methods.add("HEAD")
-    if (access[name]?.crossOrigin === true || name.startsWith("playground.")) crossOrigin.add(method)
+    if (isCrossOrigin(name)) crossOrigin.add(method)
   }
   return [...table.values()]
 }

@@ -25,7 +25,20 @@ export const access: Readonly<Record<string, Access>> = {
   "webhookEndpoint.delete": { kinds: ["secret"], manage: true },
   "webhookEndpoint.test": { kinds: ["secret"], manage: true },
   "checkout.context": { kinds: ["publishable"], crossOrigin: true },
+  "agent.retrieve": { kinds: ["agent"] },
+  "agent.pay": { kinds: ["agent"] },
+  "agent.release": { kinds: ["agent"] },
+  "agentTestRail.funds": { kinds: ["agent"], testRail: true },
+  "x402.supported": { kinds: ["secret"] },
+  "x402.verify": { kinds: ["secret"] },
+  "x402.settle": { kinds: ["secret"], manage: true },
   "testRail.balance": { kinds: ["publishable"], crossOrigin: true, testRail: true },
   "testRail.delivery": { kinds: ["publishable"], crossOrigin: true, testRail: true },
   "testRail.funds": { kinds: ["publishable"], crossOrigin: true, testRail: true }
 }
+
+/** Endpoints that take a publishable key as the query parameter `pk`, and are open to every origin. */
+const keyInQuery: ReadonlySet<string> = new Set(["playground.intent", "x402Payment.pay"])
+
+export const isCrossOrigin = (name: string): boolean =>
+  access[name]?.crossOrigin === true || keyInQuery.has(name)

@@ -3,17 +3,11 @@
 import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import type { Address, Env } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import { InvalidApiKey } from "../domain/Errors.ts"
-import {
-  type ApiKey,
-  type KeyKind,
-  type Merchant,
-  MerchantId,
-  type Permission,
-  type Principal
-} from "../domain/Merchant.ts"
-import { generateKey, hashKey, keyPrefix, parseKey } from "./KeyFormat.ts"
+import { type ApiKey, type Merchant, MerchantId, type Principal } from "../domain/Merchant.ts"
+import { issueKey, type KeyTerms } from "./issueKey.ts"
+import { hashKey, parseKey } from "./KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyRepo.ts"
 
 export interface NewMerchant {
@@ -43,10 +37,7 @@ export class KeyAuth extends Context.Service<
     readonly createMerchant: (
       merchant: NewMerchant
     ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: FirstKeys }>
-    readonly createKey: (
-      merchantId: MerchantId,
-      key: { readonly kind: KeyKind; readonly env: Env; readonly permission: Permission }
-    ) => Effect.Effect<IssuedKey>
+    readonly createKey: (merchantId: MerchantId, key: KeyTerms) => Effect.Effect<IssuedKey>
     /** Revokes a key and issues its successor at once. None where the key is unknown or revoked. */
     readonly rotateKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<Option.Option<IssuedKey>>
     /** Whether there was a current key to revoke. */
@@ -185,25 +176,7 @@ export class KeyAuth extends Context.Service<
 const makeIssuer = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
-  const key = Effect.fnUntraced(function* (input: {
-    readonly kind: KeyKind
-    readonly env: Env
-    readonly permission: Permission
-  }) {
-    const text = yield* generateKey(input.kind, input.env).pipe(
-      Effect.provideService(SecureRandom.SecureRandom, random)
-    )
-    const newKey: NewKey = {
-      id: yield* random.uuidV7(),
-      kind: input.kind,
-      env: input.env,
-      permission: input.permission,
-      hash: hashKey(text),
-      prefix: keyPrefix(input.kind, input.env),
-      lastFour: text.slice(-4)
-    }
-    return { key: text, newKey }
-  })
+  const key = (input: KeyTerms) => Effect.provideService(issueKey(input), SecureRandom.SecureRandom, random)
 
   const merchant = Effect.fnUntraced(function* (input: NewMerchant) {
     const made: Merchant = {

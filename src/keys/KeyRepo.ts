@@ -132,7 +132,7 @@ export const makeKeyRepo = Effect.gen(function* () {
     const rows = yield* sql`
       WITH revoked AS (
         UPDATE api_keys SET revoked_at = ${at}
-        WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL
+        WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL AND kind <> 'agent'
         RETURNING kind, env, permission, prefix
       )
       INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)

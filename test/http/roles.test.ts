@@ -104,6 +104,40 @@ const doors: Readonly<
     path: "/api/v1/checkout-context",
     opens: ["publishable", "livePublishable"]
   },
+  "agent.retrieve": { method: "GET", path: "/api/v1/agent", opens: ["agent", "liveAgent"] },
+  "agent.pay": {
+    method: "POST",
+    path: "/api/v1/agent/x402/payments",
+    body: {
+      requestId: "roles",
+      resource: "https://api.example.com/",
+      paymentRequired: { x402Version: 1, accepts: [{}] }
+    },
+    opens: ["agent", "liveAgent"]
+  },
+  "agent.release": {
+    method: "POST",
+    path: "/api/v1/agent/x402/payments/00000000-0000-4000-8000-000000000000/release",
+    opens: ["agent", "liveAgent"]
+  },
+  "agentTestRail.funds": { method: "POST", path: "/api/v1/agent/test-funds", opens: ["agent", "liveAgent"] },
+  "x402.supported": {
+    method: "GET",
+    path: "/api/v1/x402/supported",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "x402.verify": {
+    method: "POST",
+    path: "/api/v1/x402/verify",
+    body: { x402Version: 1, paymentPayload: {}, paymentRequirements: {} },
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "x402.settle": {
+    method: "POST",
+    path: "/api/v1/x402/settle",
+    body: { x402Version: 1, paymentPayload: {}, paymentRequirements: {} },
+    opens: ["full", "liveFull"]
+  },
   "testRail.balance": {
     method: "GET",
     path: `/api/v1/checkout/test-balance?address=${buyer}`,
@@ -125,7 +159,7 @@ const doors: Readonly<
 const shut = (key: KeyName, name: string): { readonly status: number; readonly code: string } =>
   ["revoked", "malformed", "unknown", "none"].includes(key)
     ? { status: 401, code: "INVALID_API_KEY" }
-    : name.startsWith("testRail.") && key.startsWith("live")
+    : /^(agentT|t)estRail\./.test(name) && key.startsWith("live")
       ? { status: 403, code: "LIVE_MODE_NO_TEST_FUNDS" }
       : key === "readOnly" || key === "liveReadOnly"
         ? doors[name]?.opens.includes("full") === true
@@ -179,7 +213,7 @@ describe("Key roles by route", () => {
       onGroup: () => {},
       onEndpoint: ({ endpoint, group }) => void names.push(`${group.identifier}.${endpoint.identifier}`)
     })
-    const bearer = names.filter((name) => name !== "playground.intent").sort()
+    const bearer = names.filter((name) => name !== "playground.intent" && name !== "x402Payment.pay").sort()
     expect(Object.keys(doors).sort()).toEqual(bearer)
     expect(Object.keys(access).sort()).toEqual(bearer)
   })

@@ -14,6 +14,7 @@ export const testConfig = (overrides: Partial<AppConfigShape> = {}): Layer.Layer
         BASE_URL: "http://localhost:8787",
         INTENT_TOKEN_SECRETS: `test:${secret}`,
         ENCRYPTION_KEYS: `test:${secret}`,
+        AGENT_WALLET_MNEMONIC: "test test test test test test test test test test test junk",
         RATE_LIMIT_PER_KEY: "1000000"
       }),
       (config) => ({ ...config, ...overrides })

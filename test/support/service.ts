@@ -5,6 +5,10 @@ import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import * as App from "../../src/App.ts"
 import type { AppConfigShape } from "../../src/AppConfig.ts"
+import { AgentRepo } from "../../src/agents/AgentRepo.ts"
+import { Agents } from "../../src/agents/Agents.ts"
+import { AgentWallets } from "../../src/agents/AgentWallets.ts"
+import { Releases } from "../../src/agents/Releases.ts"
 import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
@@ -12,6 +16,7 @@ import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { Address, type Env } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import { RateLimiter } from "../../src/http/RateLimiter.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
@@ -20,6 +25,7 @@ import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { EgressPolicy } from "../../src/webhooks/EgressPolicy.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { Facilitator } from "../../src/x402/Facilitator.ts"
 import type { TestDatabase } from "./database.ts"
 import { testConfig } from "./memory.ts"
 
@@ -35,6 +41,9 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     DeliveryWake.layerLocal,
     RateLimiter.layerMemory,
     Faucet.layerMemory(() => Effect.succeed([])),
+    Agents.layer.pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer])),
+    Facilitator.layerNone,
+    Releases.layerNone,
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
   ).pipe(
@@ -110,8 +119,23 @@ export const startService = (
       newKey: (merchant, kind, env, permission) =>
         Effect.gen(function* () {
           const principal = yield* Effect.orDie(auth.authenticate(merchant.keys.test.secret))
-          const issued = yield* auth.createKey(principal.merchant.id, { kind, env, permission })
-          return issued.key
+          if (kind === "secret") {
+            const issued = yield* auth.createKey(principal.merchant.id, { kind, env, permission })
+            return issued.key
+          }
+          const agents = yield* use(Effect.service(Agents))
+          const provisioned = yield* Effect.orDie(
+            agents.provision({
+              merchantId: principal.merchant.id,
+              env,
+              name: "Agent",
+              capPerPayment: AtomicUsdc.make(5_000_000n),
+              capPerDay: AtomicUsdc.make(20_000_000n),
+              allowedHosts: null,
+              allowedPayees: null
+            })
+          )
+          return provisioned.key
         })
     }
   })

@@ -238,6 +238,14 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the specification"
   expect(body.openapi).toStartWith("3.1")
   expect(Object.keys(body.paths).sort()).toEqual(
     [
+      "/api/v1/agent",
+      "/api/v1/agent/test-funds",
+      "/api/v1/agent/x402/payments",
+      "/api/v1/agent/x402/payments/{id}/release",
+      "/api/v1/payments/{id}/x402",
+      "/api/v1/x402/settle",
+      "/api/v1/x402/supported",
+      "/api/v1/x402/verify",
       "/api/v1/checkout-context",
       "/api/v1/checkout/playground-intent",
       "/api/v1/checkout/test-balance",

@@ -1,0 +1,63 @@
+// Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
+// block after their time. Until then they count against the cap, whatever anybody says.
+import { DateTime, Effect, Layer, Option, Schedule } from "effect"
+import type { Agent, AgentPayment } from "../domain/Agent.ts"
+import { AuthorizationChain } from "../x402/AuthorizationChain.ts"
+import { Relayer } from "../x402/Relayer.ts"
+import { AgentRepo } from "./AgentRepo.ts"
+
+const leaseMillis = 30_000
+const againMillis = 15_000
+const batch = 20
+/** Seconds of blocks after `validBefore` before an unused authorization counts as expired. */
+const settledSeconds = 60n
+
+const make = Effect.gen(function* () {
+  const repo = yield* AgentRepo
+  const chain = yield* AuthorizationChain
+  const relayer = yield* Relayer
+
+  const isCancelled = (payment: AgentPayment) =>
+    Effect.map(relayer.look(payment.id), (found) => found?.sighting.outcome === "moved")
+
+  const look = Effect.fn("AgentReconciler.look")(function* ({
+    agent,
+    payment
+  }: {
+    readonly agent: Agent
+    readonly payment: AgentPayment
+  }) {
+    const { nonce, validBefore } = payment
+    const standing = yield* chain.standing(agent.address, nonce, validBefore + settledSeconds)
+    const at = yield* DateTime.nowAsDate
+    switch (standing) {
+      case "used": {
+        // A cancellation that went through spends the nonce too, and then nothing has moved.
+        if (yield* isCancelled(payment)) return yield* repo.finish(payment.id, "released", null, at)
+        const use = yield* chain.findUse(agent.address, nonce)
+        return yield* repo.finish(payment.id, "used", Option.getOrNull(use), at)
+      }
+      case "expired":
+        return yield* repo.finish(payment.id, "expired", null, at)
+      case "open":
+        return yield* repo.lookAgain(payment.id, new Date(at.getTime() + againMillis))
+    }
+  })
+
+  const tend = Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const due = yield* repo.takeDue(now, new Date(now.getTime() + leaseMillis), batch)
+    // Without a chain nothing ends: the lease brings it back.
+    yield* Effect.forEach(due, (one) => Effect.ignore(look(one)), { concurrency: 5, discard: true })
+    return due.length === batch
+  })
+  yield* tend.pipe(
+    Effect.repeat({ while: (more) => more }),
+    Effect.catchCause((cause) => Effect.logWarning("Agents' reservations were not tended", cause)),
+    Effect.repeat(Schedule.spaced("2 seconds")),
+    Effect.forkScoped
+  )
+})
+
+export const layer: Layer.Layer<never, never, AgentRepo | AuthorizationChain | Relayer> =
+  Layer.effectDiscard(make)

@@ -1,0 +1,292 @@
+// Agents and what they sign: provisioned by a merchant's people, paid from a wallet of their
+// own, held to caps that live in the database.
+import { createHash } from "node:crypto"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { toHex } from "viem"
+import { type Agent, AgentId, type AgentPayment, type Allowance } from "../domain/Agent.ts"
+import { Address, type Env, networks, TransactionHash } from "../domain/Chain.ts"
+import {
+  AgentCapExceeded,
+  AgentHostNotAllowed,
+  AgentPaused,
+  AgentPayeeNotAllowed,
+  AgentRequestConflict,
+  AgentsNotConfigured,
+  InvalidApiKey,
+  InvalidRequest,
+  LiveModeGated,
+  RateLimited,
+  type X402RequirementsUnsupported
+} from "../domain/Errors.ts"
+import type { MerchantId, Principal } from "../domain/Merchant.ts"
+import { formatUsd } from "../domain/Money.ts"
+import { issueKey } from "../keys/issueKey.ts"
+import { typedDataOf } from "../x402/Authorization.ts"
+import { networkNames, paymentHeader, type X402Version } from "../x402/Wire.ts"
+import { type AgentChange, AgentRepo, type NewAgent, type Reservation } from "./AgentRepo.ts"
+import { AgentWallets } from "./AgentWallets.ts"
+import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
+
+/** A 402 that an agent met, and the resource that answered it. */
+export interface PaymentRequest {
+  /** The caller's id of the request: the same id signs the same payment. */
+  readonly requestId: string
+  readonly resource: string
+  readonly version: X402Version
+  readonly accepts: ReadonlyArray<unknown>
+  /** Version 2: the resource as the 402 describes it, sent back with the payment. */
+  readonly describedResource: unknown
+}
+
+export interface SignedPayment {
+  readonly payment: AgentPayment
+  readonly created: boolean
+  readonly header: { readonly name: "X-PAYMENT" | "PAYMENT-SIGNATURE"; readonly value: string }
+}
+
+export type SignError =
+  | AgentCapExceeded
+  | AgentHostNotAllowed
+  | AgentPaused
+  | AgentPayeeNotAllowed
+  | AgentRequestConflict
+  | AgentsNotConfigured
+  | InvalidApiKey
+  | InvalidRequest
+  | LiveModeGated
+  | RateLimited
+  | X402RequirementsUnsupported
+
+interface Shape {
+  /** Makes an agent, its wallet and its key. The key is shown once. */
+  readonly provision: (
+    agent: Omit<NewAgent, "id">
+  ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
+  readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
+  readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
+  /** Changes caps, allow lists or pauses; none where the agent is unknown or revoked. Holds at once. */
+  readonly change: (
+    merchantId: MerchantId,
+    id: AgentId,
+    change: AgentChange
+  ) => Effect.Effect<Option.Option<Agent>>
+  /** Ends the agent and its key, at once on every instance. What it signed before stays good until it expires. */
+  readonly revoke: (merchantId: MerchantId, id: AgentId) => Effect.Effect<boolean>
+  /** The agent whose key this is. */
+  readonly ofKey: (principal: Principal) => Effect.Effect<Agent, InvalidApiKey>
+  readonly allowance: (agent: Agent) => Effect.Effect<Allowance>
+  readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
+  readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
+  /** Reserves the amount, then signs. */
+  readonly sign: (principal: Principal, request: PaymentRequest) => Effect.Effect<SignedPayment, SignError>
+}
+
+/** An authorization is good for what the resource asks, at most this many seconds. */
+const longestSeconds = 600
+/** As the reference client: a payee's clock may be behind. */
+const backdatedSeconds = 600n
+
+const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
+
+const refusalOf = (reservation: Exclude<Reservation, { readonly _tag: "Reserved" }>, amount: bigint) => {
+  switch (reservation._tag) {
+    case "Inactive":
+      return reservation.status === "paused" ? new AgentPaused() : new InvalidApiKey()
+    case "Throttled":
+      return new RateLimited({ retryAfter: reservation.retryAfter })
+    case "OverCap": {
+      const { cap, limit, spent } = reservation
+      return new AgentCapExceeded({
+        reason: cap === "payment" ? "payment" : "day",
+        details: [
+          cap === "payment"
+            ? {
+                path: "capPerPayment",
+                message: "The payment is larger than the agent may make.",
+                expected: `at most ${usd(limit)}`,
+                actual: usd(amount)
+              }
+            : {
+                path: "capPerDay",
+                message: "The payment does not fit into what is left of the last 24 hours.",
+                expected: `at most ${usd(limit > spent ? limit - spent : 0n)} of ${usd(limit)}`,
+                actual: usd(amount)
+              }
+        ]
+      })
+    }
+  }
+}
+
+const make = Effect.gen(function* () {
+  const repo = yield* AgentRepo
+  const wallets = yield* AgentWallets
+  const random = yield* SecureRandom.SecureRandom
+
+  const accountOf = (index: number) =>
+    Option.match(wallets.accountOf(index), {
+      onNone: () => Effect.fail(new AgentsNotConfigured()),
+      onSome: Effect.succeed
+    })
+
+  const provision: Shape["provision"] = Effect.fn("Agents.provision")(function* (input) {
+    // Known to be configured before anything is stored.
+    yield* accountOf(0)
+    const { key, newKey } = yield* issueKey({ kind: "agent", env: input.env, permission: "manage" }).pipe(
+      Effect.provideService(SecureRandom.SecureRandom, random)
+    )
+    const agent = yield* repo.insert(
+      { ...input, id: AgentId.make(yield* random.uuidV7()) },
+      newKey,
+      (index) => Address.make(Option.getOrThrow(wallets.accountOf(index)).address),
+      yield* DateTime.nowAsDate
+    )
+    return { agent, key }
+  })
+
+  const ofKey: Shape["ofKey"] = ({ keyId }) =>
+    Effect.flatMap(
+      repo.findByKey(keyId),
+      Option.match({ onNone: () => Effect.fail(new InvalidApiKey()), onSome: Effect.succeed })
+    )
+
+  const checkHost = Effect.fnUntraced(function* (agent: Agent, resource: string) {
+    const host = hostOf(resource)
+    if (Option.isNone(host)) {
+      return yield* new InvalidRequest({
+        details: [
+          { path: "body.resource", message: "Give the resource's http(s) address, without credentials." }
+        ]
+      })
+    }
+    const allowed = agent.allowedHosts
+    if (allowed === null || allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return
+    return yield* new AgentHostNotAllowed({
+      details: [
+        {
+          path: "body.resource",
+          message: "Have the agent's merchant allow the host.",
+          expected: allowed.join(", "),
+          actual: host.value.host
+        }
+      ]
+    })
+  })
+
+  const checkPayee = (agent: Agent, payTo: Address) =>
+    agent.allowedPayees === null || agent.allowedPayees.includes(payTo)
+      ? Effect.void
+      : Effect.fail(
+          new AgentPayeeNotAllowed({
+            details: [
+              {
+                path: "payTo",
+                message: "Have the agent's merchant allow the payee.",
+                expected: agent.allowedPayees.join(", "),
+                actual: payTo
+              }
+            ]
+          })
+        )
+
+  /** The header of a reserved payment: signing again gives the same bytes (RFC 6979). */
+  const signed = Effect.fnUntraced(function* (
+    agent: Agent,
+    payment: AgentPayment,
+    describedResource: unknown
+  ) {
+    const account = yield* accountOf(agent.walletIndex)
+    const network = networks[agent.env]
+    const authorization = {
+      from: agent.address,
+      to: payment.payTo,
+      value: payment.amount,
+      validAfter: payment.validAfter,
+      validBefore: payment.validBefore,
+      nonce: payment.nonce
+    }
+    const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(network, authorization)))
+    const accepted: unknown = JSON.parse(payment.requirements)
+    const version = payment.x402Version
+    const name = networkNames[agent.env][version] ?? networkNames[agent.env][2]
+    return paymentHeader(version, accepted, { scheme: "exact", network: name }, describedResource, {
+      ...authorization,
+      signature
+    })
+  })
+
+  const sign: Shape["sign"] = Effect.fn("Agents.sign")(function* (principal, request) {
+    if (principal.env !== "test") return yield* new LiveModeGated()
+    const agent = yield* ofKey(principal)
+    const { requirements, amount, accepted } = yield* chooseRequirement(
+      agent.env,
+      request.version,
+      request.accepts
+    )
+    yield* checkHost(agent, request.resource)
+    yield* checkPayee(agent, requirements.payTo)
+    const written = JSON.stringify(accepted)
+    const requestHash = createHash("sha256")
+      .update(JSON.stringify([request.version, request.resource, written]))
+      .digest()
+    const at = yield* DateTime.nowAsDate
+    const now = BigInt(Math.floor(at.getTime() / 1000))
+    const seconds = Math.min(requirements.maxTimeoutSeconds, longestSeconds)
+    const reservation = yield* repo.reserve(agent.id, {
+      id: yield* random.uuidV7(),
+      requestId: request.requestId,
+      requestHash,
+      x402Version: request.version,
+      resource: request.resource,
+      requirements: written,
+      payTo: requirements.payTo,
+      amount,
+      validAfter: now - backdatedSeconds,
+      validBefore: now + BigInt(seconds),
+      nonce: TransactionHash.make(toHex(yield* random.randomBytes(32))),
+      createdAt: at
+    })
+    if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount)
+    const { payment, created } = reservation
+    if (!created && !requestHash.equals(payment.requestHash)) return yield* new AgentRequestConflict()
+    return { payment, created, header: yield* signed(agent, payment, request.describedResource) }
+  })
+
+  const shape: Shape = {
+    provision,
+    list: repo.list,
+    find: repo.find,
+    change: Effect.fn("Agents.change")(function* (merchantId, id, change) {
+      return yield* repo.change(merchantId, id, change, yield* DateTime.nowAsDate)
+    }),
+    revoke: Effect.fn("Agents.revoke")(function* (merchantId, id) {
+      return yield* repo.revoke(merchantId, id, yield* DateTime.nowAsDate)
+    }),
+    ofKey,
+    allowance: (agent) => Effect.flatMap(DateTime.nowAsDate, (at) => repo.allowance(agent, at)),
+    payments: repo.payments,
+    findPayment: repo.findPayment,
+    sign
+  }
+  return shape
+})
+
+export class Agents extends Context.Service<Agents, Shape>()("quittance/agents/Agents") {
+  static readonly layer: Layer.Layer<Agents, never, AgentRepo | AgentWallets | SecureRandom.SecureRandom> =
+    Layer.effect(Agents, make)
+
+  /** No agents: for trials without a database. */
+  static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {
+    provision: () => Effect.fail(new AgentsNotConfigured()),
+    list: () => Effect.succeed([]),
+    find: () => Effect.succeed(Option.none()),
+    change: () => Effect.succeed(Option.none()),
+    revoke: () => Effect.succeed(false),
+    ofKey: () => Effect.fail(new InvalidApiKey()),
+    allowance: () => Effect.succeed({ spent: 0n, remaining: 0n }),
+    payments: () => Effect.succeed([]),
+    findPayment: () => Effect.succeed(Option.none()),
+    sign: () => Effect.fail(new AgentsNotConfigured())
+  })
+}

@@ -1,0 +1,144 @@
+// Agents over HTTP, with an agent key.
+import { Effect, Layer, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { Agent, AgentPayment } from "../domain/Agent.ts"
+import { AgentPaymentNotFound, ChainUnavailableError, LiveModeGated } from "../domain/Errors.ts"
+import { formatUsd } from "../domain/Money.ts"
+import { Faucet } from "../faucet/Faucet.ts"
+import { CurrentPrincipal } from "../http/Authorization.ts"
+import { clientAddressOf } from "../http/RequestContext.ts"
+import { networkNames } from "../x402/Wire.ts"
+import { Agents } from "./Agents.ts"
+import type { AgentAnswer, AgentPaymentView, SignedPaymentAnswer } from "./Api.ts"
+import { Releases } from "./Releases.ts"
+
+const isoOf = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString()
+
+export const paymentViewOf = (agent: Agent, payment: AgentPayment): typeof AgentPaymentView.Encoded => ({
+  id: payment.id,
+  requestId: payment.requestId,
+  status: payment.status,
+  resource: payment.resource,
+  amount: formatUsd(payment.amount),
+  payTo: payment.payTo,
+  network: networkNames[agent.env][2],
+  ...(payment.transactionId === null ? {} : { transactionId: payment.transactionId }),
+  validBefore: isoOf(payment.validBefore),
+  createdAt: payment.createdAt.toISOString()
+})
+
+const shownPayments = 20
+
+const agentAnswer = (body: typeof AgentAnswer.Encoded) => HttpServerResponse.jsonUnsafe(body)
+const signedAnswer = (body: typeof SignedPaymentAnswer.Encoded, status: 200 | 201) =>
+  HttpServerResponse.jsonUnsafe(body, { status })
+
+const chainDown = () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
+
+const agent = HttpApiBuilder.group(
+  Api,
+  "agent",
+  Effect.fnUntraced(function* (handlers) {
+    const agents = yield* Agents
+    const chain = yield* ChainVerifier
+    const releases = yield* Releases
+
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const found = yield* agents.ofKey(yield* CurrentPrincipal)
+        const { balance, allowance, payments } = yield* Effect.all(
+          {
+            balance: chain
+              .readBalance(found.env, found.address)
+              .pipe(Effect.catchTag("ChainUnavailable", chainDown)),
+            allowance: agents.allowance(found),
+            payments: agents.payments(found.id, shownPayments)
+          },
+          { concurrency: "unbounded" }
+        )
+        return agentAnswer({
+          agent: {
+            id: found.id,
+            name: found.name,
+            env: found.env,
+            livemode: found.env === "live",
+            status: found.status,
+            address: found.address,
+            balance: { usdcAtomic: balance.usdcAtomic.toString(), gasWei: balance.gasWei.toString() },
+            caps: { perPayment: formatUsd(found.capPerPayment), perDay: formatUsd(found.capPerDay) },
+            spent: formatUsd(allowance.spent),
+            remaining: formatUsd(allowance.remaining),
+            allowedHosts: found.allowedHosts,
+            allowedPayees: found.allowedPayees,
+            payments: payments.map((one) => paymentViewOf(found, one)),
+            createdAt: found.createdAt.toISOString()
+          }
+        })
+      }),
+      pay: Effect.fnUntraced(function* ({ payload }) {
+        const principal = yield* CurrentPrincipal
+        const { x402Version, accepts, resource } = payload.paymentRequired
+        const { payment, created, header } = yield* agents.sign(principal, {
+          requestId: payload.requestId,
+          resource: payload.resource,
+          version: x402Version,
+          accepts,
+          describedResource: resource
+        })
+        const signer = yield* agents.ofKey(principal)
+        return signedAnswer({ payment: paymentViewOf(signer, payment), header }, created ? 201 : 200)
+      }),
+      release: Effect.fnUntraced(function* ({ params }) {
+        const principal = yield* CurrentPrincipal
+        if (principal.env !== "test") return yield* new LiveModeGated()
+        const found = yield* agents.ofKey(principal)
+        const payment = yield* agents.findPayment(found.id, params.id)
+        if (Option.isNone(payment)) return yield* new AgentPaymentNotFound()
+        if (payment.value.status === "reserved") {
+          yield* releases.release(found, payment.value).pipe(Effect.catchTag("ChainUnavailable", chainDown))
+        }
+        return HttpServerResponse.jsonUnsafe(
+          { payment: paymentViewOf(found, payment.value) },
+          { status: 202 }
+        )
+      })
+    })
+  })
+)
+
+const testRail = HttpApiBuilder.group(
+  Api,
+  "agentTestRail",
+  Effect.fnUntraced(function* (handlers) {
+    const agents = yield* Agents
+    const faucet = yield* Faucet
+    const { trustedProxyHops } = yield* AppConfig
+
+    return handlers.handle(
+      "funds",
+      Effect.fnUntraced(function* () {
+        const principal = yield* CurrentPrincipal
+        const found = yield* agents.ofKey(principal)
+        const grant = yield* faucet.grant({
+          merchantId: principal.merchant.id,
+          recipient: found.address,
+          clientAddress: clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
+        })
+        return {
+          grant: {
+            address: grant.recipient,
+            usdcAtomic: grant.usdcAtomic.toString(),
+            gasWei: grant.gasWei.toString(),
+            transactionIds: [...grant.transactionIds]
+          }
+        }
+      })
+    )
+  })
+)
+
+export const layer = Layer.merge(agent, testRail)

@@ -1,0 +1,69 @@
+// A software agent that pays with its own wallet, within its merchant's caps.
+import { Schema } from "effect"
+import { Address, Env, TransactionHash } from "./Chain.ts"
+import { MerchantId, Uuid } from "./Merchant.ts"
+import { AtomicUsdc } from "./Money.ts"
+
+export const AgentId = Uuid.pipe(Schema.brand("AgentId"))
+export type AgentId = typeof AgentId.Type
+
+/** `paused` signs nothing until it is resumed; `revoked` for good, its key with it. */
+export const AgentStatus = Schema.Literals(["active", "paused", "revoked"])
+export type AgentStatus = typeof AgentStatus.Type
+
+export const Agent = Schema.Struct({
+  id: AgentId,
+  merchantId: MerchantId,
+  env: Env,
+  name: Schema.String,
+  /** Index of its wallet under the mnemonic. */
+  walletIndex: Schema.Int,
+  address: Address,
+  keyId: Uuid,
+  /** Last four characters of its key. */
+  keyLastFour: Schema.String,
+  capPerPayment: AtomicUsdc,
+  /** For any 24 hours. */
+  capPerDay: AtomicUsdc,
+  /** Host names, or `host:port`, that it may pay; null for any. */
+  allowedHosts: Schema.NullOr(Schema.Array(Schema.String)),
+  /** Addresses that it may pay; null for any. */
+  allowedPayees: Schema.NullOr(Schema.Array(Address)),
+  status: AgentStatus,
+  createdAt: Schema.Date
+})
+export type Agent = typeof Agent.Type
+
+/**
+ * `reserved`: signed, may be used. `used`: the chain shows it. `expired` and `released`: the chain
+ * shows that it never can be.
+ */
+export const AgentPaymentStatus = Schema.Literals(["reserved", "used", "expired", "released"])
+export type AgentPaymentStatus = typeof AgentPaymentStatus.Type
+
+export const AgentPayment = Schema.Struct({
+  id: Uuid,
+  agentId: AgentId,
+  requestId: Schema.String,
+  requestHash: Schema.Uint8Array,
+  status: AgentPaymentStatus,
+  x402Version: Schema.Literals([1, 2]),
+  resource: Schema.String,
+  /** The requirement as the resource wrote it, in JSON. */
+  requirements: Schema.String,
+  payTo: Address,
+  amount: AtomicUsdc,
+  /** Unix seconds. */
+  validAfter: Schema.BigInt,
+  validBefore: Schema.BigInt,
+  nonce: TransactionHash,
+  transactionId: Schema.NullOr(TransactionHash),
+  createdAt: Schema.Date
+})
+export type AgentPayment = typeof AgentPayment.Type
+
+/** What an agent's payments of the last 24 hours leave of its cap. Atomic USDC. */
+export interface Allowance {
+  readonly spent: bigint
+  readonly remaining: bigint
+}

@@ -1,0 +1,128 @@
+// The contract of the x402 facilitator, in the wire form of the reference's clients, and of
+// payments that are paid by x402.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import {
+  ChainUnavailableError,
+  InvalidApiKey,
+  KeyKindNotAllowed,
+  LiveModeGated,
+  PaymentFailed,
+  PaymentNotFound,
+  RateLimited
+} from "../domain/Errors.ts"
+import { Authorization } from "../http/Authorization.ts"
+import { errorResponse } from "../http/ErrorResponse.ts"
+import { BodyRules } from "../http/RequestRules.ts"
+import { PaymentAnswer, PaymentIdParam } from "../payments/Api.ts"
+
+const FacilitatorRequest = Schema.Struct({
+  x402Version: Schema.Literals([1, 2]),
+  paymentPayload: Schema.Unknown.annotate({ description: "The decoded payment header of the client." }),
+  paymentRequirements: Schema.Unknown.annotate({ description: "The requirements that the resource asks." })
+})
+
+const VerifyResponse = Schema.Struct({
+  isValid: Schema.Boolean,
+  invalidReason: Schema.optionalKey(Schema.String),
+  invalidMessage: Schema.optionalKey(Schema.String),
+  payer: Schema.String
+})
+
+export const SettleResponse = Schema.Struct({
+  success: Schema.Boolean,
+  errorReason: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "`settlement_pending`: sent and not yet proven; send the same payload again."
+    })
+  ),
+  errorMessage: Schema.optionalKey(Schema.String),
+  payer: Schema.String,
+  transaction: Schema.String,
+  network: Schema.String
+})
+
+export class X402Api extends HttpApiGroup.make("x402")
+  .add(
+    HttpApiEndpoint.get("supported", "/x402/supported", {
+      success: Schema.Struct({
+        kinds: Schema.Array(
+          Schema.Struct({ x402Version: Schema.Int, scheme: Schema.String, network: Schema.String })
+        ),
+        extensions: Schema.Array(Schema.String),
+        signers: Schema.Record(Schema.String, Schema.Array(Schema.String))
+      })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read what the facilitator takes",
+        description: "Kinds of payment, and the wallet that relays them. None while Mainnet is gated."
+      })
+    ),
+    HttpApiEndpoint.post("verify", "/x402/verify", {
+      payload: FacilitatorRequest,
+      success: VerifyResponse,
+      error: [errorResponse(ChainUnavailableError)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Verify a payment",
+        description: "Whether the signed authorization would pay the merchant what is required."
+      })
+    ),
+    HttpApiEndpoint.post("settle", "/x402/settle", {
+      payload: FacilitatorRequest,
+      success: SettleResponse,
+      error: [errorResponse(ChainUnavailableError)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Settle a payment",
+        description:
+          "Brings the authorization onto the chain, once however often it is asked, and answers when its Transfer is proven. The payment appears among the merchant's with `payerType: agent`."
+      })
+    )
+  )
+  .middleware(BodyRules)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "x402 facilitator",
+      description: "For a merchant's own paid APIs: point an x402 server middleware at `/api/v1/x402`."
+    })
+  ) {}
+
+/** 402: requirements of version 1 in the body, of version 2 in the header PAYMENT-REQUIRED. */
+const PaymentRequired = Schema.Struct({
+  x402Version: Schema.Literal(1),
+  error: Schema.String,
+  accepts: Schema.Array(Schema.Unknown)
+}).pipe(HttpApiSchema.status(402))
+
+const PublishableKeyParam = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)).annotate({
+  description: "A test publishable key of the payment's merchant."
+})
+
+export class X402PaymentApi extends HttpApiGroup.make("x402Payment")
+  .add(
+    HttpApiEndpoint.get("pay", "/payments/:id/x402", {
+      params: { id: PaymentIdParam },
+      query: { pk: PublishableKeyParam },
+      success: [PaymentAnswer, PaymentRequired],
+      error: [
+        errorResponse(InvalidApiKey),
+        errorResponse(KeyKindNotAllowed),
+        errorResponse(LiveModeGated),
+        errorResponse(PaymentNotFound),
+        errorResponse(PaymentFailed),
+        errorResponse(RateLimited),
+        errorResponse(ChainUnavailableError)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Pay by x402",
+        description:
+          "Without a payment header: 402 with deterministic requirements, the header PAYMENT-REQUIRED in version 2 and the body in version 1. With PAYMENT-SIGNATURE or X-PAYMENT: settles the payment and answers it."
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({ title: "x402 payments", description: "Payments that an x402 client pays." })
+  ) {}

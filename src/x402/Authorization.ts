@@ -1,0 +1,136 @@
+// EIP-3009: a transfer that its payer has signed and anybody may put on the chain, once.
+import {
+  encodeFunctionData,
+  type Hex,
+  hashTypedData,
+  parseAbi,
+  parseErc6492Signature,
+  parseSignature,
+  size
+} from "viem"
+import type { Address, Network } from "../domain/Chain.ts"
+
+/** What the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce 32 random bytes. */
+export interface Authorization {
+  readonly from: Address
+  readonly to: Address
+  readonly value: bigint
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly nonce: Hex
+}
+
+export interface SignedAuthorization extends Authorization {
+  /** Of an account, of a contract wallet (ERC-1271), or of one still to be deployed (ERC-6492). */
+  readonly signature: Hex
+}
+
+export const authorizationTypes = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" }
+  ],
+  CancelAuthorization: [
+    { name: "authorizer", type: "address" },
+    { name: "nonce", type: "bytes32" }
+  ]
+} as const
+
+export const authorizationAbi = parseAbi([
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+  "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"
+])
+
+/** The token's EIP-712 domain. */
+export const domainOf = ({ chainId, usdc }: Network) => ({
+  name: usdc.domainName,
+  version: usdc.domainVersion,
+  chainId,
+  verifyingContract: usdc.address
+})
+
+const messageOf = ({ from, to, value, validAfter, validBefore, nonce }: Authorization) => ({
+  from,
+  to,
+  value,
+  validAfter,
+  validBefore,
+  nonce
+})
+
+/** The typed data that a wallet is asked to sign. */
+export const typedDataOf = (network: Network, authorization: Authorization) =>
+  ({
+    domain: domainOf(network),
+    types: { TransferWithAuthorization: authorizationTypes.TransferWithAuthorization },
+    primaryType: "TransferWithAuthorization",
+    message: messageOf(authorization)
+  }) as const
+
+export const authorizationHash = (network: Network, authorization: Authorization): Hex =>
+  hashTypedData(typedDataOf(network, authorization))
+
+/** A call that the relaying wallet sends. */
+export interface Call {
+  readonly to: Address
+  readonly data: Hex
+}
+
+/** Multicall3 (mds1/multicall): deploys a wallet and moves its money in one transaction. */
+export const multicallAbi = parseAbi([
+  "struct Call3 { address target; bool allowFailure; bytes callData; }",
+  "struct Result { bool success; bytes returnData; }",
+  "function aggregate3(Call3[] calls) payable returns (Result[] returnData)"
+])
+
+/** The 65-byte form that every version of the token takes. */
+const isAccountSignature = (signature: Hex) => size(signature) === 65
+
+const transferData = (authorization: Authorization, signature: Hex): Hex => {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization
+  if (isAccountSignature(signature)) {
+    const { r, s, v, yParity } = parseSignature(signature)
+    return encodeFunctionData({
+      abi: authorizationAbi,
+      functionName: "transferWithAuthorization",
+      args: [from, to, value, validAfter, validBefore, nonce, Number(v ?? BigInt(yParity) + 27n), r, s]
+    })
+  }
+  return encodeFunctionData({
+    abi: authorizationAbi,
+    functionName: "transferWithAuthorization",
+    args: [from, to, value, validAfter, validBefore, nonce, signature]
+  })
+}
+
+/** What puts the authorization on the chain. A wallet still to be deployed is deployed on the way. */
+export const transferCall = (
+  usdc: Address,
+  multicall: Address,
+  authorization: SignedAuthorization,
+  deployed: boolean
+): Call => {
+  const { address: factory, data: factoryData, signature } = parseErc6492Signature(authorization.signature)
+  const transfer = { to: usdc, data: transferData(authorization, signature) }
+  if (factory === undefined || factoryData === undefined || deployed) return transfer
+  return {
+    to: multicall,
+    data: encodeFunctionData({
+      abi: multicallAbi,
+      functionName: "aggregate3",
+      args: [
+        [
+          { target: factory, allowFailure: true, callData: factoryData },
+          { target: usdc, allowFailure: false, callData: transfer.data }
+        ]
+      ]
+    })
+  }
+}

@@ -1,0 +1,197 @@
+// x402 as it travels, versions 1 and 2, read leniently and brought into one form.
+// Sources: x402-specification-v1 and -v2, transports http of both versions.
+import { Effect, Option, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { getAddress } from "viem"
+import { Address, type Env, networks } from "../domain/Chain.ts"
+import type { Authorization, SignedAuthorization } from "./Authorization.ts"
+
+export type X402Version = 1 | 2
+
+/** Names of an environment's network: v1 has words and none for Arbitrum, v2 has CAIP-2. */
+export const networkNames: { readonly [E in Env]: { readonly 1?: string; readonly 2: string } } = {
+  test: { 1: "base-sepolia", 2: `eip155:${networks.test.chainId}` },
+  live: { 2: `eip155:${networks.live.chainId}` }
+}
+
+const Text = Schema.String.check(Schema.isMaxLength(4096))
+const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/))
+const HexBytes = Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){0,16384}$/))
+const AnyAddress = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/))
+
+const Extra = Schema.Struct({
+  name: Schema.optionalKey(Schema.NullOr(Text)),
+  version: Schema.optionalKey(Schema.NullOr(Text))
+})
+
+const common = {
+  scheme: Text,
+  network: Text,
+  asset: AnyAddress,
+  payTo: AnyAddress,
+  maxTimeoutSeconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 })),
+  extra: Schema.optionalKey(Schema.NullOr(Extra))
+}
+const RequirementsV1 = Schema.Struct({
+  ...common,
+  maxAmountRequired: Digits,
+  resource: Schema.optionalKey(Schema.NullOr(Text))
+})
+const RequirementsV2 = Schema.Struct({ ...common, amount: Digits })
+
+const ExactPayload = Schema.Struct({
+  signature: HexBytes,
+  authorization: Schema.Struct({
+    from: AnyAddress,
+    to: AnyAddress,
+    value: Digits,
+    validAfter: Digits,
+    validBefore: Digits,
+    nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/))
+  })
+})
+const PayloadV1 = Schema.Struct({
+  x402Version: Schema.Literal(1),
+  scheme: Text,
+  network: Text,
+  payload: ExactPayload
+})
+const PayloadV2 = Schema.Struct({
+  x402Version: Schema.Literal(2),
+  resource: Schema.optionalKey(Schema.NullOr(Schema.Struct({ url: Text }))),
+  accepted: RequirementsV2,
+  payload: ExactPayload
+})
+
+/** What a resource asks for, whichever version said it. */
+export interface Requirements {
+  readonly version: X402Version
+  readonly scheme: string
+  readonly network: string
+  /** Atomic units of the asset. */
+  readonly amount: bigint
+  readonly asset: Address
+  readonly payTo: Address
+  readonly maxTimeoutSeconds: number
+  /** The token's EIP-712 domain, where it is told. */
+  readonly domain: { readonly name: string; readonly version: string } | undefined
+  readonly resource: string | undefined
+}
+
+/** A payment that a client sends, whichever version it speaks. */
+export interface ExactPayment {
+  readonly version: X402Version
+  readonly scheme: string
+  readonly network: string
+  readonly authorization: SignedAuthorization
+  readonly resource: string | undefined
+}
+
+const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
+const addressOf = (text: string): Address => Address.make(getAddress(hex(text)))
+
+const domainIn = (extra: typeof Extra.Type | null | undefined) =>
+  typeof extra?.name === "string" &&
+  extra.name !== "" &&
+  typeof extra.version === "string" &&
+  extra.version !== ""
+    ? { name: extra.name, version: extra.version }
+    : undefined
+
+const requirementsOf = (
+  version: X402Version,
+  read: Omit<typeof RequirementsV2.Type, "amount">,
+  amount: string,
+  resource: string | null | undefined
+): Requirements => ({
+  version,
+  scheme: read.scheme,
+  network: read.network,
+  amount: BigInt(amount),
+  asset: addressOf(read.asset),
+  payTo: addressOf(read.payTo),
+  maxTimeoutSeconds: read.maxTimeoutSeconds,
+  domain: domainIn(read.extra),
+  resource: resource ?? undefined
+})
+
+const paymentOf = (
+  version: X402Version,
+  scheme: string,
+  network: string,
+  { signature, authorization }: typeof ExactPayload.Type,
+  resource: string | undefined
+): ExactPayment => {
+  const read: Authorization = {
+    from: addressOf(authorization.from),
+    to: addressOf(authorization.to),
+    value: BigInt(authorization.value),
+    validAfter: BigInt(authorization.validAfter),
+    validBefore: BigInt(authorization.validBefore),
+    nonce: hex(authorization.nonce)
+  }
+  return { version, scheme, network, authorization: { ...read, signature: hex(signature) }, resource }
+}
+
+const lenient = { onExcessProperty: "ignore", errors: "all" } as const
+const decodeRequirementsV1 = Schema.decodeUnknownEffect(RequirementsV1, lenient)
+const decodeRequirementsV2 = Schema.decodeUnknownEffect(RequirementsV2, lenient)
+const decodePayloadV1 = Schema.decodeUnknownEffect(PayloadV1, lenient)
+const decodePayloadV2 = Schema.decodeUnknownEffect(PayloadV2, lenient)
+
+/** One entry of `accepts`. Fails with the schema's issue. */
+export const readRequirements = (version: X402Version, value: unknown) =>
+  version === 1
+    ? Effect.map(decodeRequirementsV1(value), (read) =>
+        requirementsOf(1, read, read.maxAmountRequired, read.resource)
+      )
+    : Effect.map(decodeRequirementsV2(value), (read) => requirementsOf(2, read, read.amount, undefined))
+
+/** The decoded header `X-PAYMENT` or `PAYMENT-SIGNATURE`. Fails with the schema's issue. */
+export const readPayment = (version: X402Version, value: unknown) =>
+  version === 1
+    ? Effect.map(decodePayloadV1(value), (read) =>
+        paymentOf(1, read.scheme, read.network, read.payload, undefined)
+      )
+    : Effect.map(decodePayloadV2(value), (read) =>
+        paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.resource?.url)
+      )
+
+/** JSON as a header value: base64 with padding, of UTF-8. */
+export const encodeHeader = (value: unknown): string => Base64.encode(JSON.stringify(value))
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+export const decodeHeader = (text: string): Option.Option<unknown> =>
+  Option.flatMap(Option.getSuccess(Base64.decodeString(text.trim())), parse)
+
+const authorizationOnWire = (authorization: Authorization) => ({
+  from: authorization.from,
+  to: authorization.to,
+  value: authorization.value.toString(),
+  validAfter: authorization.validAfter.toString(),
+  validBefore: authorization.validBefore.toString(),
+  nonce: authorization.nonce
+})
+
+/** The request header that carries a payment; `accepted` is the requirement as the resource wrote it. */
+export const paymentHeader = (
+  version: X402Version,
+  accepted: unknown,
+  names: { readonly scheme: string; readonly network: string },
+  resource: unknown,
+  { signature, ...authorization }: SignedAuthorization
+): { readonly name: "X-PAYMENT" | "PAYMENT-SIGNATURE"; readonly value: string } => {
+  const payload = { signature, authorization: authorizationOnWire(authorization) }
+  return version === 1
+    ? { name: "X-PAYMENT", value: encodeHeader({ x402Version: 1, ...names, payload }) }
+    : {
+        name: "PAYMENT-SIGNATURE",
+        value: encodeHeader({
+          x402Version: 2,
+          ...(resource === undefined ? {} : { resource }),
+          accepted,
+          payload
+        })
+      }
+}

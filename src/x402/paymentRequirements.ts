@@ -1,0 +1,70 @@
+// What a payment asks of an x402 client. Deterministic: clients send it back, and servers
+// compare it by deep equality.
+import { networks } from "../domain/Chain.ts"
+import { formatUsd } from "../domain/Money.ts"
+import type { Payment } from "../domain/Payment.ts"
+import { networkNames, type Requirements } from "./Wire.ts"
+
+/** Seconds that an authorization for a payment may be good. */
+const maxTimeoutSeconds = 120
+const description = ({ amount, refCode }: Payment) => `Payment ${refCode}: ${formatUsd(amount)} USD`
+
+export const requirementsV1 = (payment: Payment, resource: string) => {
+  const { usdc } = networks[payment.env]
+  return {
+    scheme: "exact",
+    network: networkNames[payment.env][1] ?? "",
+    maxAmountRequired: payment.amount.toString(),
+    asset: usdc.address,
+    payTo: payment.receiver,
+    resource,
+    description: description(payment),
+    mimeType: "application/json",
+    maxTimeoutSeconds,
+    extra: { name: usdc.domainName, version: usdc.domainVersion }
+  }
+}
+
+export const requirementsV2 = (payment: Payment) => {
+  const { usdc } = networks[payment.env]
+  return {
+    scheme: "exact",
+    network: networkNames[payment.env][2],
+    amount: payment.amount.toString(),
+    asset: usdc.address,
+    payTo: payment.receiver,
+    maxTimeoutSeconds,
+    extra: { name: usdc.domainName, version: usdc.domainVersion }
+  }
+}
+
+/** The body of the 402, for version 1. */
+export const paymentRequiredV1 = (payment: Payment, resource: string, error: string) => ({
+  x402Version: 1 as const,
+  error,
+  accepts: [requirementsV1(payment, resource)]
+})
+
+/** The header PAYMENT-REQUIRED, for version 2, before base64. */
+export const paymentRequiredV2 = (payment: Payment, resource: string, error: string) => ({
+  x402Version: 2 as const,
+  error,
+  resource: { url: resource, description: description(payment), mimeType: "application/json" },
+  accepts: [requirementsV2(payment)]
+})
+
+/** The same in the form that payments are judged by. */
+export const requirementsOf = (payment: Payment, version: 1 | 2, resource: string): Requirements => {
+  const { usdc } = networks[payment.env]
+  return {
+    version,
+    scheme: "exact",
+    network: networkNames[payment.env][version] ?? "",
+    amount: payment.amount,
+    asset: usdc.address,
+    payTo: payment.receiver,
+    maxTimeoutSeconds,
+    domain: { name: usdc.domainName, version: usdc.domainVersion },
+    resource
+  }
+}

@@ -1,0 +1,249 @@
+// The service as it runs, on a real socket, an embedded Postgres, anvil and the real USDC,
+// with one merchant and wallets that pay by x402.
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { type Hex, toHex } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import * as App from "../../src/App.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { Agents } from "../../src/agents/Agents.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import type { Agent } from "../../src/domain/Agent.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { typedDataOf } from "../../src/x402/Authorization.ts"
+import { temporaryDirectory } from "../support/process.ts"
+import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
+
+export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+const mnemonic = "test test test test test test test test test test test junk"
+const network = networks.test
+
+/** An answer of the service. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any endpoint
+  readonly body: any
+}
+
+export interface SignOptions {
+  readonly to?: Address
+  readonly value?: bigint
+  readonly validAfter?: bigint
+  readonly validBefore?: bigint
+  readonly nonce?: Hex
+  readonly domain?: { readonly name?: string; readonly version?: string }
+}
+
+export interface X402World {
+  readonly baseUrl: string
+  readonly chain: LocalChain["Service"]
+  /** Stands before the service's node. */
+  readonly node: RpcProxy
+  readonly keys: FirstKeys
+  readonly merchantId: MerchantId
+  readonly context: Context.Context<Layer.Success<typeof App.layer>>
+  /** Deliveries that the merchant got. */
+  readonly delivered: Array<{ readonly id: string; readonly type: string; readonly transactionId: string }>
+  readonly call: (
+    method: string,
+    path: string,
+    key: string | undefined,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>
+  ) => Promise<Answer>
+  /** An account with so much atomic USDC and no gas. */
+  readonly payer: (usdc?: bigint) => Promise<PrivateKeyAccount>
+  readonly balanceOf: (address: string) => Promise<bigint>
+  /** A signed authorization in the form of the wire. */
+  readonly authorize: (
+    account: PrivateKeyAccount,
+    value: bigint,
+    options?: SignOptions
+  ) => Promise<{ readonly signature: Hex; readonly authorization: Record<string, string> }>
+  readonly newAgent: (options?: {
+    readonly perPayment?: bigint
+    readonly perDay?: bigint
+    readonly allowedHosts?: ReadonlyArray<string>
+    readonly allowedPayees?: ReadonlyArray<Address>
+    readonly usdc?: bigint
+  }) => Promise<{ readonly agent: Agent; readonly key: string }>
+  readonly close: () => Promise<void>
+}
+
+export const requirementsV2 = (amount: bigint, changes: Readonly<Record<string, unknown>> = {}) => ({
+  scheme: "exact",
+  network: "eip155:84532",
+  amount: amount.toString(),
+  asset: network.usdc.address,
+  payTo: receiver,
+  maxTimeoutSeconds: 60,
+  extra: { name: "USDC", version: "2" },
+  ...changes
+})
+
+export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, unknown>> = {}) => ({
+  scheme: "exact",
+  network: "base-sepolia",
+  maxAmountRequired: amount.toString(),
+  asset: network.usdc.address,
+  payTo: receiver,
+  resource: "https://api.example.com/weather",
+  description: "Weather",
+  mimeType: "application/json",
+  maxTimeoutSeconds: 60,
+  extra: { name: "USDC", version: "2" },
+  ...changes
+})
+
+const make = Effect.gen(function* () {
+  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+  const node = yield* rpcProxy(chain.rpcUrl)
+  const dataDir = yield* temporaryDirectory
+  const port = yield* freePort(0)
+  const baseUrl = `http://127.0.0.1:${port}`
+  const delivered: Array<X402World["delivered"][number]> = []
+  const shop = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          delivered.push((await request.json()) as X402World["delivered"][number])
+          return new Response(null, { status: 204 })
+        }
+      })
+    ),
+    (running) => Effect.promise(() => running.stop(true))
+  )
+  const context = yield* Layer.build(
+    App.layer.pipe(
+      Layer.provideMerge(
+        AppConfig.layer({
+          PORT: String(port),
+          HOST: "127.0.0.1",
+          BASE_URL: baseUrl,
+          DATA_DIR: dataDir,
+          BASE_SEPOLIA_RPC_URLS: node.url,
+          TESTNET_CONFIRMATIONS: "0",
+          AGENT_WALLET_MNEMONIC: mnemonic,
+          FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+          FAUCET_GAS_WEI: "2000000000000000",
+          RATE_LIMIT_PER_KEY: "100000",
+          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`
+        })
+      )
+    )
+  )
+  const { merchant, keys } = yield* Context.get(context, KeyAuth).createMerchant({
+    name: "Weather Inc.",
+    receivers: { test: receiver, live: receiver }
+  })
+  const agents = Context.get(context, Agents)
+
+  const call: X402World["call"] = async (method, path, key, body, headers = {}) => {
+    const response = await fetch(`${baseUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === "" ? undefined : JSON.parse(text)
+    }
+  }
+  yield* Effect.promise(() =>
+    call("POST", "/webhook-endpoint", keys.test.secret, { url: `http://127.0.0.1:${shop.port}/` })
+  )
+  // The relaying wallet pays gas.
+  const supported = yield* Effect.promise(() => call("GET", "/x402/supported", keys.test.secret))
+  yield* chain.setEth(supported.body.signers["eip155:*"][0], 10n ** 20n)
+
+  const payer: X402World["payer"] = async (usdc = 1_000_000_000n) => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    if (usdc > 0n) await Effect.runPromise(chain.mint(Address.make(account.address), usdc))
+    return account
+  }
+
+  const authorize: X402World["authorize"] = async (account, value, options = {}) => {
+    const now = BigInt(Math.floor(Date.now() / 1000))
+    const authorization = {
+      from: Address.make(account.address),
+      to: options.to ?? receiver,
+      value: options.value ?? value,
+      validAfter: options.validAfter ?? now - 600n,
+      validBefore: options.validBefore ?? now + 60n,
+      nonce: options.nonce ?? toHex(crypto.getRandomValues(new Uint8Array(32)))
+    }
+    const typed = typedDataOf(network, authorization)
+    const signature = await account.signTypedData({
+      ...typed,
+      domain: { ...typed.domain, ...options.domain }
+    })
+    const { validAfter, validBefore } = authorization
+    return {
+      signature,
+      authorization: {
+        ...authorization,
+        value: authorization.value.toString(),
+        validAfter: validAfter.toString(),
+        validBefore: validBefore.toString()
+      }
+    }
+  }
+
+  const newAgent: X402World["newAgent"] = async (options = {}) => {
+    const made = await Effect.runPromise(
+      agents.provision({
+        merchantId: MerchantId.make(merchant.id),
+        env: "test",
+        name: "Researcher",
+        capPerPayment: AtomicUsdc.make(options.perPayment ?? 5_000_000n),
+        capPerDay: AtomicUsdc.make(options.perDay ?? 20_000_000n),
+        allowedHosts: options.allowedHosts ?? null,
+        allowedPayees: options.allowedPayees ?? null
+      })
+    )
+    const usdc = options.usdc ?? 100_000_000n
+    if (usdc > 0n) await Effect.runPromise(chain.mint(made.agent.address, usdc))
+    return made
+  }
+
+  return {
+    baseUrl,
+    chain,
+    node,
+    keys,
+    merchantId: MerchantId.make(merchant.id),
+    context,
+    delivered,
+    call,
+    payer,
+    balanceOf: (address: string) =>
+      chain.publicClient.readContract({
+        address: network.usdc.address,
+        abi: usdcAbi,
+        functionName: "balanceOf",
+        args: [Address.make(address)]
+      }),
+    authorize,
+    newAgent
+  }
+})
+
+/** Starts the world; `close` ends all of it. */
+export const startX402World = async (): Promise<X402World> => {
+  const scope = Effect.runSync(Scope.make())
+  const world = await Effect.runPromise(Scope.provide(make, scope))
+  return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
