@@ -56,6 +56,7 @@ import { Attempts } from "./webhooks/Attempts.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
 import * as DeliveryWorker from "./webhooks/DeliveryWorker.ts"
 import { EgressPolicy } from "./webhooks/EgressPolicy.ts"
+import { ForwardRepo } from "./webhooks/ForwardRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 import { Resolver } from "./webhooks/Resolver.ts"
 import { WebhookEndpoints } from "./webhooks/WebhookEndpoints.ts"
@@ -249,7 +250,9 @@ export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers)
 
 /** What the operator's commands need: the database and what is kept in it. */
 export const layerOperator = Dashboard.layerAccounts.pipe(
-  Layer.provideMerge(Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer, MerchantRepo.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer, MerchantRepo.layer, ForwardRepo.layer)
+  ),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )

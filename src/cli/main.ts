@@ -1,20 +1,35 @@
 // The operator's commands. They work on the configured database, also while the
-// service runs.
+// service runs. Exit codes: 0 done, 1 it could not be done, 2 not a
+// command, 130 interrupted.
 import { BunRuntime, BunServices } from "@effect/platform-bun"
 import { Cause, Console, Effect, Layer } from "effect"
 import { CliError, Command } from "effect/cli"
 import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import { completions } from "./completions.ts"
 import { key } from "./key.ts"
+import { listen } from "./listen.ts"
 import { merchant } from "./merchant.ts"
+import { trigger } from "./trigger.ts"
+import { user } from "./user.ts"
 import { webhook } from "./webhook.ts"
 
+const config = AppConfig.layer(process.env)
+// Built when a command runs: help and completions touch no database.
+const operator = App.layerOperator.pipe(Layer.provideMerge(config))
+
 const root = Command.make("quittance").pipe(
-  Command.withDescription("Operate Quittance: merchants, keys, webhooks."),
-  Command.withSubcommands([merchant, key, webhook]),
-  // Built when a command runs: help and completions touch no database.
-  Command.provide(App.layerOperator.pipe(Layer.provideMerge(AppConfig.layer(process.env))))
+  Command.withDescription("Operate Quittance: merchants, people, keys, webhooks, and tools for developers."),
+  Command.withSubcommands([
+    merchant.pipe(Command.provide(operator)),
+    user.pipe(Command.provide(operator)),
+    key.pipe(Command.provide(operator)),
+    webhook.pipe(Command.provide(operator)),
+    listen.pipe(Command.provide(operator)),
+    trigger.pipe(Command.provide(config)),
+    completions((): Command.Command.Any => root)
+  ])
 )
 
 // Annotated: the installed typing of BunServices names a module that has moved.
@@ -29,15 +44,15 @@ const sentence = (error: unknown): string => {
     : message
 }
 
+const end = (code: number) => Effect.sync(() => process.exit(code))
+
 const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pipe(
   Effect.provide(platform),
   Effect.catchCause((cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return end(130)
     const error = Cause.squash(cause)
-    const shown = CliError.isCliError(error) ? Effect.void : Console.error(sentence(error))
-    return Effect.andThen(
-      shown,
-      Effect.sync(() => process.exit(1))
-    )
+    // The parser has said already what is wrong with the command line.
+    return CliError.isCliError(error) ? end(2) : Effect.andThen(Console.error(sentence(error)), end(1))
   })
 )
 

@@ -1,8 +1,11 @@
 // `merchant create` and `merchant list`.
 import { Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import type { Env } from "../domain/Chain.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
-import { address, json, print } from "./flags.ts"
+import { MerchantRepo } from "../keys/MerchantRepo.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { address, json, merchantId, print } from "./flags.ts"
 
 const create = Command.make(
   "create",
@@ -68,7 +71,51 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List merchants"))
 
+const optionalAddress = (name: string, description: string) =>
+  address(name).pipe(Flag.withDescription(description), Flag.optional)
+
+const update = Command.make(
+  "update",
+  {
+    merchant: merchantId,
+    receiverTest: optionalAddress("receiver-test", "Where USDC goes on Testnet, in new intents"),
+    receiverLive: optionalAddress("receiver-live", "Where USDC goes on Mainnet, in new intents"),
+    json
+  },
+  Effect.fn("merchant update")(function* (input) {
+    const repo = yield* MerchantRepo
+    const wanted = [
+      ["test", input.receiverTest],
+      ["live", input.receiverLive]
+    ] as const
+    if (wanted.every(([, receiver]) => Option.isNone(receiver))) {
+      return yield* new CommandFailed({
+        message: "Nothing to change: give --receiver-test or --receiver-live."
+      })
+    }
+    const changes: Array<{ readonly env: Env; readonly before: string; readonly after: string }> = []
+    for (const [env, receiver] of wanted) {
+      if (Option.isNone(receiver)) continue
+      const changed = yield* repo.changeReceiver(input.merchant, env, receiver.value)
+      if (Option.isNone(changed)) {
+        return yield* new CommandFailed({
+          message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
+        })
+      }
+      changes.push({ env, ...changed.value })
+    }
+    yield* print(input.json, { merchant: { id: input.merchant }, receivers: changes }, [
+      ...changes.flatMap(({ env, before, after }) => [
+        `Receiving address, ${env}:`,
+        `  before  ${before}`,
+        `  after   ${after}`
+      ]),
+      "New intents name the new address; intents and payments that exist keep theirs."
+    ])
+  })
+).pipe(Command.withDescription("Change where a merchant's money goes; prints before and after"))
+
 export const merchant = Command.make("merchant").pipe(
-  Command.withDescription("Create and list merchants"),
-  Command.withSubcommands([create, list])
+  Command.withDescription("Create, list and change merchants"),
+  Command.withSubcommands([create, list, update])
 )

@@ -1,7 +1,7 @@
 // The operator's commands as processes on one embedded database.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { spawnProgram, temporaryDirectory } from "../support/process.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
 const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
@@ -69,7 +69,7 @@ describe("CLI", () => {
     })
   )
 
-  liveEffect("says what is wrong and exits 1", () =>
+  liveEffect("says what is wrong: exits 2 for a wrong command line, 1 for what cannot be done", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const checksum = yield* cli(
@@ -81,7 +81,7 @@ describe("CLI", () => {
         "--receiver",
         receiver.replace("C8", "c8")
       )
-      expect(checksum.code).toBe(1)
+      expect(checksum.code).toBe(2)
       expect(checksum.output).toContain("EIP-55")
       const unknown = yield* cli(dataDir, "key", "list", "--merchant", "01a1fc34-7205-710e-9410-874fee9a4996")
       expect(unknown.code).toBe(1)
@@ -100,12 +100,101 @@ describe("CLI", () => {
     })
   )
 
+  liveEffect("changes where money goes, and prints before and after", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+      const made = yield* cli(
+        dataDir,
+        "merchant",
+        "create",
+        "--name",
+        "Shop",
+        "--receiver",
+        receiver,
+        "--json"
+      )
+      const { id } = JSON.parse(made.output).merchant
+      const changed = yield* cli(dataDir, "merchant", "update", "--merchant", id, "--receiver-live", next)
+      expect(changed.code).toBe(0)
+      expect(changed.output).toMatch(new RegExp(`live:\\s+before\\s+${receiver}\\s+after\\s+${next}`))
+      expect(JSON.parse((yield* cli(dataDir, "merchant", "list", "--json")).output).merchants).toMatchObject([
+        { receivers: { test: receiver, live: next } }
+      ])
+      const unknown = "01a1fc34-7205-710e-9410-874fee9a4996"
+      const nobody = yield* cli(dataDir, "merchant", "update", "--merchant", unknown, "--receiver-live", next)
+      expect(nobody.code).toBe(1)
+      expect((yield* cli(dataDir, "merchant", "update", "--merchant", id)).code).toBe(1)
+    })
+  )
+
+  liveEffect("makes one-time links for people", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const made = yield* cli(
+        dataDir,
+        "merchant",
+        "create",
+        "--name",
+        "Shop",
+        "--receiver",
+        receiver,
+        "--json"
+      )
+      const { id } = JSON.parse(made.output).merchant
+      const args = ["user", "create", "--email", "Ada@example.com", "--merchant", id, "--json"]
+      const link = JSON.parse((yield* cli(dataDir, ...args)).output)
+      expect(link.email).toBe("ada@example.com")
+      const token = new URL(link.link).hash.slice(1)
+      const service = yield* spawnService({ DATA_DIR: dataDir })
+      yield* untilReady(service)
+      const joined = yield* Effect.promise(() =>
+        fetch(`${service.baseUrl}/dashboard/api/one-time-link`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+          body: JSON.stringify({ token, password: "a password of hers" })
+        }).then((answer) => answer.json())
+      )
+      expect(joined).toMatchObject({ user: { email: "ada@example.com" }, merchants: [{ id }] })
+      yield* service.kill("SIGTERM")
+      yield* service.exited
+      const reset = yield* cli(dataDir, "user", "reset-password", "--email", "ada@example.com")
+      expect(reset.code).toBe(0)
+      expect(reset.output).toContain("/dashboard/welcome#")
+      expect((yield* cli(dataDir, "user", "reset-password", "--email", "no@example.com")).code).toBe(1)
+    })
+  )
+
   liveEffect("help and completions need no database", () =>
     Effect.gen(function* () {
       const help = yield* cli("/nonexistent/quittance", "--help")
       expect(help.code).toBe(0)
       expect(help.output).toContain("merchant")
-      expect((yield* cli("/nonexistent/quittance", "--completions", "bash")).code).toBe(0)
+      for (const shell of ["bash", "zsh", "fish"]) {
+        const script = yield* cli("/nonexistent/quittance", "completions", shell)
+        expect(script.code).toBe(0)
+        for (const command of ["merchant", "listen", "payment.settled", "forward-to"]) {
+          expect(script.output).toContain(command)
+        }
+      }
+      for (const args of [
+        ["nonsense"],
+        ["merchant", "create"],
+        ["key", "list", "--nope"],
+        ["completions", "tcsh"]
+      ]) {
+        expect((yield* cli("/nonexistent/quittance", ...args)).code).toBe(2)
+      }
+      for (const command of [
+        ["merchant", "update"],
+        ["user", "create"],
+        ["listen"],
+        ["trigger", "payment.settled"]
+      ]) {
+        const told = yield* cli("/nonexistent/quittance", ...command, "--help")
+        expect(told.code).toBe(0)
+        expect(told.output).toContain("FLAGS")
+      }
     })
   )
 })

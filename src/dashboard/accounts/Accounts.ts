@@ -54,6 +54,8 @@ export class Accounts extends Context.Service<
       current: string,
       next: string
     ) => Effect.Effect<Started, SignInFailed>
+    /** The id behind an e-mail. */
+    readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
     /** The token of a link that works once, for three days. */
     readonly createLink: (link: OneTimeLink) => Effect.Effect<string>
     /**
@@ -136,6 +138,11 @@ export class Accounts extends Context.Service<
         signIn: Effect.fn("Accounts.signIn")(function* (email, password) {
           return yield* start(yield* proved(email, password))
         }),
+        findUser: (email) =>
+          Effect.map(
+            repo.findCredentials(email),
+            Option.map(({ id }) => id)
+          ),
         signOut: (session) => repo.deleteSession(session.hash),
         signOutEverywhere: (session) => repo.deleteSessions(session.user.id),
         changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next) {

@@ -1,0 +1,88 @@
+// `user create` and `user reset-password`: links that work once, for three days.
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { AppConfig } from "../AppConfig.ts"
+import { Accounts } from "../dashboard/accounts/Accounts.ts"
+import { Email } from "../dashboard/accounts/Api.ts"
+import { linkUrl } from "../dashboard/accounts/linkUrl.ts"
+import { KeyAuth } from "../keys/KeyAuth.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { json, merchantId, print } from "./flags.ts"
+
+const email = Flag.String("email").pipe(
+  Flag.withDescription("The person's e-mail, with which they sign in"),
+  Flag.withSchema(Email)
+)
+
+const create = Command.make(
+  "create",
+  {
+    email,
+    merchant: merchantId,
+    operator: Flag.Boolean("operator").pipe(
+      Flag.withDescription("Sees and acknowledges alerts that concern the whole service"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fn("user create")(function* (input) {
+    const merchants = yield* (yield* KeyAuth).listMerchants
+    const merchant = merchants.find(({ id }) => id === input.merchant)
+    if (merchant === undefined) {
+      return yield* new CommandFailed({
+        message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
+      })
+    }
+    const { baseUrl } = yield* AppConfig
+    const token = yield* (yield* Accounts).createLink({
+      email: input.email,
+      merchantId: merchant.id,
+      resetPassword: false,
+      operator: input.operator
+    })
+    const link = linkUrl(baseUrl, token)
+    yield* print(input.json, { email: input.email, link }, [
+      `Hand this link to ${input.email}. It works once, within three days, and leads to ${merchant.name}:`,
+      link
+    ])
+  })
+).pipe(
+  Command.withDescription("Make a one-time link with which a person joins a merchant and sets a password"),
+  Command.withExamples([
+    {
+      command:
+        "bun run cli user create --email ada@example.com --merchant 01a1fc34-7205-710e-9410-874fee9a4996",
+      description: "Prints the link, once"
+    }
+  ])
+)
+
+const resetPassword = Command.make(
+  "reset-password",
+  { email, json },
+  Effect.fn("user reset-password")(function* (input) {
+    const { baseUrl } = yield* AppConfig
+    const accounts = yield* Accounts
+    if (Option.isNone(yield* accounts.findUser(input.email))) {
+      return yield* new CommandFailed({
+        message: `Nobody signs in as ${input.email}. Make a link that joins a merchant: bun run cli user create`
+      })
+    }
+    const token = yield* accounts.createLink({
+      email: input.email,
+      merchantId: null,
+      resetPassword: true,
+      operator: false
+    })
+    const link = linkUrl(baseUrl, token)
+    yield* print(input.json, { email: input.email, link }, [
+      `Hand this link to ${input.email}. It works once, within three days; the old password works until then:`,
+      link
+    ])
+  })
+).pipe(Command.withDescription("Make a one-time link that sets a new password and ends every session"))
+
+export const user = Command.make("user").pipe(
+  Command.withDescription("People who sign in to the dashboard"),
+  Command.withSubcommands([create, resetPassword])
+)

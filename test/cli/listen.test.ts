@@ -1,0 +1,185 @@
+// `listen` and `trigger` as a developer runs them beside a service.
+import { describe, expect } from "bun:test"
+import { join } from "node:path"
+import { Context, Effect, Layer } from "effect"
+import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+interface Received {
+  readonly body: string
+  readonly headers: Headers
+}
+
+/** Somebody's receiver on a given port. */
+const receive = (port: number, into: Array<Received>) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          into.push({ body: await request.text(), headers: request.headers })
+          return new Response(null, { status: 204 })
+        }
+      })
+    ),
+    (running) => Effect.promise(() => running.stop(true))
+  )
+
+const until = (what: () => boolean, millis = 20_000) =>
+  Effect.promise(async () => {
+    const start = performance.now()
+    while (!what()) {
+      if (performance.now() - start > millis) throw new Error("it did not happen in time")
+      await Bun.sleep(20)
+    }
+  })
+
+const post = (url: string, key: string, body?: unknown) =>
+  Effect.promise(async () => {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+    return answer.json()
+  })
+
+const createMerchant = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  const made = yield* spawnProgram(
+    ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+    env
+  )
+  expect(yield* made.exited).toBe(0)
+  return JSON.parse(made.output())
+})
+
+describe("cli listen", () => {
+  liveEffect(
+    "forwards every delivery once, signed anew, over restarts, kills and an absent receiver",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const env = { DATA_DIR: dataDir }
+        const own: Array<Received> = []
+        const forwarded: Array<Received> = []
+        const ownPort = (yield* receive(0, own)).port ?? 0
+        const port = yield* freePort(0)
+        const { merchant, keys } = yield* createMerchant(env)
+        let secret = ""
+
+        /** The service for a while: the embedded database serves one process at a time. */
+        const serving = <A, E, R>(work: (baseUrl: string) => Effect.Effect<A, E, R>) =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
+              yield* untilReady(service)
+              const done = yield* work(service.baseUrl)
+              yield* service.kill("SIGTERM")
+              yield* service.exited
+              return done
+            })
+          )
+        const sendTest = (baseUrl: string) =>
+          post(`${baseUrl}/api/v1/webhook-endpoint/test`, keys.test.secret)
+        const listen = (...more: ReadonlyArray<string>) =>
+          spawnProgram(
+            [
+              ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
+              ...["--forward-to", `http://127.0.0.1:${port}/hook`, ...more]
+            ],
+            env
+          )
+
+        const early = yield* listen()
+        expect(yield* early.exited).toBe(1)
+        expect(early.output()).toContain("no test webhook endpoint")
+
+        yield* serving((baseUrl) =>
+          Effect.map(
+            post(`${baseUrl}/api/v1/webhook-endpoint`, keys.test.secret, {
+              url: `http://127.0.0.1:${ownPort}/`
+            }),
+            (made) => {
+              secret = made.secret
+            }
+          )
+        )
+        const first = yield* listen()
+        yield* until(() => first.output().includes("Forwards test deliveries"))
+        yield* first.kill("SIGINT")
+        expect(yield* first.exited).toBe(130)
+
+        yield* serving((baseUrl) => Effect.andThen(sendTest(baseUrl), sendTest(baseUrl)))
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* receive(port, forwarded)
+            const second = yield* listen("--json")
+            yield* until(() => second.output().split("\n").length > 2)
+            yield* second.kill("SIGKILL")
+            yield* second.exited
+          })
+        )
+        expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+        for (const { body, headers } of forwarded) {
+          const event = yield* Effect.promise(() => verifyWebhook(body, headers, secret))
+          expect(headers.get("webhook-id")).toBe(event.id)
+        }
+
+        // Nobody listens: it says so with its exit code, and loses nothing.
+        yield* serving(sendTest)
+        const absent = yield* listen("--patience", "1")
+        expect(yield* absent.exited).toBe(1)
+        expect(absent.output()).toContain("Nothing is lost")
+        yield* receive(port, forwarded)
+        const third = yield* listen()
+        yield* until(() => forwarded.length === 3)
+        yield* Effect.sleep("700 millis")
+        yield* third.kill("SIGINT")
+        expect(yield* third.exited).toBe(130)
+        expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+      }),
+    120_000
+  )
+})
+
+describe("cli trigger", () => {
+  liveEffect("pays a real intent on the local chain and prints each step", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+      const { keys } = yield* createMerchant({ DATA_DIR: dataDir })
+      const service = yield* spawnService({
+        DATA_DIR: dataDir,
+        BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+        TESTNET_CONFIRMATIONS: "0"
+      })
+      yield* untilReady(service)
+      const trigger = (amount: string) =>
+        spawnProgram(
+          [
+            ...["src/cli/main.ts", "trigger", "payment.settled", "--amount", amount],
+            ...["--secret-key", keys.test.secret, "--publishable-key", keys.test.publishable]
+          ],
+          {
+            DATA_DIR: join(dataDir, "elsewhere"),
+            BASE_URL: service.baseUrl.replace("127.0.0.1", "localhost")
+          }
+        )
+      const paid = yield* trigger("12.34")
+      expect(yield* paid.exited).toBe(0)
+      for (const step of ["Payment intent", "$12.34", "Buyer", "Transfer", "is settled"]) {
+        expect(paid.output()).toContain(step)
+      }
+      const wrong = yield* trigger("a lot")
+      expect(yield* wrong.exited).toBe(1)
+      expect(wrong.output()).toContain("decimal USD")
+    })
+  )
+})
