@@ -48,7 +48,9 @@ export const judgeAuthorization = (
   receiver: Address,
   now: bigint
 ): InvalidReason | undefined => {
-  if (authorization.to !== requirements.payTo || requirements.payTo !== receiver)
+  // A payment to oneself moves nothing.
+  const isOneself = authorization.from === authorization.to
+  if (isOneself || authorization.to !== requirements.payTo || requirements.payTo !== receiver)
     return "invalid_exact_evm_recipient_mismatch"
   if (authorization.validBefore < now + marginSeconds)
     return "invalid_exact_evm_payload_authorization_valid_before"

@@ -1,6 +1,41 @@
-// The facilitator against anvil and the real USDC.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { receiver, requirementsV2, startX402World, type X402World } from "./x402World.ts"
+// The facilitator against anvil and the real USDC: every reason of the reference, each kind of
+// signature, and what bad networks and several askers do to a settlement.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { encodeAbiParameters, type Hex } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { typedDataOf } from "../../src/x402/Authorization.ts"
+import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
+import { receiver, requirementsV1, requirementsV2, startX402World, type X402World } from "./x402World.ts"
+
+const amount = 1_500_000n
+const now = () => BigInt(Math.floor(Date.now() / 1000))
+type Payload = Awaited<ReturnType<X402World["authorize"]>>
+
+const bodyV1 = (payload: Payload, requirements = requirementsV1(amount), outer: object = {}) => ({
+  x402Version: 1,
+  paymentPayload: { x402Version: 1, scheme: "exact", network: "base-sepolia", payload, ...outer },
+  paymentRequirements: requirements
+})
+const bodyV2 = (
+  payload: Payload,
+  requirements = requirementsV2(amount),
+  accepted: object = requirements
+) => ({
+  x402Version: 2,
+  paymentPayload: {
+    x402Version: 2,
+    resource: {
+      url: "https://api.example.com/weather",
+      description: "Weather",
+      mimeType: "application/json"
+    },
+    accepted,
+    payload
+  },
+  paymentRequirements: requirements
+})
 
 describe("x402 facilitator", () => {
   let world: X402World
@@ -8,38 +43,473 @@ describe("x402 facilitator", () => {
     world = await startX402World()
   })
   afterAll(() => world.close())
+  afterEach(() => world.node.behave(() => undefined))
 
-  const settle = (body: unknown) => world.call("POST", "/x402/settle", world.keys.test.secret, body)
-  const verify = (body: unknown) => world.call("POST", "/x402/verify", world.keys.test.secret, body)
+  const settle = (body: unknown, key = world.keys.test.secret) =>
+    world.call("POST", "/x402/settle", key, body)
+  const verify = (body: unknown, key = world.keys.test.secret) =>
+    world.call("POST", "/x402/verify", key, body)
+  const payments = async () =>
+    (await world.call("GET", "/payments?limit=100", world.keys.test.secret)).body.payments as ReadonlyArray<{
+      readonly status: string
+      readonly payerType: string
+      readonly reportedTransactionId?: string
+    }>
+  const broadcasts = () => world.node.calls.filter((method) => method === "eth_sendRawTransaction").length
 
-  test("settles a payment of version 2, tells the merchant, and answers the same again", async () => {
+  test("says what it takes: `exact` on the test network, in both versions, and who relays", async () => {
+    const { body } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+    expect(body.kinds).toEqual([
+      { x402Version: 1, scheme: "exact", network: "base-sepolia" },
+      { x402Version: 2, scheme: "exact", network: "eip155:84532" }
+    ])
+    expect(body.signers["eip155:*"]).toHaveLength(1)
+    const live = await world.call("GET", "/x402/supported", world.keys.live.secret)
+    expect(live.body.kinds).toEqual([])
+  })
+
+  for (const [version, bodyOf] of [
+    ["1", bodyV1],
+    ["2", bodyV2]
+  ] as const) {
+    test(`version ${version}: settles, tells the merchant once, and answers the same again`, async () => {
+      const account = await world.payer()
+      const before = await world.balanceOf(receiver)
+      const body = bodyOf(await world.authorize(account, amount))
+      expect((await verify(body)).body).toEqual({ isValid: true, payer: account.address })
+      const first = await settle(body)
+      expect(first.body).toMatchObject({
+        success: true,
+        payer: account.address,
+        network: version === "1" ? "base-sepolia" : "eip155:84532"
+      })
+      expect(await world.balanceOf(receiver)).toBe(before + amount)
+      expect((await settle(body)).body).toEqual(first.body)
+      expect((await verify(body)).body.invalidReason).toBe("invalid_exact_evm_nonce_already_used")
+      const { body: list } = await world.call("GET", "/payments?limit=1", world.keys.test.secret)
+      expect(list.payments[0]).toMatchObject({
+        status: "settled",
+        payerType: "agent",
+        amount: "1.50",
+        payerAddress: account.address,
+        intentUrl: "https://api.example.com/weather",
+        reportedTransactionId: first.body.transaction
+      })
+      for (let wait = 0; wait < 100 && !isDelivered(first.body.transaction); wait++) await Bun.sleep(50)
+      expect(world.delivered.filter((one) => one.transactionId === first.body.transaction)).toHaveLength(1)
+    })
+  }
+  const isDelivered = (transactionId: string) =>
+    world.delivered.some((one) => one.transactionId === transactionId)
+
+  // Each reason of the reference facilitator, under its own name.
+  const refusals: ReadonlyArray<{
+    readonly reason: string
+    readonly name: string
+    readonly body: (account: PrivateKeyAccount) => Promise<unknown>
+    readonly usdc?: bigint
+  }> = [
+    {
+      reason: "invalid_exact_evm_scheme",
+      name: "another scheme",
+      body: async (account) =>
+        bodyV2(await world.authorize(account, amount), requirementsV2(amount, { scheme: "upto" }))
+    },
+    {
+      reason: "invalid_exact_evm_scheme",
+      name: "another scheme in the payment of version 1",
+      body: async (account) =>
+        bodyV1(await world.authorize(account, amount), requirementsV1(amount), { scheme: "upto" })
+    },
+    {
+      reason: "invalid_exact_evm_missing_eip712_domain",
+      name: "no token domain",
+      body: async (account) =>
+        bodyV2(await world.authorize(account, amount), requirementsV2(amount, { extra: {} }))
+    },
+    {
+      reason: "invalid_exact_evm_network_mismatch",
+      name: "another network in payment and requirements",
+      body: async (account) =>
+        bodyV2(await world.authorize(account, amount), requirementsV2(amount), {
+          ...requirementsV2(amount),
+          network: "eip155:8453"
+        })
+    },
+    {
+      reason: "invalid_exact_evm_network_mismatch",
+      name: "a network that is not the key's",
+      body: async (account) =>
+        bodyV2(await world.authorize(account, amount), requirementsV2(amount, { network: "eip155:42161" }))
+    },
+    {
+      reason: "invalid_exact_evm_signature",
+      name: "another signer",
+      body: async (account) => {
+        const other = await world.authorize(await world.payer(0n), amount)
+        const own = await world.authorize(account, amount)
+        return bodyV2({ ...own, signature: other.signature })
+      }
+    },
+    {
+      reason: "invalid_exact_evm_signature",
+      name: "a value changed after signing",
+      body: async (account) => {
+        const signed = await world.authorize(account, amount)
+        const authorization = { ...signed.authorization, value: "1" }
+        return bodyV2({ ...signed, authorization }, requirementsV2(1n))
+      }
+    },
+    {
+      reason: "invalid_exact_evm_signature",
+      name: "a signature of no bytes",
+      body: async (account) => bodyV2({ ...(await world.authorize(account, amount)), signature: "0x" })
+    },
+    {
+      reason: "invalid_exact_evm_recipient_mismatch",
+      name: "another payee than required",
+      body: async (account) =>
+        bodyV2(await world.authorize(account, amount, { to: Address.make(account.address) }))
+    },
+    {
+      reason: "invalid_exact_evm_recipient_mismatch",
+      name: "a payee that is not the merchant",
+      body: async (account) =>
+        bodyV2(
+          await world.authorize(account, amount, { to: Address.make(account.address) }),
+          requirementsV2(amount, { payTo: account.address })
+        )
+    },
+    {
+      reason: "invalid_exact_evm_payload_authorization_valid_before",
+      name: "too little time left",
+      body: async (account) => bodyV2(await world.authorize(account, amount, { validBefore: now() + 3n }))
+    },
+    {
+      reason: "invalid_exact_evm_payload_authorization_valid_after",
+      name: "not valid yet",
+      body: async (account) =>
+        bodyV2(
+          await world.authorize(account, amount, { validAfter: now() + 100n, validBefore: now() + 200n })
+        )
+    },
+    {
+      reason: "invalid_exact_evm_authorization_value",
+      name: "another value, version 1",
+      body: async (account) => bodyV1(await world.authorize(account, amount - 1n))
+    },
+    {
+      reason: "invalid_exact_evm_payload_authorization_value_mismatch",
+      name: "another value, version 2",
+      body: async (account) => bodyV2(await world.authorize(account, amount + 1n))
+    },
+    {
+      reason: "asset_not_deployed_contract",
+      name: "an asset without code",
+      body: async (account) =>
+        bodyV2(await world.authorize(account, amount), requirementsV2(amount, { asset: account.address }))
+    },
+    {
+      reason: "invalid_exact_evm_eip3009_not_supported",
+      name: "a contract that is not USDC",
+      body: async (account) =>
+        bodyV2(
+          await world.authorize(account, amount),
+          requirementsV2(amount, { asset: "0xcA11bde05977b3631167028862bE2a173976CA11" })
+        )
+    },
+    {
+      reason: "invalid_exact_evm_token_name_mismatch",
+      name: "another token name, truly signed",
+      body: async (account) =>
+        bodyV2(
+          await world.authorize(account, amount, { domain: { name: "USD Coin" } }),
+          requirementsV2(amount, { extra: { name: "USD Coin", version: "2" } })
+        )
+    },
+    {
+      reason: "invalid_exact_evm_token_version_mismatch",
+      name: "another token version, truly signed",
+      body: async (account) =>
+        bodyV2(
+          await world.authorize(account, amount, { domain: { version: "1" } }),
+          requirementsV2(amount, { extra: { name: "USDC", version: "1" } })
+        )
+    },
+    {
+      reason: "invalid_exact_evm_insufficient_balance",
+      name: "a poor payer",
+      usdc: amount - 1n,
+      body: async (account) => bodyV2(await world.authorize(account, amount))
+    },
+    {
+      reason: "invalid_exact_evm_nonce_already_used",
+      name: "a nonce that was used elsewhere",
+      body: async (account) => {
+        const signed = await world.authorize(account, amount)
+        await relayBySomebodyElse(signed)
+        return bodyV2(signed)
+      }
+    },
+    {
+      reason: "invalid_exact_evm_transaction_simulation_failed",
+      name: "a payer that Circle has blacklisted",
+      body: async (account) => {
+        const signed = await world.authorize(account, amount)
+        await blacklist(account.address)
+        return bodyV2(signed)
+      }
+    }
+  ]
+
+  const usdc = networks.test.usdc.address
+  const relayBySomebodyElse = async ({ signature, authorization }: Payload) => {
+    const { request } = await world.chain.publicClient.simulateContract({
+      account: world.chain.account(5),
+      address: usdc,
+      abi: [
+        {
+          type: "function",
+          name: "transferWithAuthorization",
+          stateMutability: "nonpayable",
+          inputs: ["address", "address", "uint256", "uint256", "uint256", "bytes32", "bytes"].map((type) => ({
+            type
+          })),
+          outputs: []
+        }
+      ],
+      functionName: "transferWithAuthorization",
+      args: [
+        authorization["from"],
+        authorization["to"],
+        BigInt(authorization["value"] ?? 0),
+        BigInt(authorization["validAfter"] ?? 0),
+        BigInt(authorization["validBefore"] ?? 0),
+        authorization["nonce"],
+        signature
+      ]
+    })
+    const hash = await world.chain.walletClient(5).writeContract(request)
+    await world.chain.publicClient.waitForTransactionReceipt({ hash })
+    return hash
+  }
+  const blacklist = async (address: Hex) => {
+    const hash = await world.chain.walletClient(0).writeContract({
+      address: usdc,
+      abi: [
+        {
+          type: "function",
+          name: "blacklist",
+          stateMutability: "nonpayable",
+          inputs: [{ type: "address" }],
+          outputs: []
+        }
+      ],
+      functionName: "blacklist",
+      args: [address]
+    })
+    await world.chain.publicClient.waitForTransactionReceipt({ hash })
+  }
+
+  for (const { reason, name, body, usdc: funds } of refusals) {
+    test(`${reason}: ${name}; nothing is sent and no payment appears`, async () => {
+      const account = await world.payer(funds)
+      const sent = await body(account)
+      const known = (await payments()).length
+      const before = broadcasts()
+      expect((await verify(sent)).body).toMatchObject({ isValid: false, invalidReason: reason })
+      expect((await settle(sent)).body).toMatchObject({
+        success: false,
+        errorReason: reason,
+        transaction: ""
+      })
+      expect(broadcasts()).toBe(before)
+      expect(await payments()).toHaveLength(known)
+    })
+  }
+
+  test("a live key settles nothing while Mainnet is gated", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount))
+    const answer = await settle(body, world.keys.live.secret)
+    expect(answer.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_network_mismatch" })
+  })
+
+  test("what is not x402 is refused with the place that is wrong", async () => {
+    const answer = await settle({
+      x402Version: 2,
+      paymentPayload: {},
+      paymentRequirements: requirementsV2(1n)
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.details[0].path).toBe("body.paymentPayload")
+    const payload = await world.authorize(await world.payer(0n), 1n)
+    const wrong = await verify(bodyV2(payload, requirementsV2(-1n), requirementsV2(1n)))
+    expect(wrong.body.error.details[0].path).toBe("body.paymentRequirements")
+  })
+
+  const contractWallet = async () => {
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const creation = erc1271Creation(Address.make(owner.address))
+    const wallet = Address.make(create2Address(creation))
+    await Effect.runPromise(world.chain.mint(wallet, amount))
+    const sign = async (seal: (signature: Hex) => Hex) => {
+      const authorization = {
+        from: wallet,
+        to: receiver,
+        value: amount,
+        validAfter: now() - 600n,
+        validBefore: now() + 60n,
+        nonce: generatePrivateKey()
+      }
+      const signature = seal(await owner.signTypedData(typedDataOf(networks.test, authorization)))
+      return {
+        signature,
+        authorization: {
+          ...authorization,
+          value: amount.toString(),
+          validAfter: authorization.validAfter.toString(),
+          validBefore: authorization.validBefore.toString()
+        }
+      }
+    }
+    return { creation, wallet, sign }
+  }
+  const deploy = async (creation: Hex) => {
+    const hash = await world.chain
+      .walletClient(6)
+      .sendTransaction({ to: create2Factory, data: create2Call(creation) })
+    await world.chain.publicClient.waitForTransactionReceipt({ hash })
+  }
+  /** ERC-6492: what to call to deploy the wallet, the inner signature, and the magic suffix. */
+  const wrap = (creation: Hex) => (signature: Hex) =>
+    `${encodeAbiParameters([{ type: "address" }, { type: "bytes" }, { type: "bytes" }], [create2Factory, create2Call(creation), signature])}${"6492".repeat(16)}` as Hex
+  // A contract's signature has no fixed length; this one is told from an account's by its length.
+  const lengthen = (signature: Hex): Hex => `${signature}00`
+
+  test("ERC-1271: a deployed contract wallet pays", async () => {
+    const { creation, wallet, sign } = await contractWallet()
+    await deploy(creation)
+    const body = bodyV2(await sign((signature) => signature))
+    const answer = await settle(body)
+    expect(answer.body).toMatchObject({ success: true, payer: wallet })
+    expect(await world.balanceOf(wallet)).toBe(0n)
+    const bad = bodyV2(await sign(lengthen))
+    expect((await verify(bad)).body.isValid).toBe(false)
+  })
+
+  test("ERC-6492: a wallet that is not deployed yet is deployed with its payment, in one transaction", async () => {
+    const { creation, wallet, sign } = await contractWallet()
+    const body = bodyV2(await sign(wrap(creation)))
+    expect((await verify(body)).body).toEqual({ isValid: true, payer: wallet })
+    expect(await world.chain.publicClient.getCode({ address: wallet })).toBeUndefined()
+    expect((await settle(body)).body).toMatchObject({ success: true, payer: wallet })
+    expect(await world.chain.publicClient.getCode({ address: wallet })).toBeString()
+    expect(await world.balanceOf(wallet)).toBe(0n)
+  })
+
+  test("50 at once with one authorization: one transaction, one payment, one answer", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount))
+    const known = (await payments()).length
+    const before = await world.balanceOf(receiver)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => settle(body)))
+    expect(new Set(answers.map((one) => JSON.stringify(one.body))).size).toBe(1)
+    expect(answers[0]?.body.success).toBe(true)
+    expect(await world.balanceOf(receiver)).toBe(before + amount)
+    expect(await payments()).toHaveLength(Math.min(100, known + 1))
+  })
+
+  test("one authorization pays for one resource: the same for another is refused", async () => {
+    const account = await world.payer()
+    const payload = await world.authorize(account, amount)
+    expect((await settle(bodyV1(payload))).body.success).toBe(true)
+    const other = await settle(
+      bodyV1(payload, requirementsV1(amount, { resource: "https://api.example.com/other" }))
+    )
+    expect(other.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_nonce_already_used" })
+  })
+
+  test("a broadcast whose answer is lost is one transaction, and settles", async () => {
     const account = await world.payer()
     const before = await world.balanceOf(receiver)
-    const accepted = requirementsV2(1_500_000n)
-    const body = {
-      x402Version: 2,
-      paymentPayload: {
-        x402Version: 2,
-        resource: { url: "https://api.example.com/weather" },
-        accepted,
-        payload: await world.authorize(account, 1_500_000n)
-      },
-      paymentRequirements: accepted
-    }
-    expect((await verify(body)).body).toEqual({ isValid: true, payer: account.address })
-    const first = await settle(body)
-    expect(first.body).toMatchObject({ success: true, payer: account.address, network: "eip155:84532" })
-    expect(await world.balanceOf(receiver)).toBe(before + 1_500_000n)
-    expect((await settle(body)).body).toEqual(first.body)
-    expect((await verify(body)).body.invalidReason).toBe("invalid_exact_evm_nonce_already_used")
-    const { body: list } = await world.call("GET", "/payments?limit=1", world.keys.test.secret)
-    expect(list.payments[0]).toMatchObject({
-      status: "settled",
-      payerType: "agent",
-      amount: "1.50",
-      payerAddress: account.address,
-      intentUrl: "https://api.example.com/weather",
-      reportedTransactionId: first.body.transaction
+    const body = bodyV2(await world.authorize(account, amount))
+    let lost = 0
+    world.node.behave((method) => {
+      if (method !== "eth_sendRawTransaction" || lost > 2) return undefined
+      lost += 1
+      return { change: () => ({ garbage: true }) }
     })
+    expect((await settle(body)).body.success).toBe(true)
+    expect(await world.balanceOf(receiver)).toBe(before + amount)
+  })
+
+  test("a node that is down during the broadcast: pending, and finished when it is back", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount))
+    world.node.behave((method) =>
+      method === "eth_sendRawTransaction" ? { raw: new Response("down", { status: 503 }) } : undefined
+    )
+    const first = await settle(body)
+    expect(first.body).toMatchObject({ success: false, errorReason: "settlement_pending" })
+    expect(first.body.transaction).toStartWith("0x")
+    world.node.behave(() => undefined)
+    // Nobody asks again: the reconciler brings it to its end.
+    for (let wait = 0; wait < 200 && !(await payments()).some(isFirst(first.body.transaction)); wait++) {
+      await Bun.sleep(100)
+    }
+    expect((await settle(body)).body).toMatchObject({ success: true, transaction: first.body.transaction })
+  }, 60_000)
+  const isFirst = (transactionId: string) => (payment: { readonly reportedTransactionId?: string }) =>
+    payment.reportedTransactionId === transactionId
+
+  test("somebody else relays the same authorization first: the payment settles by that transaction", async () => {
+    const account = await world.payer()
+    const signed = await world.authorize(account, amount)
+    let relayed: Hex | undefined
+    // Between the check and our broadcast another relayer is faster.
+    let raced: Promise<unknown> | undefined
+    world.node.behave((method) => {
+      if (method !== "eth_sendRawTransaction" || raced !== undefined) return undefined
+      raced = relayBySomebodyElse(signed).then((hash) => {
+        relayed = hash
+      })
+      return raced.then(() => undefined)
+    })
+    const answer = await settle(bodyV2(signed))
+    expect(answer.body.success).toBe(true)
+    expect(answer.body.transaction).toBe(relayed ?? "none")
+  })
+
+  test("a transaction whose status is good but that moved nothing is not a payment", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount))
+    world.node.behave((method) =>
+      method === "eth_getTransactionReceipt"
+        ? {
+            change: (receipt) =>
+              receipt === null || typeof receipt !== "object" ? receipt : { ...receipt, logs: [] }
+          }
+        : undefined
+    )
+    const answer = await settle(body)
+    expect(answer.body.success).toBe(false)
+    expect(["invalid_exact_evm_transfer_event_mismatch", "settlement_pending"]).toContain(
+      answer.body.errorReason
+    )
+  }, 40_000)
+
+  test("a wallet without gas: refused, told to the operator, and settled once it has some", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount))
+    const { body: supported } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+    const relayer = Address.make(supported.signers["eip155:*"][0])
+    await Effect.runPromise(world.chain.setEth(relayer, 0n))
+    expect((await settle(body)).body).toMatchObject({
+      success: false,
+      errorReason: "invalid_exact_evm_transaction_failed"
+    })
+    await Effect.runPromise(world.chain.setEth(relayer, 10n ** 20n))
+    expect((await settle(body)).body.success).toBe(true)
   })
 })

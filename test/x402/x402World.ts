@@ -15,11 +15,12 @@ import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
+import { multicall } from "../../src/x402/AuthorizationChain.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
-const mnemonic = "test test test test test test test test test test test junk"
+const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 const network = networks.test
 
 /** An answer of the service. */
@@ -100,6 +101,20 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
   ...changes
 })
 
+/** Multicall3 where every public chain has it. viem carries its code without exporting it. */
+const installMulticall = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
+  const { multicall3Bytecode } = yield* Effect.promise(
+    () => import("../../node_modules/viem/constants/contracts.ts")
+  )
+  const deployer = chain.walletClient(9)
+  const receipt = yield* Effect.promise(async () => {
+    const hash = await deployer.sendTransaction({ data: multicall3Bytecode })
+    return chain.publicClient.waitForTransactionReceipt({ hash })
+  })
+  const code = yield* chain.rpc("eth_getCode", [receipt.contractAddress, "latest"])
+  yield* chain.rpc("anvil_setCode", [multicall, code])
+})
+
 const make = Effect.gen(function* () {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
@@ -162,6 +177,7 @@ const make = Effect.gen(function* () {
       body: text === "" ? undefined : JSON.parse(text)
     }
   }
+  yield* installMulticall(chain)
   yield* Effect.promise(() =>
     call("POST", "/webhook-endpoint", keys.test.secret, { url: `http://127.0.0.1:${shop.port}/` })
   )
