@@ -17,11 +17,9 @@ const pageSize = 20
 const latestSize = 5
 const dayMillis = 24 * 3_600_000
 
-/** The days the overview shows, as `2026-01-31`, oldest first. */
-const daysUntil = (now: Date): ReadonlyArray<string> =>
-  Array.from({ length: overviewDays }, (_, index) =>
-    new Date(now.getTime() - (overviewDays - 1 - index) * dayMillis).toISOString().slice(0, 10)
-  )
+/** The midnight of UTC with which the overview's days begin. */
+const firstDay = (now: Date): Date =>
+  new Date((Math.floor(now.getTime() / dayMillis) - (overviewDays - 1)) * dayMillis)
 
 /** Undefined where the text has none of the forms. */
 const searchOf = (text: string): Search | undefined => {
@@ -44,20 +42,18 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       overview: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
-        const days = daysUntil(yield* DateTime.nowAsDate)
-        const from = new Date(`${days[0] ?? ""}T00:00:00.000Z`)
+        const from = firstDay(yield* DateTime.nowAsDate)
         const [found, latest, openAlerts] = yield* Effect.all(
-          [repo.overview(tenant, from), repo.list(tenant, { limit: latestSize }), alerts.countOpen(tenant)],
+          [
+            repo.overview(tenant, from, overviewDays),
+            repo.list(tenant, { limit: latestSize }),
+            alerts.countOpen(tenant)
+          ],
           { concurrency: 3 }
         )
-        const byDay = new Map(found.days.map((one) => [one.day, one]))
         const page: OverviewPage = {
           openAlerts,
-          days: days.map((day) => ({
-            day,
-            count: byDay.get(day)?.count ?? 0,
-            volume: formatUsd(BigInt(byDay.get(day)?.volume ?? 0))
-          })),
+          days: found.days.map((one) => ({ ...one, volume: formatUsd(BigInt(one.volume)) })),
           settled: {
             count: found.days.reduce((sum, { count }) => sum + count, 0),
             volume: formatUsd(found.days.reduce((sum, { volume }) => sum + BigInt(volume), 0n))

@@ -101,15 +101,22 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** Settlements by day of UTC since `from`, failures since then, and what is pending. */
-    overview: Effect.fn("PaymentPagesRepo.overview")(function* (tenant: Tenant, from: Date) {
+    /**
+     * Settlements by day since `from`, a midnight of UTC; failures since then; what is pending. A range
+     * of the index for each day costs less than half of grouping all of it.
+     */
+    overview: Effect.fn("PaymentPagesRepo.overview")(function* (tenant: Tenant, from: Date, days: number) {
       const [row] = yield* decodeOverview(
         yield* sql`
           SELECT
-            coalesce((SELECT json_agg(json_build_object('day', day, 'count', count, 'volume', volume)) FROM (
-              SELECT (settled_at AT TIME ZONE 'UTC')::date AS day, count(*)::int AS count, sum(amount)::text AS volume
-              FROM payments WHERE ${ofTenant(tenant)} AND status = 'settled' AND settled_at >= ${from}
-              GROUP BY 1) by_day), '[]') AS days,
+            (SELECT json_agg(json_build_object('day', to_char(from_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                'count', count, 'volume', volume) ORDER BY from_at)
+              FROM (SELECT ${from}::timestamptz + n * interval '24 hours' AS from_at
+                FROM generate_series(0, ${days - 1}::integer) n) days
+              CROSS JOIN LATERAL (
+                SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM payments
+                WHERE ${ofTenant(tenant)} AND status = 'settled'
+                  AND settled_at >= from_at AND settled_at < from_at + interval '24 hours') settled) AS days,
             (SELECT count(*)::int FROM payments WHERE ${ofTenant(tenant)} AND status = 'pending') AS pending,
             (SELECT count(*)::int FROM payments
               WHERE ${ofTenant(tenant)} AND status = 'failed' AND failed_at >= ${from}) AS failed,

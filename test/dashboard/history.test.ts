@@ -1,0 +1,206 @@
+// What the pages say: a payment's history with each change of verdict, deliveries with
+// what was sent, search, filters, paging, settings, alerts.
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeShop, type Shop } from "../http/shop.ts"
+import { onEachDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type Person, receiver, signUp } from "./person.ts"
+
+onEachDatabase("What the dashboard shows", (database) => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let person: Person
+  let shop: Shop
+  let at: string
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    person = await signUp(service.baseUrl)
+    at = `/merchants/${person.merchantId}/test`
+    shop = await makeShop(service, { id: person.merchantId, keys: person.keys })
+  }, 30_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  const get = async (path: string) => (await person.call("GET", `${at}${path}`)).body
+  const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+    Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))
+  interface Shown {
+    readonly kind: string
+    readonly verdict?: string
+    readonly expected?: string | null
+    readonly actual?: string | null
+  }
+  const timeline = async (id: string): Promise<ReadonlyArray<Shown>> =>
+    (await get(`/payments/${id}`)).timeline
+  const verdicts = async (id: string) =>
+    (await timeline(id)).flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict]))
+
+  test("each change of verdict stands in the timeline, a repeated one once", async () => {
+    const { body } = await shop.open("10.00")
+    const { id } = body.payment
+    const unknown = `0x${"ab".repeat(32)}`
+    for (let polls = 0; polls < 4; polls++) await shop.report(id, unknown, 10_000_000n)
+    expect(await verdicts(id)).toEqual(["not_found"])
+    const hash = await shop.transfer(9_000_000n)
+    await shop.report(id, hash, 10_000_000n)
+    const events = await timeline(id)
+    expect(events.map(({ kind }) => kind)).toEqual(["opened", "reported", "verdict", "reported", "verdict"])
+    expect(events.at(-1)).toMatchObject({ verdict: "amount", expected: "10.00", actual: "9.00" })
+  })
+
+  test("a settled payment's timeline: what was required and what the chain showed", async () => {
+    const { payment, transactionId } = await shop.settle("12.00", 12_000_000n)
+    const page = await get(`/payments/${payment.id}`)
+    const kinds = page.timeline.map(({ kind }: Shown) => kind)
+    expect(kinds.slice(0, 3)).toEqual(["opened", "reported", "settled"])
+    const settled = page.timeline.find(({ kind }: Shown) => kind === "settled")
+    expect(settled.transactionId).toBe(transactionId)
+    expect(settled.checks).toEqual([
+      { field: "amount", expected: "12.00", actual: "12.00" },
+      { field: "receiver", expected: receiver, actual: receiver },
+      {
+        field: "token",
+        expected: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        actual: "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+      },
+      { field: "chain", expected: "84532", actual: "84532" }
+    ])
+    expect(page.explorerUrl).toBe("https://sepolia.basescan.org")
+    expect(page.payment).toMatchObject({ id: payment.id, status: "settled" })
+  })
+
+  test("a payment keeps its last fifty changes of verdict", async () => {
+    const { body } = await shop.open("1.00")
+    const { id } = body.payment
+    for (let seed = 0; seed < 55; seed++) {
+      await shop.report(id, `0x${seed.toString(16).padStart(64, "0")}`, 1_000_000n)
+    }
+    expect((await verdicts(id)).length).toBeLessThanOrEqual(50)
+    expect((await verdicts(id)).length).toBeGreaterThanOrEqual(48)
+  })
+
+  test("payments are found by id, reference code in any form, and transaction", async () => {
+    const { payment, transactionId } = await shop.settle("3.00", 3_000_000n)
+    const pending = (await shop.open("4.00")).body.payment
+    const reported = `0x${"cd".repeat(32)}`
+    await shop.report(pending.id, reported, 4_000_000n)
+    const find = async (text: string) =>
+      (await get(`/payments?search=${encodeURIComponent(text)}`)).payments.map(
+        (one: { id: string }) => one.id
+      )
+    const code = payment.refCode.slice(4)
+    for (const text of [
+      payment.id,
+      payment.id.toUpperCase(),
+      ` ${payment.refCode} `,
+      payment.refCode.toLowerCase(),
+      code,
+      transactionId,
+      `0x${transactionId.slice(2).toUpperCase()}`
+    ]) {
+      expect(await find(text)).toEqual([payment.id])
+    }
+    // A payment whose report has not verified is found by what was reported.
+    expect(await find(reported)).toEqual([pending.id])
+    for (const text of ["nothing", "PAY-0000000", "0x12", "' OR 1=1 --"]) expect(await find(text)).toEqual([])
+  })
+
+  test("filters by status and pages without gaps or repeats", async () => {
+    for (let count = 0; count < 23; count++) await shop.open("2.00")
+    const ids: Array<string> = []
+    let after = ""
+    while (true) {
+      const page = await get(`/payments?status=pending${after}`)
+      for (const one of page.payments) {
+        expect(one.status).toBe("pending")
+        ids.push(one.id)
+      }
+      if (!page.hasMore) break
+      after = `&startingAfter=${ids.at(-1)}`
+    }
+    expect(ids.length).toBeGreaterThan(23)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test("the overview counts by day of UTC and sums exactly", async () => {
+    const before = await get("/overview")
+    await shop.settle("0.000001", 1n)
+    const one = await shop.settle("99999999.50", 99_999_999_500_000n)
+    await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE payments SET settled_at = settled_at - interval '3 days' WHERE id = ${one.payment.id}`
+      })
+    )
+    const after = await get("/overview")
+    expect(after.days).toHaveLength(30)
+    expect(after.days.at(-1).day).toBe(new Date().toISOString().slice(0, 10))
+    expect(after.days.at(-4)).toMatchObject({ count: 1, volume: "99999999.50" })
+    expect(after.settled.count).toBe(before.settled.count + 2)
+    expect(after.pending).toBe(before.pending)
+  })
+
+  test("a delivery shows head and body of each attempt; resending what waits is refused", async () => {
+    await person.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+    const sent = await person.call("POST", `${at}/webhook-endpoint/test`)
+    const { delivery } = await get(`/deliveries/${sent.body.deliveryId}`)
+    expect(JSON.parse(delivery.body)).toEqual({ id: delivery.id, type: "test", livemode: false })
+    expect(delivery.attempts).toMatchObject([{ number: 1, manual: true, responseStatus: 200, failure: null }])
+    await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE webhook_deliveries SET status = 'pending', due_at = now() + interval '1 hour'
+          WHERE id = ${delivery.id}`
+      })
+    )
+    const refused = await person.call("POST", `${at}/deliveries/${delivery.id}/resend`)
+    expect(refused.body.error.code).toBe("DELIVERY_PENDING")
+  })
+
+  test("a new receiving address applies to new intents; payments that exist keep theirs", async () => {
+    const old = (await shop.open("5.00")).body.payment
+    const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+    const wrong = await person.call("PATCH", `${at}/receiver`, { receiver: next.replace("BC", "bc") })
+    expect(wrong.body.error.details[0].path).toBe("body.receiver")
+    const changed = await person.call("PATCH", `${at}/receiver`, { receiver: next })
+    expect(changed.body).toEqual({ before: receiver, after: next })
+    expect((await shop.createIntent()).body.intent.receiver).toBe(next)
+    expect((await get(`/payments/${old.id}`)).receiver).toBe(receiver)
+    const live = await person.call("GET", `/merchants/${person.merchantId}/live/settings`)
+    expect(live.body.receiver).toBe(receiver)
+    await person.call("PATCH", `${at}/receiver`, { receiver })
+  })
+
+  test("alerts of the service name no node to merchants, and only an operator acknowledges them", async () => {
+    await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        for (const [subject, kind] of [
+          ["test rpc.internal:8545", "rpc_unreachable"],
+          ["live rpc.internal:8545", "rpc_unreachable"]
+        ]) {
+          yield* sql`INSERT INTO alerts (id, kind, subject, message, created_at)
+            VALUES (gen_random_uuid(), ${kind}, ${subject}, ${`${subject} does not answer`}, now())`
+        }
+      })
+    )
+    const page = await get("/alerts")
+    expect(page.alerts).toHaveLength(1)
+    expect(JSON.stringify(page)).not.toContain("rpc.internal")
+    const [alert] = page.alerts
+    expect(alert).toMatchObject({ scope: "service", subject: null })
+    const refused = await person.call("POST", `${at}/alerts/${alert.id}/acknowledge`)
+    expect(refused.body.error.code).toBe("OPERATOR_ONLY")
+    await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE users SET operator = true WHERE email = ${person.email}`
+      })
+    )
+    expect((await get("/alerts")).alerts[0].subject).toBe("test rpc.internal:8545")
+    expect((await person.call("POST", `${at}/alerts/${alert.id}/acknowledge`)).status).toBe(204)
+    expect((await get("/alerts")).openAlerts).toBe(0)
+  })
+})

@@ -1,0 +1,105 @@
+// Every page's data in one request of at most 50 ms with 100,000 payments of one
+// merchant, on a real Postgres.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type Person, signUp } from "./person.ts"
+
+const payments = 100_000
+const limitMillis = 50
+
+/** 100,000 payments over 30 days, most of them settled and delivered, 2 attempts each for some. */
+const seed = (merchantId: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
+      INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type,
+        created_at, reported_at, transaction_id, payer_address, token_changes, settled_at, failed_at, failure_reason)
+      SELECT gen_random_uuid(), ${merchantId}::uuid, 'test', s.status, 1000000 + n, 'PAY-' || upper(lpad(to_hex(n), 8, '0')),
+        'https://shop.example.com/orders/' || n, decode(repeat('ab', 20), 'hex'), 'human', s.at,
+        CASE s.status WHEN 'settled' THEN s.at END,
+        CASE s.status WHEN 'settled' THEN decode(lpad(to_hex(n), 64, '0'), 'hex') END,
+        CASE s.status WHEN 'settled' THEN decode(repeat('cd', 20), 'hex') END,
+        CASE s.status WHEN 'settled' THEN '[]'::jsonb END,
+        CASE s.status WHEN 'settled' THEN s.at END,
+        CASE s.status WHEN 'failed' THEN s.at END,
+        CASE s.status WHEN 'failed' THEN 'expired' END
+      FROM (SELECT n, CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'settled' END AS status,
+        now() - n * interval '25.5 seconds' AS at FROM generate_series(1, ${payments}::integer) n) s`
+    yield* sql`
+      INSERT INTO webhook_deliveries (id, merchant_id, env, payment_id, type, body, status, attempts, created_at, finished_at)
+      SELECT gen_random_uuid(), merchant_id, env, id, 'payment.settled', '{}', 'delivered', 1, settled_at, settled_at
+      FROM payments WHERE merchant_id = ${merchantId} AND status = 'settled'`
+    yield* sql`
+      INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms, response_status)
+      SELECT id, 1, created_at, 12, 200 FROM webhook_deliveries WHERE merchant_id = ${merchantId}`
+    yield* sql`
+      INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, acknowledged_at)
+      SELECT gen_random_uuid(), ${merchantId}::uuid, 'test', 'webhook_exhausted', n::text, 'Repair it.', now(),
+        CASE WHEN n > 50 THEN now() END FROM generate_series(1, 10000) n`
+    yield* sql`ANALYZE`
+    const [settled] = yield* sql`SELECT id, ref_code, encode(transaction_id, 'hex') AS hash FROM payments
+      WHERE merchant_id = ${merchantId} AND status = 'settled' ORDER BY created_at LIMIT 1 OFFSET 500`
+    const [delivery] = yield* sql`SELECT id FROM webhook_deliveries
+      WHERE merchant_id = ${merchantId} ORDER BY created_at LIMIT 1 OFFSET 500`
+    return {
+      paymentId: String(settled?.["id"]),
+      refCode: String(settled?.["ref_code"]),
+      hash: `0x${String(settled?.["hash"])}`,
+      deliveryId: String(delivery?.["id"])
+    }
+  }).pipe(Effect.orDie)
+
+const postgres = databases.find(({ name }) => name === "Postgres")
+
+describe.skipIf(postgres === undefined)(
+  `Pages with ${payments} payments on Postgres${postgres === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
+  () => {
+    const scope = Effect.runSync(Scope.make())
+    let service: TestService
+    let person: Person
+    let seeded: Effect.Success<ReturnType<typeof seed>>
+
+    beforeAll(async () => {
+      if (postgres === undefined) return
+      service = await Effect.runPromise(Scope.provide(startService(postgres), scope))
+      person = await signUp(service.baseUrl)
+      seeded = await Effect.runPromise(Effect.provideContext(seed(person.merchantId), service.context))
+    }, 120_000)
+    afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+    const pages: Readonly<Record<string, () => string>> = {
+      overview: () => "/overview",
+      payments: () => "/payments",
+      "payments, the next page": () => `/payments?startingAfter=${seeded.paymentId}`,
+      "payments, failed": () => "/payments?status=failed",
+      "payments, pending, the next page": () => `/payments?status=pending&startingAfter=${seeded.paymentId}`,
+      "payments by reference code": () => `/payments?search=${seeded.refCode}`,
+      "payments by transaction": () => `/payments?search=${seeded.hash}`,
+      payment: () => `/payments/${seeded.paymentId}`,
+      keys: () => "/keys",
+      webhooks: () => "/webhooks",
+      delivery: () => `/deliveries/${seeded.deliveryId}`,
+      alerts: () => "/alerts",
+      settings: () => "/settings"
+    }
+
+    for (const [name, path] of Object.entries(pages)) {
+      test(`${name}: one request of at most ${limitMillis} ms`, async () => {
+        const times: Array<number> = []
+        for (let round = 0; round < 9; round++) {
+          const started = performance.now()
+          const answer = await person.call("GET", `/merchants/${person.merchantId}/test${path()}`)
+          times.push(performance.now() - started)
+          expect(answer.status).toBe(200)
+        }
+        // The least of several: other work on the machine is not the page's.
+        const least = Math.min(...times)
+        if (process.env["SHOW_TIMES"] !== undefined) console.log(`${name.padEnd(36)} ${least.toFixed(1)} ms`)
+        expect(least).toBeLessThanOrEqual(limitMillis)
+      })
+    }
+  }
+)
