@@ -251,7 +251,7 @@ export const startCheckoutWorld = async (): Promise<CheckoutWorld> => {
 }
 
 /** Waits until the checkout on the page shows a state. */
-export const untilState = async (page: Page, state: string, timeout = 20_000): Promise<void> => {
+export const untilState = async (page: Page, state: string, timeout = 40_000): Promise<void> => {
   await page.locator(`quittance-checkout [data-state="${state}"]`).waitFor({ timeout })
 }
 

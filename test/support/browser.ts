@@ -46,7 +46,7 @@ export const newContext = async (options: PageOptions = {}): Promise<BrowserCont
     reducedMotion: options.reducedMotion ?? "reduce",
     locale: options.locale ?? "en-US"
   })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(30_000)
   return context
 }
 
@@ -61,7 +61,7 @@ export const browserSuite = () => {
     running = undefined
     await (await open)?.close()
   }, 20_000)
-  return (name: string, run: () => Promise<void>, timeoutMillis = 60_000): void =>
+  return (name: string, run: () => Promise<void>, timeoutMillis = 120_000): void =>
     hasChromium
       ? test(name, run, timeoutMillis)
       : test.skip(`${name}: no Chromium at ${chromiumPath}`, run, timeoutMillis)
