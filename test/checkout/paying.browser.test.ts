@@ -243,7 +243,7 @@ describe("Paying in a browser", () => {
     await page.clock.install()
     await toReview(page)
     await press(page, "Pay $10.00")
-    await page.getByText("Approve the payment").first().waitFor()
+    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
     await page.clock.fastForward("20:00")
     await untilState(page, "awaiting-signature")
     await press(page, "Stop waiting")

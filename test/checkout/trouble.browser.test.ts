@@ -282,3 +282,20 @@ describe("A checkout that cannot start", () => {
     await browser.close()
   })
 })
+
+describe("A frame without an origin", () => {
+  browserTest("has neither storage nor locks: the checkout does not start there", async () => {
+    const { context, createIntent, keys, pages, shopUrl } = world()
+    const browser = await context([])
+    const inner = `${shopUrl}/?token=${(await createIntent()).token}&key=${keys.test.publishable}`
+    pages.set("/sandboxed", {
+      headers: { "content-type": "text/html" },
+      body: `<iframe width="360" height="600" sandbox="allow-scripts" src="${inner}"></iframe>`
+    })
+    const page = await browser.newPage()
+    await page.goto(`${shopUrl}/sandboxed`)
+    await page.frameLocator("iframe").getByText("Code STORAGE_BLOCKED").last().waitFor()
+    world().complaints.splice(0)
+    await browser.close()
+  })
+})

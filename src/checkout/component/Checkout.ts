@@ -121,13 +121,9 @@ export class Checkout {
   }
 
   start(): void {
+    // Without https there are no Web Locks, and wallets refuse the page.
     if (!isSecureContext) {
-      // Without https there are no Web Locks, and wallets refuse the page.
-      const refusal = { code: "INSECURE_CONTEXT", retryable: false }
-      this.send({
-        type: "LoadFailed",
-        refusal: { ...refusal, reason: undefined, actual: undefined, retryAfter: undefined }
-      })
+      this.#cannotStart("INSECURE_CONTEXT")
       return
     }
     sweepAttempts(Date.now())
@@ -152,6 +148,11 @@ export class Checkout {
       })
     )
     this.#run({ run: "load" })
+  }
+
+  #cannotStart(code: string): void {
+    const refusal = { code, reason: undefined, actual: undefined, retryAfter: undefined, retryable: false }
+    this.send({ type: "LoadFailed", refusal })
   }
 
   /** Ends timers and listeners. A wallet prompt that is open keeps its record. */
@@ -249,8 +250,9 @@ export class Checkout {
       const attempt = readAttempt(payment.id)
       tell({ type: "Loaded", context, payment, attempt, elsewhere: await this.#sendingElsewhere() })
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      tell({ type: "LoadFailed", refusal: error.refusal })
+      if (error instanceof ServiceError) tell({ type: "LoadFailed", refusal: error.refusal })
+      // A sandboxed frame has neither storage nor locks: no double payment could be ruled out there.
+      else this.#cannotStart("STORAGE_BLOCKED")
     }
   }
 
