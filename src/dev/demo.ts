@@ -13,6 +13,7 @@ import { createDidToken } from "../buyers/createDidToken.ts"
 import { Address, networks } from "../domain/Chain.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
+import { createPerson, payMore } from "./demoPerson.ts"
 import { freePort } from "./freePort.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { CreatedIntent, fail, makeApi, Opened } from "./merchantApi.ts"
@@ -52,7 +53,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
   const config = yield* AppConfig
   const keys = yield* KeyAuth
   const api = makeApi(config.baseUrl)
-  const { keys: issued } = yield* step(
+  const { keys: issued, merchant } = yield* step(
     "Merchant",
     keys.createMerchant({
       name: "Demo Books",
@@ -169,7 +170,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     ),
     (event) => `${event.type} verified; the shop ships`
   )
-  return { issued, baseUrl: config.baseUrl }
+  return { issued, merchant, baseUrl: config.baseUrl, buyerDidToken, transactionId }
 })
 
 const once = process.argv.includes("--once")
@@ -195,12 +196,23 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     Layer.build(serve(port, chain, dataDir, `127.0.0.1:${shop.port}`)),
     () => `on embedded Postgres, http://localhost:${port}`
   )
-  const { issued, baseUrl } = yield* payOnce(shop, chain).pipe(Effect.provideContext(context))
+  const { issued, merchant, baseUrl, ...paid } = yield* payOnce(shop, chain).pipe(
+    Effect.provideContext(context)
+  )
 
   yield* Console.log("\nPaid, proven, settled and delivered.")
   if (once) return
+  yield* step(
+    "More payments",
+    payMore({ baseUrl, keys: issued.test, ...paid }),
+    () => "three settled, one waiting, one that another transfer was reported for"
+  )
+  const person = yield* createPerson(merchant.id).pipe(Effect.provideContext(context))
   yield* Console.log(`
 The service stays up. Look at:
+  Dashboard        ${baseUrl}/dashboard
+    e-mail         ${person.email}
+    password       ${person.password}
   Playground       ${baseUrl}/playground#pk=${issued.test.publishable}
   API reference    ${baseUrl}/docs
   Payments         curl -H 'authorization: Bearer ${issued.test.secret}' ${baseUrl}/api/v1/payments

@@ -72,7 +72,10 @@ const fundedBuyer = Effect.fnUntraced(function* (rpcUrl: string, atomic: bigint)
       data: encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [buyer.address, atomic] })
     })
     await node.waitForTransactionReceipt({ hash, timeout: 20_000, pollingInterval: 100 })
-  })
+  }).pipe(
+    // Others who are funded at the same moment may be given the same nonce.
+    Effect.retry({ schedule: Schedule.spaced("300 millis"), times: 10 })
+  )
   return { buyer, wallet: createWalletClient({ account: buyer, chain, transport: http(rpcUrl) }) }
 })
 

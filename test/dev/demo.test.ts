@@ -39,6 +39,29 @@ describe("bun run demo", () => {
     })
   )
 
+  liveEffect("ends with a sign-in to the dashboard that works, and payments in each state to look at", () =>
+    Effect.gen(function* () {
+      const demo = yield* spawnProgram(["src/dev/demo.ts"], {})
+      yield* until(() => demo.output().includes("Ctrl-C stops everything"), 40_000)
+      const found = (pattern: RegExp) => pattern.exec(demo.output())?.[1] ?? ""
+      const dashboard = found(/Dashboard\s+(\S+)/)
+      const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" }
+      const body = JSON.stringify({ email: found(/e-mail\s+(\S+)/), password: found(/password\s+(\S+)/) })
+      const shown = yield* Effect.promise(async () => {
+        expect((await fetch(dashboard)).status).toBe(200)
+        const signedIn = await fetch(`${dashboard}/api/sign-in`, { method: "POST", headers, body })
+        expect(signedIn.status).toBe(200)
+        const [merchant] = (await signedIn.json()).merchants
+        const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
+        const page = await fetch(`${dashboard}/api/merchants/${merchant.id}/test/overview`, {
+          headers: { cookie }
+        })
+        return page.json()
+      })
+      expect(shown).toMatchObject({ settled: { count: 4, volume: "149.95" }, pending: 2 })
+    })
+  )
+
   liveEffect("Ctrl-C stops chain, database and service", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/dev/demo.ts"], {})
