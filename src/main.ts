@@ -13,7 +13,7 @@ const announce = Layer.effectDiscard(
         ? "Postgres"
         : `the embedded Postgres in ${config.database.directory}`
     yield* Console.log(`Quittance listens on ${config.baseUrl}, on ${database}.`)
-    yield* Console.log(`API reference: ${config.baseUrl}/docs`)
+    yield* Console.log(`Dashboard: ${config.baseUrl}/dashboard, API reference: ${config.baseUrl}/docs`)
     if (Option.isNone(config.faucet.privateKey)) {
       yield* Console.log("The faucet is off: set FAUCET_PRIVATE_KEY to grant test funds.")
     }
