@@ -21,8 +21,8 @@ describe("agents", () => {
   let counter = 0
   beforeAll(async () => {
     world = await startX402World()
-  })
-  afterAll(() => world.close())
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
 
   const request = (accepts: ReadonlyArray<unknown>, changes: object = {}) => ({
     requestId: `request-${counter++}`,

@@ -41,8 +41,8 @@ describe("x402 facilitator", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  })
-  afterAll(() => world.close())
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const settle = (body: unknown, key = world.keys.test.secret) =>

@@ -1,0 +1,196 @@
+// Fetches for an agent. A 402 is paid once, by a payment that the service signs within the
+// agent's cap, and the request is sent once more with it.
+import { Option, Redacted, Schema } from "effect"
+import { decodeHeader } from "../../x402/Wire.ts"
+
+export interface PayingFetchOptions {
+  /** Origin of the service. */
+  readonly serviceUrl: string
+  readonly agentKey: Redacted.Redacted<string>
+  /** One line for each payment, without secrets. */
+  readonly log: (line: string) => void
+}
+
+export interface AgentRequest {
+  /** The same id is never paid twice: a repetition sends the same payment. */
+  readonly requestId: string
+  readonly url: string
+  readonly method: string
+  readonly headers: Headers
+  /** Kept in memory so that it can be sent again; undefined where there is none. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+}
+
+/** Headers that tell the agent what became of a payment. */
+export const outcomeHeaders = {
+  paymentId: "quittance-payment-id",
+  amount: "quittance-payment-amount",
+  refused: "quittance-payment-refused",
+  message: "quittance-payment-message"
+} as const
+
+const PaymentRequired = Schema.Struct({
+  x402Version: Schema.Literals([1, 2]),
+  accepts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)),
+  resource: Schema.optionalKey(Schema.Unknown)
+})
+const decodePaymentRequired = Schema.decodeUnknownOption(PaymentRequired)
+
+const Signed = Schema.Struct({
+  payment: Schema.Struct({ id: Schema.String, amount: Schema.String, payTo: Schema.String }),
+  header: Schema.Struct({ name: Schema.String, value: Schema.String })
+})
+const decodeSigned = Schema.decodeUnknownOption(Signed)
+const Refused = Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) })
+const decodeRefused = Schema.decodeUnknownOption(Refused)
+
+const serviceTimeoutMillis = 15_000
+const serviceTries = 3
+const maxRequirementsBytes = 64 * 1024
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+/** The requirements of a 402: the header of version 2, otherwise the body of version 1. */
+const requirementsOf = (response: Response, body: Uint8Array): Option.Option<typeof PaymentRequired.Type> =>
+  Option.firstSomeOf([
+    Option.flatMap(
+      Option.flatMap(Option.fromNullishOr(response.headers.get("payment-required")), decodeHeader),
+      decodePaymentRequired
+    ),
+    body.length > maxRequirementsBytes
+      ? Option.none()
+      : Option.flatMap(parse(new TextDecoder().decode(body)), decodePaymentRequired)
+  ])
+
+const withHeaders = (
+  response: Response,
+  body: BodyInit | null,
+  headers: Readonly<Record<string, string>>
+) => {
+  const all = new Headers(response.headers)
+  for (const [name, value] of Object.entries(headers)) all.set(name, value)
+  return new Response(body, { status: response.status, statusText: response.statusText, headers: all })
+}
+
+/** Header values are one line of printable ASCII. */
+const headerText = (text: string) => text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 500)
+
+type SignResult =
+  | { readonly _tag: "Signed"; readonly signed: typeof Signed.Type }
+  | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
+
+export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOptions) => {
+  const service = (path: string, init: RequestInit) =>
+    fetch(`${serviceUrl}/api/v1${path}`, {
+      ...init,
+      headers: { "content-type": "application/json", authorization: `Bearer ${Redacted.value(agentKey)}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(serviceTimeoutMillis)
+    })
+
+  /** Asked again after a lost answer: the request id makes it the same payment. */
+  const sign = async (request: AgentRequest, required: typeof PaymentRequired.Type): Promise<SignResult> => {
+    const body = JSON.stringify({
+      requestId: request.requestId,
+      resource: request.url,
+      paymentRequired: {
+        x402Version: required.x402Version,
+        accepts: required.accepts.slice(0, 20),
+        ...(required.resource === undefined ? {} : { resource: required.resource })
+      }
+    })
+    for (let attempt = 1; attempt <= serviceTries; attempt++) {
+      try {
+        const answer = await service("/agent/x402/payments", { method: "POST", body })
+        const text = await answer.text()
+        const signed = Option.flatMap(parse(text), decodeSigned)
+        if (Option.isSome(signed)) return { _tag: "Signed", signed: signed.value }
+        const refused = Option.flatMap(parse(text), decodeRefused)
+        if (Option.isSome(refused) && answer.status < 500) return { _tag: "Refused", ...refused.value.error }
+      } catch {
+        // No answer: it may have been signed, and will be the same payment then.
+      }
+      await Bun.sleep(200 * attempt)
+    }
+    return {
+      _tag: "Refused",
+      code: "SERVICE_UNAVAILABLE",
+      message: "The payment service does not answer. Nothing was paid; send the request again later."
+    }
+  }
+
+  const send = (
+    { url, method, headers, body }: AgentRequest,
+    extra: Readonly<Record<string, string>> = {}
+  ) => {
+    const all = new Headers(headers)
+    for (const [name, value] of Object.entries(extra)) all.set(name, value)
+    // The agent gets the upstream's bytes as they are; Bun's typing lacks `decompress`.
+    const init: BunFetchRequestInit & { readonly decompress: false } = {
+      method,
+      headers: all,
+      redirect: "manual",
+      decompress: false,
+      ...(body === undefined ? {} : { body })
+    }
+    return fetch(url, init)
+  }
+
+  return {
+    /** The upstream's answer, paid for where it asked and the agent may. Fails as `fetch` does. */
+    fetch: async (request: AgentRequest): Promise<Response> => {
+      const first = await send(request)
+      if (first.status !== 402) return first
+      const original = new Uint8Array(await first.arrayBuffer())
+      const refuse = (code: string, message: string) => {
+        log(`not paid  ${new URL(request.url).host}  ${code}`)
+        return withHeaders(first, original, {
+          [outcomeHeaders.refused]: code,
+          [outcomeHeaders.message]: headerText(message)
+        })
+      }
+      const required = requirementsOf(first, original)
+      if (Option.isNone(required)) {
+        return refuse("NOT_X402", "The 402 carries no x402 requirements of version 1 or 2.")
+      }
+      const result = await sign(request, required.value)
+      if (result._tag === "Refused") return refuse(result.code, result.message)
+      const { payment, header } = result.signed
+      const paid = { [outcomeHeaders.paymentId]: payment.id, [outcomeHeaders.amount]: payment.amount }
+      log(`paying    ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`)
+      try {
+        const second = await send(request, { [header.name]: header.value })
+        if (second.status === 402) {
+          log(`refused   ${new URL(request.url).host}  ${payment.id}`)
+          return withHeaders(second, second.body, {
+            ...paid,
+            [outcomeHeaders.refused]: "PAYMENT_NOT_ACCEPTED",
+            [outcomeHeaders.message]:
+              "The resource did not accept the payment. Its amount counts until its authorization has expired."
+          })
+        }
+        return withHeaders(second, second.body, paid)
+      } catch {
+        log(`unknown   ${new URL(request.url).host}  ${payment.id}`)
+        return Response.json(
+          {
+            error: {
+              code: "PAYMENT_OUTCOME_UNKNOWN",
+              message:
+                "The resource was sent a payment and gave no answer. Send the request again with the same quittance-request-id: it repeats this payment and makes no other.",
+              paymentId: payment.id
+            }
+          },
+          { status: 502, headers: { ...paid, [outcomeHeaders.refused]: "PAYMENT_OUTCOME_UNKNOWN" } }
+        )
+      }
+    },
+    /** The agent as the service knows it: balances, caps, newest payments. */
+    agent: async (): Promise<unknown> => {
+      const answer = await service("/agent", { method: "GET" })
+      return answer.json()
+    }
+  }
+}
+
+export type PayingFetch = ReturnType<typeof makePayingFetch>

@@ -1,0 +1,100 @@
+// The agent's local HTTP proxy: `http://127.0.0.1:PORT/https://api.example/path`. It listens on
+// loopback alone and serves programs, not web pages: those could spend the agent's money.
+import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
+
+/** Of one hop (RFC 9110, section 7.6.1), or set anew by the next. */
+const hopHeaders = [
+  "connection",
+  "content-length",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+]
+const requestIdHeader = "quittance-request-id"
+const maxBodyBytes = 10 * 1024 * 1024
+
+const refusal = (status: number, code: string, message: string) =>
+  Response.json({ error: { code, message } }, { status, headers: { [outcomeHeaders.refused]: code } })
+
+const usage =
+  "Put the whole address behind the proxy's: http://127.0.0.1:PORT/https://api.example/path. Send quittance-request-id to repeat a request without paying again."
+
+/** Pages of any site reach loopback; browsers mark what they send. */
+const isFromPage = ({ headers }: Request) =>
+  headers.has("origin") || (headers.get("sec-fetch-mode") ?? "navigate") !== "navigate"
+
+const targetOf = (request: Request): URL | null => {
+  const at = request.url.indexOf("/", "http://".length)
+  const text = at === -1 ? "" : request.url.slice(at + 1)
+  // Some clients fold the two slashes of a path into one.
+  const url = URL.parse(text.replace(/^(https?):\/+/, "$1://"))
+  return url !== null && /^https?:$/.test(url.protocol) ? url : null
+}
+
+const forwarded = (headers: Headers): Headers => {
+  const named = (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase())
+  const dropped = new Set([...hopHeaders, ...named, requestIdHeader])
+  return new Headers([...headers].filter(([name]) => !dropped.has(name)))
+}
+
+const cleaned = (response: Response): Response => {
+  const headers = new Headers(response.headers)
+  for (const name of hopHeaders) headers.delete(name)
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
+}
+
+/** Answers one request to the proxy. */
+export const makeHandler =
+  (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) =>
+  async (request: Request): Promise<Response> => {
+    // A name that resolves to loopback is not ours (DNS rebinding).
+    if (!ownHosts().includes(request.headers.get("host") ?? "")) {
+      return refusal(421, "WRONG_HOST", "Address the proxy as 127.0.0.1 or localhost.")
+    }
+    if (isFromPage(request)) {
+      return refusal(403, "NOT_FOR_BROWSERS", "The proxy serves programs on this machine, not web pages.")
+    }
+    const target = targetOf(request)
+    if (target === null) return refusal(400, "NO_TARGET", usage)
+    if (ownHosts().includes(target.host))
+      return refusal(400, "NO_TARGET", "The proxy does not fetch from itself.")
+    const given = request.headers.get(requestIdHeader)
+    if (given !== null && !/^[A-Za-z0-9._:-]{1,128}$/.test(given)) {
+      return refusal(400, "INVALID_REQUEST_ID", `${requestIdHeader}: wants 1 to 128 of A-Z a-z 0-9 . _ : -`)
+    }
+    const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
+    try {
+      return cleaned(
+        await paying.fetch({
+          requestId: given ?? crypto.randomUUID(),
+          url: target.href,
+          method: request.method,
+          headers: forwarded(request.headers),
+          body
+        })
+      )
+    } catch {
+      return refusal(502, "UPSTREAM_UNREACHABLE", `${target.host} does not answer. Nothing was paid.`)
+    }
+  }
+
+/** Listens on loopback. Port 0 takes a free one. */
+export const startProxy = (paying: PayingFetch, port: number) => {
+  let hosts: ReadonlyArray<string> = []
+  const handler = makeHandler(paying, () => hosts)
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port,
+    idleTimeout: 255,
+    maxRequestBodySize: maxBodyBytes,
+    fetch: handler
+  })
+  hosts = [`127.0.0.1:${server.port}`, `localhost:${server.port}`]
+  return server
+}

@@ -1,0 +1,35 @@
+// What the proxy and the MCP server read from the environment.
+import { Effect, Redacted, Schema } from "effect"
+
+/** A setting that stops the start; `message` is the whole sentence for the operator. */
+export class ProxyRefusal extends Schema.TaggedError<ProxyRefusal>()("ProxyRefusal", {
+  message: Schema.String
+}) {}
+
+export interface ProxySettings {
+  readonly serviceUrl: string
+  readonly agentKey: Redacted.Redacted<string>
+  readonly port: number
+}
+
+export const readSettings = (env: Readonly<Record<string, string | undefined>>) =>
+  Effect.gen(function* () {
+    const key = env["SERVICE_AGENT_KEY"]?.trim() ?? ""
+    if (!/^ak_(test|live)_[0-9A-Za-z]+$/.test(key)) {
+      return yield* new ProxyRefusal({
+        message: "SERVICE_AGENT_KEY: wants the agent's key, ak_test_…, shown when the agent was created"
+      })
+    }
+    const url = URL.parse(env["SERVICE_BASE_URL"]?.trim() ?? "")
+    if (url === null || !/^https?:$/.test(url.protocol)) {
+      return yield* new ProxyRefusal({
+        message: "SERVICE_BASE_URL: wants the service's origin, such as https://pay.example.com"
+      })
+    }
+    const port = Number(env["AGENT_PROXY_PORT"] ?? 4020)
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+      return yield* new ProxyRefusal({ message: "AGENT_PROXY_PORT: wants a port from 1 to 65535" })
+    }
+    const settings: ProxySettings = { serviceUrl: url.origin, agentKey: Redacted.make(key), port }
+    return settings
+  })

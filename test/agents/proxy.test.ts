@@ -1,0 +1,285 @@
+// The proxy as a program and as a function: what it passes on, what it keeps to itself, and what
+// it does when a service or a resource fails in between. The service is a stand-in here; with
+// the real one it is tested beside the reference's packages.
+import { afterAll, afterEach, describe, expect, test } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { makePayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
+import { startProxy } from "../../src/agents/proxy/Proxy.ts"
+import { encodeHeader } from "../../src/x402/Wire.ts"
+import { spawnProgram } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const key = `ak_test_${"A".repeat(43)}123456`
+const stops: Array<() => void> = []
+afterAll(() => {
+  for (const stop of stops) stop()
+})
+
+type Handler = (request: Request) => Response | Promise<Response>
+const listen = (handler: Handler) => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: handler })
+  stops.push(() => void server.stop(true))
+  return `http://127.0.0.1:${server.port}`
+}
+
+const required = { x402Version: 2, resource: { url: "x" }, accepts: [{ scheme: "exact" }] }
+const paymentRequired = () =>
+  new Response("pay me", {
+    status: 402,
+    headers: { "payment-required": encodeHeader(required), "x-own": "1" }
+  })
+
+describe("agent proxy", () => {
+  let onService: Handler = () => new Response(null, { status: 500 })
+  let onUpstream: Handler = () => new Response("ok")
+  const signRequests: Array<{ readonly requestId: string; readonly authorization: string | null }> = []
+  const upstreamRequests: Array<{
+    readonly method: string
+    readonly headers: Headers
+    readonly body: string
+  }> = []
+  const lines: Array<string> = []
+
+  const serviceUrl = listen(async (request) => {
+    const body = (await request.clone().json()) as { readonly requestId: string }
+    signRequests.push({ requestId: body.requestId, authorization: request.headers.get("authorization") })
+    return onService(request)
+  })
+  const upstream = listen(async (request) => {
+    upstreamRequests.push({
+      method: request.method,
+      headers: request.headers,
+      body: await request.clone().text()
+    })
+    return onUpstream(request)
+  })
+  const running = startProxy(
+    makePayingFetch({ serviceUrl, agentKey: Redacted.make(key), log: (line) => void lines.push(line) }),
+    0
+  )
+  stops.push(() => void running.stop(true))
+  const proxy = `http://127.0.0.1:${running.port}`
+
+  const signs: Handler = () =>
+    Response.json(
+      {
+        payment: { id: "p1", amount: "0.25", payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" },
+        header: { name: "PAYMENT-SIGNATURE", value: "c2lnbmVk" }
+      },
+      { status: 201 }
+    )
+  const asksOnce: Handler = (request) =>
+    request.headers.has("payment-signature") ? new Response("the goods") : paymentRequired()
+
+  afterEach(() => {
+    signRequests.length = 0
+    upstreamRequests.length = 0
+    lines.length = 0
+    onService = () => new Response(null, { status: 500 })
+    onUpstream = () => new Response("ok")
+  })
+
+  test("passes method, headers, body, status and stream through, and keeps hop headers and its own to itself", async () => {
+    onUpstream = () =>
+      new Response(
+        new ReadableStream({
+          start: async (controller) => {
+            controller.enqueue(new TextEncoder().encode("first"))
+            await Bun.sleep(50)
+            controller.enqueue(new TextEncoder().encode(" second"))
+            controller.close()
+          }
+        }),
+        { status: 418, headers: { "x-own": "yes" } }
+      )
+    const response = await fetch(`${proxy}/${upstream}/path?x=1&y=%2F`, {
+      method: "PUT",
+      headers: { authorization: "Bearer theirs", "quittance-request-id": "r1", te: "trailers" },
+      body: "hello"
+    })
+    expect(response.status).toBe(418)
+    expect(response.headers.get("x-own")).toBe("yes")
+    expect(await response.text()).toBe("first second")
+    const [seen] = upstreamRequests
+    expect(seen?.method).toBe("PUT")
+    expect(seen?.body).toBe("hello")
+    expect(seen?.headers.get("authorization")).toBe("Bearer theirs")
+    expect(seen?.headers.get("quittance-request-id")).toBeNull()
+    expect(seen?.headers.get("te")).toBeNull()
+    expect(JSON.stringify([...(seen?.headers ?? [])])).not.toContain(key)
+  })
+
+  test("pays a 402 once and repeats the request with its body", async () => {
+    onUpstream = asksOnce
+    onService = signs
+    const response = await fetch(`${proxy}/${upstream}/ask`, { method: "POST", body: "question" })
+    expect(await response.text()).toBe("the goods")
+    expect(response.headers.get("quittance-payment-id")).toBe("p1")
+    expect(upstreamRequests.map(({ body }) => body)).toEqual(["question", "question"])
+    expect(signRequests).toHaveLength(1)
+    expect(signRequests[0]?.authorization).toBe(`Bearer ${key}`)
+    for (const { headers } of upstreamRequests) expect(JSON.stringify([...headers])).not.toContain(key)
+    expect(lines.join("\n")).toContain("0.25 USDC")
+    expect(lines.join("\n")).not.toContain(key)
+  })
+
+  test("a service whose answer is lost is asked again for the same request id", async () => {
+    onUpstream = asksOnce
+    let tries = 0
+    onService = (request) => (tries++ === 0 ? new Response("?", { status: 502 }) : signs(request))
+    const response = await fetch(`${proxy}/${upstream}/ask`)
+    expect(response.status).toBe(200)
+    expect(new Set(signRequests.map(({ requestId }) => requestId)).size).toBe(1)
+    expect(signRequests).toHaveLength(2)
+  })
+
+  test("a service that is down: the original 402, byte for byte, with the reason in a header", async () => {
+    onUpstream = () => paymentRequired()
+    const response = await fetch(`${proxy}/${upstream}/ask`)
+    expect(response.status).toBe(402)
+    expect(await response.text()).toBe("pay me")
+    expect(response.headers.get("x-own")).toBe("1")
+    expect(response.headers.get("quittance-payment-refused")).toBe("SERVICE_UNAVAILABLE")
+    expect(upstreamRequests).toHaveLength(1)
+  })
+
+  test("a 402 that is not x402 comes back as it is", async () => {
+    onUpstream = () => new Response("cash only", { status: 402 })
+    const response = await fetch(`${proxy}/${upstream}/ask`)
+    expect(await response.text()).toBe("cash only")
+    expect(response.headers.get("quittance-payment-refused")).toBe("NOT_X402")
+    expect(signRequests).toHaveLength(0)
+  })
+
+  test("a resource that takes the payment and cuts the connection: unknown, never paid a second time", async () => {
+    let dead = 0
+    const cutting = listen(() => paymentRequired())
+    const socketServer = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket, bytes) => {
+          const text = bytes.toString()
+          if (!/payment-signature/i.test(text)) {
+            socket.write(
+              `HTTP/1.1 402 Payment Required\r\npayment-required: ${encodeHeader(required)}\r\ncontent-length: 0\r\n\r\n`
+            )
+            return
+          }
+          dead += 1
+          socket.terminate()
+        }
+      }
+    })
+    stops.push(() => void socketServer.stop(true))
+    expect(cutting).toBeString()
+    onService = signs
+    const response = await fetch(`${proxy}/http://127.0.0.1:${socketServer.port}/ask`, {
+      headers: { "quittance-request-id": "cut-1" }
+    })
+    expect(response.status).toBe(502)
+    expect((await response.json()).error).toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN", paymentId: "p1" })
+    expect(new Set(signRequests.map(({ requestId }) => requestId))).toEqual(new Set(["cut-1"]))
+    expect(dead).toBeGreaterThan(0)
+  })
+
+  test("web pages, other names for loopback, itself and nonsense are refused", async () => {
+    const refused = async (path: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${proxy}${path}`, { headers })
+      return `${response.status} ${response.headers.get("quittance-payment-refused")}`
+    }
+    expect(await refused(`/${upstream}/`, { origin: "https://evil.example" })).toBe("403 NOT_FOR_BROWSERS")
+    expect(await refused(`/${upstream}/`, { "sec-fetch-mode": "no-cors" })).toBe("403 NOT_FOR_BROWSERS")
+    expect(await refused(`/${upstream}/`, { host: "evil.example" })).toBe("421 WRONG_HOST")
+    expect(await refused("/")).toBe("400 NO_TARGET")
+    expect(await refused("/ftp://x/")).toBe("400 NO_TARGET")
+    expect(await refused("/weather")).toBe("400 NO_TARGET")
+    expect(await refused(`/${proxy}/`)).toBe("400 NO_TARGET")
+    expect(await refused(`/${upstream}/`, { "quittance-request-id": "a b" })).toBe("400 INVALID_REQUEST_ID")
+    expect(await refused("/http://127.0.0.1:1/")).toBe("502 UPSTREAM_UNREACHABLE")
+    expect(upstreamRequests).toHaveLength(0)
+  })
+
+  liveEffect(
+    "as a program it listens on loopback, says how to use it, and refuses a missing key by name",
+    () =>
+      Effect.gen(function* () {
+        const missing = yield* spawnProgram(["src/agents/proxy/main.ts"], { SERVICE_BASE_URL: serviceUrl })
+        expect(yield* missing.exited).toBe(1)
+        expect(missing.output()).toContain("SERVICE_AGENT_KEY: wants")
+        const program = yield* spawnProgram(["src/agents/proxy/main.ts"], {
+          SERVICE_BASE_URL: serviceUrl,
+          SERVICE_AGENT_KEY: key,
+          AGENT_PROXY_PORT: "0"
+        })
+        yield* Effect.promise(async () => {
+          for (let wait = 0; wait < 200 && !program.output().includes("curl"); wait++) await Bun.sleep(50)
+        })
+        expect(program.output()).toContain("http://127.0.0.1:")
+        expect(program.output()).not.toContain(key)
+      })
+  )
+
+  test("as an MCP server it lists fetch, balance and history, and fetches", async () => {
+    onUpstream = asksOnce
+    onService = (request) =>
+      request.method === "GET"
+        ? Response.json({ agent: { name: "Researcher", remaining: "19.75", payments: [{ id: "p1" }] } })
+        : signs(request)
+    const child = Bun.spawn([process.execPath, "src/agents/proxy/main.ts", "--mcp"], {
+      env: { ...process.env, SERVICE_BASE_URL: serviceUrl, SERVICE_AGENT_KEY: key },
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore"
+    })
+    stops.push(() => child.kill())
+    const reader = child.stdout.getReader()
+    let buffered = ""
+    const decoder = new TextDecoder()
+    const ask = async (message: {
+      readonly id?: number
+      readonly method: string
+      readonly params?: unknown
+    }) => {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+      child.stdin.flush()
+      while (message.id !== undefined) {
+        const end = buffered.indexOf("\n")
+        if (end === -1) {
+          const { value, done } = await reader.read()
+          if (done) throw new Error("the server has ended")
+          buffered += decoder.decode(value, { stream: true })
+          continue
+        }
+        const answer = JSON.parse(buffered.slice(0, end))
+        buffered = buffered.slice(end + 1)
+        if (answer.id === message.id) return answer
+      }
+    }
+    const hello = await ask({
+      id: 1,
+      method: "initialize",
+      params: {
+        protocolVersion: "2025-06-18",
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" }
+      }
+    })
+    expect(hello.result.serverInfo.name).toBe("quittance-agent")
+    await ask({ method: "notifications/initialized" })
+    const tools = await ask({ id: 2, method: "tools/list", params: {} })
+    expect(tools.result.tools.map((tool: { readonly name: string }) => tool.name).sort()).toEqual([
+      "balance",
+      "fetch",
+      "history"
+    ])
+    const fetched = await ask({
+      id: 3,
+      method: "tools/call",
+      params: { name: "fetch", arguments: { url: `${upstream}/x` } }
+    })
+    expect(fetched.result.structuredContent).toMatchObject({ status: 200, body: "the goods", paid: "0.25" })
+    expect(JSON.stringify(fetched)).not.toContain(key)
+    child.kill()
+  })
+})
