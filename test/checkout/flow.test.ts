@@ -100,6 +100,14 @@ describe("The flow", () => {
     expect(states).toEqual(["settled", "expired", "failed"])
   })
 
+  test("a payment that expired while an attempt is unaccounted for does not say that nothing was charged", () => {
+    const expired = { ...payment, status: "failed" as const, failureReason: "expired" }
+    for (const attempt of [asked, { ...asked, hash }]) {
+      const [model] = after({ ...loaded, payment: expired, attempt })
+      expect(model).toMatchObject({ state: "failed", reason: "failedUnverified" })
+    }
+  })
+
   test("an attempt without a hash is looked up before anything else", () => {
     const [model, commands] = after({ ...loaded, attempt: asked }, connected)
     expect(model.state).toBe("submitted")
