@@ -24,6 +24,7 @@ import {
 import { type IntentClaims, readIntentToken } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError } from "./service.ts"
+import { switchChain } from "./switchChain.ts"
 import {
   accountsOf,
   ask,
@@ -43,12 +44,6 @@ const identityLifetimeSeconds = 2 * 3600
 /** A token with less left than this is not used for a new payment. */
 const identityReserveSeconds = 15 * 60
 const rememberedWallet = "quittance-checkout-wallet"
-
-/** Where a wallet that lacks the chain reads it, when the service names no node. */
-const publicNodes: Readonly<Record<number, string>> = {
-  84532: "https://sepolia.base.org",
-  42161: "https://arb1.arbitrum.io/rpc"
-}
 
 interface Identity {
   readonly token: string
@@ -356,28 +351,8 @@ export class Checkout {
   async #switchChain(tell: (message: Message) => void): Promise<void> {
     const { context } = this.model
     if (context === undefined) return
-    const { id, name, explorerUrl, rpcUrl } = context.chain
-    const chainId = toQuantity(id)
     try {
-      const provider = this.#provider
-      try {
-        await ask(provider, "wallet_switchEthereumChain", [{ chainId }])
-      } catch (error) {
-        if (failureOf(error) !== "unknown_chain") throw error
-        await ask(provider, "wallet_addEthereumChain", [
-          {
-            chainId,
-            chainName: name,
-            nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-            rpcUrls: [rpcUrl ?? publicNodes[id] ?? ""],
-            blockExplorerUrls: [explorerUrl]
-          }
-        ])
-        // Some wallets add a chain without moving to it.
-        if ((await askChainId(provider)) !== id)
-          await ask(provider, "wallet_switchEthereumChain", [{ chainId }])
-      }
-      tell({ type: "Switched", chainId: await askChainId(provider) })
+      tell({ type: "Switched", chainId: await switchChain(this.#provider, context.chain) })
     } catch (error) {
       tell({ type: "SwitchFailed", failure: failureOf(error) })
     }

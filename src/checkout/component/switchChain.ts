@@ -1,0 +1,35 @@
+// Brings a wallet to the payment's chain, which it may have to learn first.
+import { toQuantity } from "./erc20.ts"
+import type { CheckoutContext } from "./service.ts"
+import { ask, askChainId, type Eip1193Provider, walletErrorOf } from "./wallets.ts"
+
+/** Where a wallet that lacks the chain reads it, when the service names no node. */
+const publicNodes: Readonly<Record<number, string>> = {
+  84532: "https://sepolia.base.org",
+  42161: "https://arb1.arbitrum.io/rpc"
+}
+
+/** The chain that the wallet is on afterwards (EIP-3326, EIP-3085). Fails with a WalletError. */
+export const switchChain = async (
+  provider: Eip1193Provider,
+  { id, name, explorerUrl, rpcUrl }: CheckoutContext["chain"]
+): Promise<number> => {
+  const chainId = toQuantity(id)
+  try {
+    await ask(provider, "wallet_switchEthereumChain", [{ chainId }])
+  } catch (error) {
+    if (walletErrorOf(error).failure !== "unknown_chain") throw error
+    await ask(provider, "wallet_addEthereumChain", [
+      {
+        chainId,
+        chainName: name,
+        nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+        rpcUrls: [rpcUrl ?? publicNodes[id] ?? ""],
+        blockExplorerUrls: [explorerUrl]
+      }
+    ])
+    // Some wallets add a chain without moving to it.
+    if ((await askChainId(provider)) !== id) await ask(provider, "wallet_switchEthereumChain", [{ chainId }])
+  }
+  return askChainId(provider)
+}
