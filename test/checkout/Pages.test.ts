@@ -23,7 +23,7 @@ describe("Pages", () => {
     production = await start("production")
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     other = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  })
+  }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   for (const path of pagePaths) {

@@ -204,7 +204,7 @@ describe("Key roles by route", () => {
       await Effect.runPromise(generateKey("secret", "test").pipe(Effect.provide(SecureRandom.layerWebCrypto)))
     )
     keys.set("none", undefined)
-  })
+  }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   test("every endpoint of the contract is walked, and none is open that the code's table does not name", () => {
