@@ -77,6 +77,14 @@ describe("AppConfig", () => {
     })
   }
 
+  test("sign-up is open in development, closed in production unless SIGNUP opens it", async () => {
+    expect((await loaded({})).signUp).toBe("open")
+    expect((await loaded({ SIGNUP: "closed" })).signUp).toBe("closed")
+    expect((await loaded(production)).signUp).toBe("closed")
+    expect((await loaded({ ...production, SIGNUP: "open" })).signUp).toBe("open")
+    expect(await refusal({ SIGNUP: "maybe" })).toStartWith("SIGNUP: wants ")
+  })
+
   test("production refuses WEBHOOK_ALLOWED_HOSTS", async () => {
     expect(await refusal({ ...production, WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })).toStartWith(
       "WEBHOOK_ALLOWED_HOSTS: wants "

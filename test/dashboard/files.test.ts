@@ -11,8 +11,8 @@ describe("Files of the dashboard", () => {
     const [database] = databases
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${service.baseUrl}${path}`, { headers, decompress: false })

@@ -21,7 +21,7 @@ onEachDatabase("What the dashboard shows", (database) => {
     at = `/merchants/${person.merchantId}/test`
     shop = await makeShop(service, { id: person.merchantId, keys: person.keys })
   }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
   const get = async (path: string) => (await person.call("GET", `${at}${path}`)).body
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>

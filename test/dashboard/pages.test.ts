@@ -12,6 +12,7 @@ import {
 } from "../support/browser.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
+import { password, request } from "./person.ts"
 import { type Populated, populate } from "./populated.ts"
 
 const browserTest = browserSuite()
@@ -28,7 +29,7 @@ describe("Pages of the dashboard", () => {
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     populated = await populate(service)
   }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
   const views = [
     { width: 360, colorScheme: "light" },
@@ -154,6 +155,46 @@ describe("Pages of the dashboard", () => {
       await expectNoAxeViolations(page)
       await context.close()
     }
+  })
+
+  browserTest("without the service a page says so, keeps what it has, and goes on by itself", async () => {
+    const context = await newContext()
+    await signedIn(context)
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${populated.person.merchantId}/test/payments`)
+    await page.getByText("PAY-").first().waitFor()
+    await context.setOffline(true)
+    await page.getByText("The service does not answer").waitFor()
+    expect(await page.getByText("PAY-").count()).toBeGreaterThan(0)
+    await screenshot(page, "offline")
+    await expectNoAxeViolations(page)
+    await context.setOffline(false)
+    await page.getByText("The service does not answer").waitFor({ state: "detached" })
+    await context.close()
+  })
+
+  browserTest("a session that ends elsewhere ends the page, and signing in leads back to it", async () => {
+    const { email, merchantId } = populated.person
+    const context = await newContext()
+    const page = await context.newPage()
+    const signIn = async () => {
+      await page.getByRole("heading", { name: "Sign in" }).waitFor()
+      await page.getByLabel("E-mail").fill(email)
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Sign in" }).click()
+    }
+    await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/webhooks`)
+    await page.getByLabel("E-mail").fill(email)
+    await page.getByLabel("Password").fill("not the password")
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByText("do not belong together").waitFor()
+    await signIn()
+    await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
+    const [cookie] = await context.cookies()
+    await request(service.baseUrl, "POST", "/sign-out", { cookie: `${cookie?.name}=${cookie?.value}` })
+    await signIn()
+    await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
+    await context.close()
   })
 
   browserTest("the theme is switched by hand and stays", async () => {

@@ -63,7 +63,7 @@ describe("Who may call the dashboard's API", () => {
       alertId: alerts.alerts[0].id
     }
   }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
   test("the walk knows every endpoint: those for everybody are these three", () => {
     expect(open.map(({ name }) => name)).toEqual(["signIn.signUp", "signIn.signIn", "signIn.redeem"])

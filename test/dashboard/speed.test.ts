@@ -68,7 +68,7 @@ describe.skipIf(postgres === undefined)(
       person = await signUp(service.baseUrl)
       seeded = await Effect.runPromise(Effect.provideContext(seed(person.merchantId), service.context))
     }, 120_000)
-    afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+    afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
     const pages: Readonly<Record<string, () => string>> = {
       overview: () => "/overview",
@@ -99,7 +99,7 @@ describe.skipIf(postgres === undefined)(
         const least = Math.min(...times)
         if (process.env["SHOW_TIMES"] !== undefined) console.log(`${name.padEnd(36)} ${least.toFixed(1)} ms`)
         expect(least).toBeLessThanOrEqual(limitMillis)
-      })
+      }, 60_000)
     }
   }
 )

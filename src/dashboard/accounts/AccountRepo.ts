@@ -166,6 +166,7 @@ const make = Effect.gen(function* () {
       expiresAt: Date
     ) {
       yield* sql`
+        WITH swept AS (DELETE FROM one_time_links WHERE expires_at < ${at})
         INSERT INTO one_time_links (hash, email, merchant_id, reset_password, operator, created_at, expires_at)
         VALUES (${hash}, ${link.email}, ${link.merchantId}, ${link.resetPassword}, ${link.operator}, ${at},
           ${expiresAt})`
