@@ -82,8 +82,23 @@ export const listen = Command.make(
     const path = Option.getOrElse(input.cursor, () => join(dataDir, `listen-${input.merchant}.json`))
     let cursor: Cursor = yield* readCursor(path, yield* DateTime.nowAsDate)
 
+    /** Asks the database for as long as patience lasts: it may be restarted meanwhile. */
+    const asked = <A, E>(question: Effect.Effect<A, E>) =>
+      patiently(
+        question.pipe(
+          Effect.timeout("10 seconds"),
+          Effect.catchDefect(() => Effect.undefined),
+          Effect.catch(() => Effect.undefined)
+        ),
+        {
+          seconds: input.patience,
+          waiting: "The database does not answer; trying again.",
+          gaveUp: `The database did not answer for ${input.patience} seconds. Start again to go on.`
+        }
+      )
+
     const secretOf = Effect.fnUntraced(function* (merchant: MerchantId) {
-      const found = yield* repo.secret(merchant)
+      const found = yield* asked(repo.secret(merchant))
       if (Option.isNone(found)) {
         return yield* new CommandFailed({
           message:
@@ -96,8 +111,8 @@ export const listen = Command.make(
     const forward = Effect.fnUntraced(function* (delivery: ForwardRow) {
       const status = yield* patiently(
         Effect.gen(function* () {
-          const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
           const secret = yield* secretOf(input.merchant)
+          const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
           const { id, body } = delivery
           return yield* post(input.forwardTo, body, { ...signatureHeaders({ id, timestamp, body }, secret) })
         }),
@@ -122,23 +137,8 @@ export const listen = Command.make(
       yield* Console.log(`Forwards test deliveries to ${input.forwardTo}. Cursor: ${path}. Ctrl-C ends it.`)
     }
     while (true) {
-      const look = repo
-        .deliveries(
-          input.merchant,
-          lookFrom(cursor),
-          cursor.forwarded.map(({ id }) => id),
-          batch
-        )
-        .pipe(
-          Effect.timeout("10 seconds"),
-          Effect.catchDefect(() => Effect.undefined),
-          Effect.catch(() => Effect.undefined)
-        )
-      const found = yield* patiently(look, {
-        seconds: input.patience,
-        waiting: "The database does not answer; trying again.",
-        gaveUp: `The database did not answer for ${input.patience} seconds. Start again to go on.`
-      })
+      const known = cursor.forwarded.map(({ id }) => id)
+      const found = yield* asked(repo.deliveries(input.merchant, lookFrom(cursor), known, batch))
       for (const delivery of found) yield* forward(delivery)
       if (found.length < batch) yield* Effect.sleep(pollMillis)
     }

@@ -1,6 +1,7 @@
 // `listen` and `trigger` as a developer runs them beside a service.
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
+import { SQL } from "bun"
 import { Context, Effect, Layer } from "effect"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { freePort } from "../../src/dev/freePort.ts"
@@ -148,6 +149,66 @@ describe("cli listen", () => {
     120_000
   )
 })
+
+const postgres = process.env["TEST_DATABASE_URL"]
+
+describe.skipIf(postgres === undefined)(
+  `cli listen beside a service${postgres === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
+  () => {
+    liveEffect(
+      "goes on when its connections to Postgres are cut",
+      () =>
+        Effect.gen(function* () {
+          const name = `quittance_listen_${process.pid}`
+          const admin = new SQL(postgres ?? "", { max: 1 })
+          yield* Effect.acquireRelease(
+            Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name}`)),
+            () =>
+              Effect.promise(async () => {
+                await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+                await admin.close()
+              })
+          )
+          const url = new URL(postgres ?? "")
+          url.pathname = `/${name}`
+          const env = { DATABASE_URL: url.toString(), DATA_DIR: yield* temporaryDirectory }
+          const own: Array<Received> = []
+          const forwarded: Array<Received> = []
+          const ownPort = (yield* receive(0, own)).port ?? 0
+          const port = (yield* receive(0, forwarded)).port ?? 0
+          const { merchant, keys } = yield* createMerchant(env)
+          const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
+          yield* untilReady(service)
+          const endpoint = `${service.baseUrl}/api/v1/webhook-endpoint`
+          yield* post(endpoint, keys.test.secret, { url: `http://127.0.0.1:${ownPort}/` })
+          const listening = yield* spawnProgram(
+            [
+              ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
+              ...["--forward-to", `http://127.0.0.1:${port}/hook`]
+            ],
+            env
+          )
+          yield* until(() => listening.output().includes("Forwards test deliveries"))
+          yield* post(`${endpoint}/test`, keys.test.secret)
+          yield* until(() => forwarded.length === 1)
+          for (let cut = 0; cut < 3; cut++) {
+            yield* Effect.promise(() =>
+              admin.unsafe(
+                `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`
+              )
+            )
+            yield* Effect.sleep("1 second")
+          }
+          yield* post(`${endpoint}/test`, keys.test.secret)
+          yield* until(() => forwarded.length === 2)
+          expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+          yield* listening.kill("SIGINT")
+          expect(yield* listening.exited).toBe(130)
+        }),
+      60_000
+    )
+  }
+)
 
 describe("cli trigger", () => {
   liveEffect("pays a real intent on the local chain and prints each step", () =>
