@@ -1,7 +1,7 @@
 # The service, as a user without rights, with its own health check.
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
-COPY package.json bun.lock ./
+COPY package.json bun.lock tsconfig.json ./
 COPY patches ./patches
 RUN bun install --frozen-lockfile --production
 COPY migrations ./migrations

@@ -1,5 +1,8 @@
 // The dashboard's files: small, public, under a policy that allows nothing inline.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -65,5 +68,24 @@ describe("Files of the dashboard", () => {
     expect(posted.status).toBe(405)
     expect(posted.headers.get("allow")).toBe("GET, HEAD")
     expect((await get("/dashboard/nothing")).status).toBe(404)
+  })
+
+  test("the image's files are enough to build the script", () => {
+    const root = join(import.meta.dir, "../..")
+    const image = mkdtempSync(join(tmpdir(), "quittance-image-"))
+    try {
+      const copied = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^COPY (.+) \S+$/gm)
+      for (const [, sources = ""] of copied) {
+        for (const source of sources.split(" ")) {
+          cpSync(join(root, source), join(image, source), { recursive: true })
+        }
+      }
+      symlinkSync(join(root, "node_modules"), join(image, "node_modules"))
+      const build = `const { outputs } = await Bun.build({ entrypoints: ["src/dashboard/browser/main.tsx"], target: "browser" })
+        process.exit(outputs.length === 1 ? 0 : 1)`
+      expect(Bun.spawnSync([process.execPath, "-e", build], { cwd: image }).exitCode).toBe(0)
+    } finally {
+      rmSync(image, { recursive: true, force: true })
+    }
   })
 })
