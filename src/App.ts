@@ -256,3 +256,13 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
+
+/** As `layerOperator`, with agents and what funds them. */
+export const layerFaucetOperator = Layer.mergeAll(
+  agents,
+  Faucet.layer.pipe(
+    Layer.provide(FaucetRepo.layer),
+    Layer.provide(rpcPool.pipe(Layer.provide(chainAlerts))),
+    Layer.provide(Alerts.layer.pipe(Layer.provide(AlertRepo.layer)))
+  )
+).pipe(Layer.provideMerge(layerOperator))

@@ -66,7 +66,7 @@ const RequestId = Schema.String.check(
 ).annotate({ description: "The caller's id of the request; the same id signs the same payment." })
 
 export const SignedPaymentAnswer = Schema.Struct({
-  payment: AgentPaymentView,
+  agentPayment: AgentPaymentView,
   header: Schema.Struct({
     name: Schema.Literals(["X-PAYMENT", "PAYMENT-SIGNATURE"]),
     value: Schema.String
@@ -126,7 +126,7 @@ export class AgentApi extends HttpApiGroup.make("agent")
     ),
     HttpApiEndpoint.post("release", "/agent/x402/payments/:id/release", {
       params: { id: PaymentIdParam },
-      success: Schema.Struct({ payment: AgentPaymentView }).pipe(HttpApiSchema.status(202)),
+      success: Schema.Struct({ agentPayment: AgentPaymentView }).pipe(HttpApiSchema.status(202)),
       error: [
         errorResponse(AgentPaymentNotFound),
         errorResponse(LiveModeGated),

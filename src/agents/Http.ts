@@ -90,7 +90,7 @@ const agent = HttpApiBuilder.group(
           describedResource: resource
         })
         const signer = yield* agents.ofKey(principal)
-        return signedAnswer({ payment: paymentViewOf(signer, payment), header }, created ? 201 : 200)
+        return signedAnswer({ agentPayment: paymentViewOf(signer, payment), header }, created ? 201 : 200)
       }),
       release: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* CurrentPrincipal
@@ -102,7 +102,7 @@ const agent = HttpApiBuilder.group(
           yield* releases.release(found, payment.value).pipe(Effect.catchTag("ChainUnavailable", chainDown))
         }
         return HttpServerResponse.jsonUnsafe(
-          { payment: paymentViewOf(found, payment.value) },
+          { agentPayment: paymentViewOf(found, payment.value) },
           { status: 202 }
         )
       })

@@ -10,7 +10,7 @@ export const json = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-const ReceiverAddress = Schema.String.check(
+export const ReceiverAddress = Schema.String.check(
   Schema.makeFilter(
     (text) =>
       parseChecksummedAddress(text) !== undefined ||

@@ -6,6 +6,7 @@ import { Cause, Console, Effect, Layer } from "effect"
 import { CliError, Command } from "effect/cli"
 import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
+import { agent } from "./agent.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { completions } from "./completions.ts"
 import { key } from "./key.ts"
@@ -19,13 +20,18 @@ const config = AppConfig.layer(process.env)
 // Built when a command runs: help and completions touch no database.
 const operator = App.layerOperator.pipe(Layer.provideMerge(config))
 
+const faucetOperator = App.layerFaucetOperator.pipe(Layer.provideMerge(config))
+
 const root = Command.make("quittance").pipe(
-  Command.withDescription("Operate Quittance: merchants, people, keys, webhooks, and tools for developers."),
+  Command.withDescription(
+    "Operate Quittance: merchants, people, keys, webhooks, agents, and tools for developers."
+  ),
   Command.withSubcommands([
     merchant.pipe(Command.provide(operator)),
     user.pipe(Command.provide(operator)),
     key.pipe(Command.provide(operator)),
     webhook.pipe(Command.provide(operator)),
+    agent.pipe(Command.provide(faucetOperator)),
     listen.pipe(Command.provide(operator)),
     trigger.pipe(Command.provide(config)),
     completions((): Command.Command.Any => root)

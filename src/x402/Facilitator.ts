@@ -187,11 +187,14 @@ const make = Effect.gen(function* () {
       "Another authorization is settling this payment, or has settled it. Nothing was sent."
     )
 
+  const isSameResource = (known: Settlement, resource: string | undefined) =>
+    resource === undefined || known.resource === resourceUrl(resource, baseUrl)
+
   /** Whether what is asked now is what the known settlement was for. */
   const isSame = (known: Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
     known.merchantId === account.merchant.id &&
     known.env === account.env &&
-    known.resource === resourceUrl(requirements.resource ?? exact.resource, baseUrl) &&
+    isSameResource(known, requirements.resource ?? exact.resource) &&
     (account.payment === undefined ? known.opensPayment : known.paymentId === account.payment.id) &&
     known.authorization.to === exact.authorization.to &&
     known.authorization.value === exact.authorization.value &&

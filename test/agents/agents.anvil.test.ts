@@ -246,7 +246,7 @@ describe("agents", () => {
       caps: { perPayment: "5.00", perDay: "20.00" },
       spent: "1.00",
       remaining: "19.00",
-      payments: [{ id: body.payment.id, status: "reserved", amount: "1.00", payTo: receiver, resource }]
+      payments: [{ id: body.agentPayment.id, status: "reserved", amount: "1.00", payTo: receiver, resource }]
     })
     expect((await summary(other.key)).payments).toEqual([])
   })
@@ -267,7 +267,7 @@ describe("agents", () => {
     const accepted = requirementsV2(usd(3))
     const { body } = await pay(key, request([accepted]))
     const other = await world.newAgent({ usdc: 0n })
-    const path = `/agent/x402/payments/${body.payment.id}/release`
+    const path = `/agent/x402/payments/${body.agentPayment.id}/release`
     expect((await world.call("POST", path, other.key)).body.error.code).toBe("AGENT_PAYMENT_NOT_FOUND")
     expect((await world.call("POST", path, key)).status).toBe(202)
     await until(async () => (await summary(key)).payments[0].status === "released")

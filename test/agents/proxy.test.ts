@@ -63,7 +63,7 @@ describe("agent proxy", () => {
   const signs: Handler = () =>
     Response.json(
       {
-        payment: { id: "p1", amount: "0.25", payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" },
+        agentPayment: { id: "p1", amount: "0.25", payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" },
         header: { name: "PAYMENT-SIGNATURE", value: "c2lnbmVk" }
       },
       { status: 201 }

@@ -69,6 +69,17 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 })
 )
 
+const x402Requirements = fc.record({
+  scheme: fc.constantFrom("exact", "upto"),
+  network: fc.constantFrom("eip155:84532", "base-sepolia", "eip155:1"),
+  amount: fc.constantFrom("1", "1000000", "0", "99999999999999999999999"),
+  maxAmountRequired: fc.constantFrom("1", "1000000", "-1"),
+  asset: fc.constantFrom("0x036CbD53842c5426634e7929541eC2318f3dCF7e", "0x12"),
+  payTo: fc.constantFrom("0x70997970C51812dc3A010C7d01b50e0d17dc79C8", ""),
+  maxTimeoutSeconds: fc.constantFrom<number>(60, 0, 1e9),
+  extra: fc.constantFrom<unknown>({ name: "USDC", version: "2" }, {}, null, [])
+})
+
 /** A value that meets the schema, using what exists where the name says so. */
 const valid = (schema: Json, name: string, known: Known): fc.Arbitrary<unknown> => {
   const node = resolve(schema)
@@ -83,6 +94,8 @@ const valid = (schema: Json, name: string, known: Known): fc.Arbitrary<unknown> 
   if (name === "pk") return fc.constant(known.publishable)
   if (name === "address" || name === "receiver" || name === "tokenAddress")
     return fc.constantFrom(...known.addresses)
+  if (name === "accepts")
+    return fc.array(fc.oneof(x402Requirements, hostileValue), { minLength: 1, maxLength: 3 })
   if (Array.isArray(node.enum)) return fc.constantFrom(...node.enum)
   switch (node.type) {
     case "object":

@@ -67,7 +67,9 @@ export const contractBreak = (method: string, path: string, answer: Answer): str
   const pathname = URL.parse(path, "http://localhost")?.pathname ?? "/"
   const withoutBody = method === "HEAD" || status === 204
   if (withoutBody) return text === "" ? undefined : "a body where none may be"
-  if (status >= 400 || body?.error !== undefined) {
+  // x402 has a body of its own for 402.
+  const isX402 = status === 402 && body?.x402Version === 1
+  if (!isX402 && (status >= 400 || body?.error !== undefined)) {
     if (!headers.get("content-type")?.startsWith("application/json")) return "an error that is not JSON"
     if (status >= 400 && !envelope()(body)) return `not the envelope: ${ajv.errorsText(envelope().errors)}`
     const code: unknown = body.error.code

@@ -37,7 +37,7 @@ const PaymentRequired = Schema.Struct({
 const decodePaymentRequired = Schema.decodeUnknownOption(PaymentRequired)
 
 const Signed = Schema.Struct({
-  payment: Schema.Struct({ id: Schema.String, amount: Schema.String, payTo: Schema.String }),
+  agentPayment: Schema.Struct({ id: Schema.String, amount: Schema.String, payTo: Schema.String }),
   header: Schema.Struct({ name: Schema.String, value: Schema.String })
 })
 const decodeSigned = Schema.decodeUnknownOption(Signed)
@@ -155,7 +155,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       }
       const result = await sign(request, required.value)
       if (result._tag === "Refused") return refuse(result.code, result.message)
-      const { payment, header } = result.signed
+      const { agentPayment: payment, header } = result.signed
       const paid = { [outcomeHeaders.paymentId]: payment.id, [outcomeHeaders.amount]: payment.amount }
       log(`paying    ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`)
       try {

@@ -1,0 +1,39 @@
+// The short form of `bun run test:long`'s rounds.
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { liveEffect } from "../support/run.ts"
+import { capRounds } from "./capRounds.ts"
+import { doublePaymentRounds } from "./doublePayment.ts"
+import { postgresUrl } from "./ownDatabase.ts"
+
+describe.skipIf(postgresUrl === undefined)(
+  `Caps over three instances${postgresUrl === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
+  () => {
+    liveEffect(
+      "50 signings at once, an instance killed and restarted: overshoot 0",
+      () =>
+        Effect.gen(function* () {
+          const seed = Math.floor(Math.random() * 2 ** 31)
+          console.log(`seed ${seed}`)
+          const run = yield* capRounds(20, seed, () => {})
+          expect(run.overshoot).toBe(0n)
+          expect(run.kills).toBe(2)
+          expect(run.signed).toBeGreaterThan(20)
+        }),
+      120_000
+    )
+  }
+)
+
+describe("Settlements under failure", () => {
+  liveEffect(
+    "time-outs, lost answers, nodes down, a service killed around the broadcast: everybody pays once",
+    () =>
+      Effect.gen(function* () {
+        const run = yield* doublePaymentRounds(10, () => {})
+        expect(run.wrong).toEqual([])
+        expect(run.kills).toBe(4)
+      }),
+    120_000
+  )
+})
