@@ -13,6 +13,7 @@ import { createDidToken } from "../buyers/createDidToken.ts"
 import { Address, networks } from "../domain/Chain.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
+import { buyForecast, type DemoMerchant, fundRelayer, makeAgent } from "./demoAgent.ts"
 import { createPerson, payMore } from "./demoPerson.ts"
 import { freePort } from "./freePort.ts"
 import { LocalChain } from "./LocalChain.ts"
@@ -173,6 +174,20 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
   return { issued, merchant, baseUrl: config.baseUrl, buyerDidToken, transactionId }
 })
 
+const agentBuys = Effect.fnUntraced(function* (chain: LocalChain["Service"], merchant: DemoMerchant) {
+  yield* fundRelayer(chain, merchant)
+  const { key } = yield* step(
+    "Agent",
+    makeAgent(merchant),
+    ({ agent, funds, cap }) => `${agent.address.slice(0, 10)}… holds ${funds} USDC, may pay ${cap} at once`
+  )
+  yield* step(
+    "Paid API",
+    buyForecast(merchant, key),
+    ({ paid, answer }) => `402, then ${paid} USDC by x402, then ${answer}`
+  )
+})
+
 const once = process.argv.includes("--once")
 
 const startChain = Effect.map(Layer.build(LocalChain.layer({ blockTimeSeconds: 1 })), (context) =>
@@ -200,7 +215,16 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
     Effect.provideContext(context)
   )
 
-  yield* Console.log("\nPaid, proven, settled and delivered.")
+  yield* Console.log("\nPaid, proven, settled and delivered. Now a program pays, within a cap.\n")
+  yield* Effect.provideContext(
+    agentBuys(chain, {
+      baseUrl,
+      merchantId: merchant.id,
+      secret: issued.test.secret,
+      receiver: merchant.receivers.test
+    }),
+    context
+  )
   if (once) return
   yield* step(
     "More payments",

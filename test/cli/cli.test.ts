@@ -128,6 +128,45 @@ describe("CLI", () => {
     })
   )
 
+  liveEffect("creates an agent, changes its cap showing before and after, pauses and revokes it", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
+      const made = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver, "--json")
+      const merchant = JSON.parse(made.output).merchant.id
+      const created = yield* run(
+        ...["agent", "create", "--merchant", merchant, "--env", "test", "--name", "Researcher"],
+        ...["--cap-per-payment", "0.5", "--cap-per-day", "5", "--allow-host", "api.example.com", "--json"]
+      )
+      expect(created.code).toBe(0)
+      const { agent, key } = JSON.parse(created.output)
+      expect(key).toStartWith("ak_test_")
+      expect(agent).toMatchObject({
+        name: "Researcher",
+        status: "active",
+        caps: { perPayment: "0.50", perDay: "5.00" },
+        allowedHosts: ["api.example.com"],
+        allowedPayees: null
+      })
+      const which = ["--merchant", merchant, "--agent", agent.id]
+      const updated = yield* run("agent", "update", ...which, "--cap-per-day", "7", "--json")
+      expect(JSON.parse(updated.output)).toMatchObject({
+        before: { caps: { perDay: "5.00" } },
+        after: { caps: { perPayment: "0.50", perDay: "7.00" } }
+      })
+      expect(JSON.parse((yield* run("agent", "pause", ...which, "--json")).output).after.status).toBe(
+        "paused"
+      )
+      const unfunded = yield* run("agent", "fund", ...which)
+      expect(unfunded.code).toBe(1)
+      expect(unfunded.output).toContain("FAUCET_PRIVATE_KEY")
+      expect((yield* run("agent", "revoke", ...which)).code).toBe(0)
+      expect((yield* run("agent", "resume", ...which)).code).toBe(1)
+      const bad = yield* run("agent", "update", ...which, "--cap-per-day", "0")
+      expect(bad.code).toBe(2)
+    })
+  )
+
   liveEffect("makes one-time links for people", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
