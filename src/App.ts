@@ -51,6 +51,9 @@ import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentRepo } from "./payments/PaymentRepo.ts"
 import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
+import { BacklogRepo } from "./telemetry/BacklogRepo.ts"
+import * as Gauges from "./telemetry/Gauges.ts"
+import * as MetricsListener from "./telemetry/MetricsListener.ts"
 import * as AttemptPruning from "./webhooks/AttemptPruning.ts"
 import { Attempts } from "./webhooks/Attempts.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
@@ -235,12 +238,18 @@ const configuredServer = Layer.unwrap(
   Effect.map(AppConfig, ({ port, host, baseUrl }) => layerServer({ port, hostname: host, baseUrl }))
 )
 
+/** What operators watch: gauges, and where Prometheus reads them. */
+const telemetry = Layer.merge(
+  Gauges.layer.pipe(Layer.provide([BacklogRepo.layer, AgentWallets.layer])),
+  MetricsListener.layer
+)
+
 /** The service: routes and workers on everything real, listening. Needs the configuration alone. */
 export const layer: Layer.Layer<
   Layer.Success<typeof real>,
-  Layer.Error<typeof real> | HttpServerError.ServeError,
+  Layer.Error<typeof real> | HttpServerError.ServeError | MetricsListener.MetricsRefusal,
   AppConfig
-> = layerHttp.pipe(Layer.provide([configuredServer, x402]), Layer.provideMerge(real))
+> = layerHttp.pipe(Layer.provide([configuredServer, x402]), Layer.merge(telemetry), Layer.provideMerge(real))
 
 /** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
 export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers).pipe(

@@ -56,6 +56,15 @@ export interface AppConfigShape {
   /** Requests a second that one key may sustain. */
   readonly rateLimitPerKey: number
   readonly redisUrl: Option.Option<Redacted.Redacted<string>>
+  /** Where Prometheus reads metrics: a listener of its own. */
+  readonly metrics: Option.Option<{ readonly host: string; readonly port: number }>
+  /** OTLP over HTTP: where traces, metrics and logs go. The headers may hold a key. */
+  readonly otlp: Option.Option<{
+    readonly url: string
+    readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
+  }>
+  /** How long `/readyz` refuses before the listener closes, so that balancers look elsewhere. */
+  readonly shutdownDelay: Duration.Duration
   /** Whether anybody may sign up in the dashboard. */
   readonly signUp: "open" | "closed"
 }
@@ -112,6 +121,23 @@ const isPrivateKey = (text: string) => {
 /** An IP address, or a name that does not look like a broken one. */
 const isListenHost = (text: string) =>
   isIP(text) !== 0 || (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text))
+
+const listenHost = Schema.String.check(Schema.makeFilter(isListenHost))
+const listenHostWants = "an IP address or host name to listen on"
+
+/** `name=value` pairs, values percent-encoded (OpenTelemetry, exporter configuration). */
+const headersOf = (pairs: ReadonlyArray<string>) =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const equals = pair.indexOf("=")
+      const value = pair.slice(equals + 1)
+      return [
+        pair.slice(0, equals).toLowerCase(),
+        Redacted.make(Option.getOrElse(decodeComponent(value), () => value))
+      ]
+    })
+  )
+const decodeComponent = Option.liftThrowable(decodeURIComponent)
 
 const keyedSecrets = (bytes: number | undefined) =>
   list.check(
@@ -209,12 +235,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   )
   const production = environment === "production"
   const port = yield* readOr("PORT", integer(1, 65535), "a port from 1 to 65535", 8787)
-  const host = yield* readOr(
-    "HOST",
-    Schema.String.check(Schema.makeFilter(isListenHost)),
-    "an IP address or host name to listen on",
-    "0.0.0.0"
-  )
+  const host = yield* readOr("HOST", listenHost, listenHostWants, "0.0.0.0")
   const baseUrl = yield* readOr(
     "BASE_URL",
     origin,
@@ -316,6 +337,31 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     production ? "closed" : "open"
   )
 
+  const metricsPort = yield* read("METRICS_PORT", integer(1, 65535), "a port from 1 to 65535")
+  const metricsHost = yield* readOr("METRICS_HOST", listenHost, listenHostWants, "127.0.0.1")
+  const otlpUrl = yield* read(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    Schema.String.check(Schema.makeFilter(isHttpUrl)),
+    "the http(s) address of an OTLP collector, such as http://localhost:4318"
+  )
+  const otlpHeaders = yield* readOr(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    list.check(Schema.makeFilter((all) => all.every((one) => /^[A-Za-z0-9-]+=./.test(one)))),
+    "comma-separated name=value",
+    []
+  )
+  const shutdownDelay = yield* readOr(
+    "SHUTDOWN_DELAY",
+    Schema.String.check(
+      Schema.makeFilter((text) => {
+        const parsed = parseDuration(text)
+        return parsed !== undefined && Duration.toMillis(parsed) <= 10_000
+      })
+    ),
+    "a duration of at most 10s",
+    production ? "3s" : "0s"
+  )
+
   const rpc = "comma-separated http(s) addresses of JSON-RPC nodes"
   return {
     port,
@@ -352,6 +398,9 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     webhookAttemptRetention: parseDuration(retention) ?? Duration.days(30),
     rateLimitPerKey: rateLimit,
     redisUrl: Option.map(redisUrl, (url) => Redacted.make(url)),
+    metrics: Option.map(metricsPort, (one) => ({ host: metricsHost, port: one })),
+    otlp: Option.map(otlpUrl, (url) => ({ url, headers: headersOf(otlpHeaders) })),
+    shutdownDelay: parseDuration(shutdownDelay) ?? Duration.zero,
     signUp
   }
 })

@@ -2,6 +2,7 @@
 // decoded by schema, and its chain id asked before anything else it says counts.
 import { Data, type Duration, Effect, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { type Env, networks } from "../domain/Chain.ts"
+import { timedExchange } from "./RpcMetrics.ts"
 import { Quantity, RpcAnswer } from "./RpcSchemas.ts"
 
 export type RpcUrl = string | Redacted.Redacted<string>
@@ -95,6 +96,7 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
   const { url, headers } = splitCredentials(typeof rawUrl === "string" ? rawUrl : Redacted.value(rawUrl))
   const slots = Semaphore.makeUnsafe(limits.concurrency)
   const backoff = jitteredBackoff(limits.retries)
+  const timed = timedExchange(env, url.host)
   let nextId = 1
   let chainKnown = false
   let reconnections = 0
@@ -125,7 +127,7 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
 
   const callUnchecked: RpcNode["call"] = (method, params, result) =>
     slots
-      .withPermits(1)(exchange(method, params))
+      .withPermits(1)(timed(exchange(method, params)))
       .pipe(
         Effect.retry(backoff),
         Effect.timeoutOrElse({

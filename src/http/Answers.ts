@@ -8,6 +8,7 @@ import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
 import { type CodedError, type ErrorDetail, InternalError, InvalidRequest } from "../domain/Errors.ts"
 import { errorBody } from "./ErrorResponse.ts"
 import { RequestId } from "./RequestContext.ts"
+import { timedRoute } from "./RequestMetrics.ts"
 import { Answers } from "./RequestRules.ts"
 import { isCrossOrigin } from "./routes.ts"
 
@@ -73,7 +74,8 @@ export const crossOriginHeaders = {
 
 export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
   Answers,
-  Effect.map(AppConfig, ({ baseUrl }) => (httpEffect, { endpoint, group }) => {
+  Effect.map(AppConfig, (config) => (httpEffect, { endpoint, group }) => {
+    const { baseUrl } = config
     const name = `${group.identifier}.${endpoint.identifier}`
     const crossOrigin = isCrossOrigin(name)
     const withCors = (response: HttpServerResponse.HttpServerResponse) =>
@@ -100,6 +102,6 @@ export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
         )
       }
     })
-    return answered
+    return timedRoute(config, name)(answered)
   })
 )

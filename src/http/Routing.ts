@@ -13,6 +13,7 @@ import {
 import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
 import { allowOf, entryOf, type PathMethods, pathOf } from "./pathTable.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
+import { timedRoute } from "./RequestMetrics.ts"
 
 const unrouted = (
   request: HttpServerRequest.HttpServerRequest,
@@ -50,26 +51,32 @@ const unrouted = (
 export const layer = (table: ReadonlyArray<PathMethods>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const { baseUrl } = yield* AppConfig
+      const config = yield* AppConfig
+      const { baseUrl } = config
+      const counted = timedRoute(config, "unrouted")
 
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
           const requestId = requestIdOf(request.headers["x-request-id"])
           if (hasNoSingleHost(request)) {
             const refusal = new InvalidRequest({ message: "Send one Host header (RFC 9112, section 3.2)." })
-            return Effect.succeed(
-              HttpServerResponse.setHeaders(
-                errorAnswer(refusal, requestId, baseUrl),
-                commonHeaders(requestId)
+            return counted(
+              Effect.succeed(
+                HttpServerResponse.setHeaders(
+                  errorAnswer(refusal, requestId, baseUrl),
+                  commonHeaders(requestId)
+                )
               )
             )
           }
           // The router would read `/payments/` as a payment with an empty id.
           if (endsInSlash(request.url)) {
-            return Effect.succeed(
-              HttpServerResponse.setHeaders(
-                errorAnswer(new NotFound(), requestId, baseUrl),
-                commonHeaders(requestId)
+            return counted(
+              Effect.succeed(
+                HttpServerResponse.setHeaders(
+                  errorAnswer(new NotFound(), requestId, baseUrl),
+                  commonHeaders(requestId)
+                )
               )
             )
           }
@@ -78,7 +85,8 @@ export const layer = (table: ReadonlyArray<PathMethods>) =>
             Effect.catchCause((cause) => {
               if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
               const error = Cause.squash(cause)
-              if (isRouteNotFound(error)) return Effect.succeed(unrouted(request, requestId, baseUrl, table))
+              if (isRouteNotFound(error))
+                return counted(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
               if (isUnreadable(error))
                 return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
               return Effect.as(

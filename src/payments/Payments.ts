@@ -29,6 +29,7 @@ import { IntentTokens } from "../intents/IntentTokens.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 import { mismatchError } from "./mismatchError.ts"
+import { countSettlement, countVerification } from "./PaymentMetrics.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { verdictOf } from "./verdictOf.ts"
 
@@ -166,7 +167,10 @@ export class Payments extends Context.Service<
           },
           watchAt: new Date(at.getTime() + firstWatchMillis)
         })
-        if (Option.isSome(settled)) yield* wake.signal
+        if (Option.isSome(settled)) {
+          yield* wake.signal
+          yield* countSettlement(payment.env)
+        }
         return settled
       })
 
@@ -213,6 +217,7 @@ export class Payments extends Context.Service<
             tokenChanges: evidence.tokenChanges,
             excludeLogs
           })
+          yield* countVerification(verification)
           switch (verification._tag) {
             case "Pending":
               return { _tag: "Pending", payment, reason: verification.reason }

@@ -4,7 +4,7 @@
 import { Cause, Context, DateTime, Deferred, Duration, Effect, Layer, Option, Queue, Schedule } from "effect"
 import type { DeliveryStatus } from "../domain/Webhook.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
-import { countAttempt, countExhausted } from "./DeliveryMetrics.ts"
+import { countAttempt, countExhausted, noteLag } from "./DeliveryMetrics.ts"
 import { EgressPolicy } from "./EgressPolicy.ts"
 import { delayAfter } from "./RetryPolicy.ts"
 import type { SendOutcome } from "./SendOutcome.ts"
@@ -19,6 +19,9 @@ export const leaseSeconds = 30
 
 /** Outcomes that one statement records at most. */
 const batchSize = 256
+
+/** A UUID v7 begins with the milliseconds of its making (RFC 9562, 5.7). */
+const createdMillis = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 interface Recording {
   readonly result: AttemptResult
@@ -142,6 +145,9 @@ export class Attempts extends Context.Service<
           return false
         }
         if (now.getTime() + budgets.totalMillis > claimed.leaseUntil.getTime()) return false
+        if (claimed.attempt === 1 && claimed.resentFrom === null) {
+          yield* noteLag(now.getTime() - createdMillis(claimed.id))
+        }
         const { url, secret, endpointId } = claimed.target
         const outcome = yield* sender.send({
           url,

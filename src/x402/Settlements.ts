@@ -10,6 +10,7 @@ import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { Relayer } from "./Relayer.ts"
+import { countSettlement } from "./SettlementMetrics.ts"
 import { amountOf, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
 
 interface Shape {
@@ -50,6 +51,7 @@ const make = Effect.gen(function* () {
     outcome: Parameters<SettlementRepo["Service"]["finish"]>[1]
   ) {
     yield* repo.finish(settlement.id, outcome, yield* DateTime.nowAsDate)
+    yield* countSettlement(outcome.status)
     return yield* reread(settlement)
   })
   const fail = (settlement: Settlement, errorReason: string) =>

@@ -1,0 +1,71 @@
+// Levels that a query or a node knows: read by a slow fiber, never by a request, and
+// not at all where nobody reads metrics.
+import { type Context, DateTime, Effect, Layer, Metric, Option, Redacted, Schedule } from "effect"
+import { isHex, toHex } from "viem"
+import { privateKeyToAddress } from "viem/accounts"
+import { AppConfig } from "../AppConfig.ts"
+import { AgentWallets } from "../agents/AgentWallets.ts"
+import { parseAddress } from "../chain/Address.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { BacklogRepo } from "./BacklogRepo.ts"
+import { gaugeBy } from "./series.ts"
+
+const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
+const overdue = gaugeBy("quittance_webhook_overdue_seconds", "How late the most overdue delivery is")({})
+const openAlerts = gaugeBy("quittance_open_alerts", "Alerts nobody has acknowledged, by kind")
+const balance = gaugeBy(
+  "quittance_wallet_balance",
+  "What a wallet of the service holds, in whole USDC or ETH"
+)
+
+const set = (gauge: Metric.Gauge<number>, value: number) => Metric.update(gauge, value)
+
+const readBacklog = (repo: Context.Service.Shape<typeof BacklogRepo>) =>
+  Effect.gen(function* () {
+    const found = yield* repo.read(yield* DateTime.nowAsDate)
+    for (const [queue, depth] of Object.entries(found.queues)) yield* set(queueDepth({ queue }), depth)
+    for (const [kind, open] of found.alerts) yield* set(openAlerts({ kind }), open)
+    yield* set(overdue, found.overdueSeconds)
+  })
+
+const addressOf = (key: string | undefined) =>
+  key !== undefined && isHex(key) ? parseAddress(privateKeyToAddress(key)) : undefined
+
+const make = Effect.gen(function* () {
+  const { metrics, otlp, faucet } = yield* AppConfig
+  if (Option.isNone(metrics) && Option.isNone(otlp)) return
+  const repo = yield* BacklogRepo
+  const chain = yield* ChainVerifier
+  const { relayerKey } = yield* AgentWallets
+
+  const wallets = {
+    faucet: addressOf(Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value))),
+    relayer: addressOf(Option.getOrUndefined(Option.map(relayerKey, (key) => toHex(key))))
+  }
+  const readBalances = Effect.forEach(
+    Object.entries(wallets),
+    Effect.fnUntraced(function* ([wallet, address]) {
+      if (address === undefined) return
+      const { usdcAtomic, gasWei } = yield* chain.readBalance("test", address)
+      yield* set(balance({ wallet, asset: "usdc" }), Number(usdcAtomic) / 1e6)
+      yield* set(balance({ wallet, asset: "eth" }), Number(gasWei) / 1e18)
+    }),
+    { discard: true }
+  )
+
+  yield* readBacklog(repo).pipe(
+    Effect.timeout("10 seconds"),
+    Effect.catchCause((cause) => Effect.logWarning("The queues were not measured", cause)),
+    Effect.repeat(Schedule.spaced("10 seconds")),
+    Effect.forkScoped
+  )
+  yield* readBalances.pipe(
+    Effect.catchCause(() => Effect.logDebug("The wallets' balances were not read")),
+    Effect.repeat(Schedule.spaced("1 minute")),
+    Effect.forkScoped
+  )
+})
+
+/** Refreshes the gauges until its scope closes. */
+export const layer: Layer.Layer<never, never, AppConfig | BacklogRepo | ChainVerifier | AgentWallets> =
+  Layer.effectDiscard(make)
