@@ -38,6 +38,7 @@ import { narrowed } from "./http/narrowed.ts"
 import { endpointsOf, pathTable } from "./http/pathTable.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
 import { layerRedis } from "./http/RateLimiterRedis.ts"
+import * as Readiness from "./http/Readiness.ts"
 import { Answers, BodyRules } from "./http/RequestRules.ts"
 import * as Routing from "./http/Routing.ts"
 import * as System from "./http/System.ts"
@@ -54,6 +55,7 @@ import * as Reconciler from "./payments/Reconciler.ts"
 import { BacklogRepo } from "./telemetry/BacklogRepo.ts"
 import * as Gauges from "./telemetry/Gauges.ts"
 import * as MetricsListener from "./telemetry/MetricsListener.ts"
+import * as Otlp from "./telemetry/Otlp.ts"
 import * as AttemptPruning from "./webhooks/AttemptPruning.ts"
 import { Attempts } from "./webhooks/Attempts.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
@@ -219,11 +221,11 @@ export const layerServer = (options: {
     hostname: options.hostname,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 30,
+    gracefulShutdownTimeout: "15 seconds",
     serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: pathsWithDashboard })
   })
 
-/** Routes and workers, listening, on services of the caller's choice. */
-export const layerHttp = Layer.unwrap(
+const served = Layer.unwrap(
   Effect.map(
     HttpRouter.toHttpEffect(Layer.mergeAll(routes, databaseRoutes, Routing.layer(pathsWithDashboard))),
     (handler) => HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer))
@@ -233,6 +235,9 @@ export const layerHttp = Layer.unwrap(
   Layer.merge(workers),
   Layer.provide(services)
 )
+
+/** Routes and workers, listening, on services of the caller's choice. Readiness goes off before they stop. */
+export const layerHttp = Readiness.layerDelay.pipe(Layer.provideMerge(served), Layer.provide(Readiness.layer))
 
 const configuredServer = Layer.unwrap(
   Effect.map(AppConfig, ({ port, host, baseUrl }) => layerServer({ port, hostname: host, baseUrl }))
@@ -249,7 +254,12 @@ export const layer: Layer.Layer<
   Layer.Success<typeof real>,
   Layer.Error<typeof real> | HttpServerError.ServeError | MetricsListener.MetricsRefusal,
   AppConfig
-> = layerHttp.pipe(Layer.provide([configuredServer, x402]), Layer.merge(telemetry), Layer.provideMerge(real))
+> = layerHttp.pipe(
+  Layer.provide([configuredServer, x402]),
+  Layer.merge(telemetry),
+  Layer.provideMerge(real),
+  Layer.provide(Otlp.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+)
 
 /** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
 export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers).pipe(

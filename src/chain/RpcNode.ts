@@ -127,7 +127,12 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
 
   const callUnchecked: RpcNode["call"] = (method, params, result) =>
     slots
-      .withPermits(1)(timed(exchange(method, params)))
+      .withPermits(1)(
+        Effect.withSpan(timed(exchange(method, params)), `rpc ${method}`, {
+          kind: "client",
+          attributes: { "rpc.system": "jsonrpc", "rpc.method": method, "server.address": url.host, env }
+        })
+      )
       .pipe(
         Effect.retry(backoff),
         Effect.timeoutOrElse({

@@ -98,13 +98,17 @@ export const serveAnsweringMalformed =
     return Object.assign(server, { stop: stopWhenAnswered(server) })
   }
 
+/** Longer than a request is given to end; a client that reads nothing must not hold the stop. */
+const stopMillis = 16_000
+
 /** A listener made by `node:http` waits for idle connections for ever: they are closed once nobody awaits an answer. */
 const stopWhenAnswered = <WebSocketData>(server: Bun.Server<WebSocketData>) => {
   const stop = server.stop.bind(server)
   return async (closeActiveConnections?: boolean): Promise<void> => {
     if (closeActiveConnections !== true) {
       void stop()
-      while (server.pendingRequests > 0) await Bun.sleep(5)
+      const deadline = performance.now() + stopMillis
+      while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(5)
     }
     await stop(true)
   }

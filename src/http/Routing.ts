@@ -11,7 +11,9 @@ import {
   PayloadTooLarge
 } from "../domain/Errors.ts"
 import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
+import { namedRequest } from "./namedRequest.ts"
 import { allowOf, entryOf, type PathMethods, pathOf } from "./pathTable.ts"
+import { Readiness } from "./Readiness.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
 import { timedRoute } from "./RequestMetrics.ts"
 
@@ -54,6 +56,8 @@ export const layer = (table: ReadonlyArray<PathMethods>) =>
       const config = yield* AppConfig
       const { baseUrl } = config
       const counted = timedRoute(config, "unrouted")
+      const named = namedRequest(config)
+      const { stopping } = yield* Readiness
 
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -80,7 +84,7 @@ export const layer = (table: ReadonlyArray<PathMethods>) =>
               )
             )
           }
-          return httpEffect.pipe(
+          return named(httpEffect, requestId, request.url).pipe(
             Effect.provideService(RequestId, requestId),
             Effect.catchCause((cause) => {
               if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
@@ -94,7 +98,11 @@ export const layer = (table: ReadonlyArray<PathMethods>) =>
                 errorAnswer(new InternalError(), requestId, baseUrl)
               )
             }),
-            Effect.map(HttpServerResponse.setHeaders(commonHeaders(requestId)))
+            Effect.map(
+              HttpServerResponse.setHeaders(
+                stopping() ? { ...commonHeaders(requestId), connection: "close" } : commonHeaders(requestId)
+              )
+            )
           )
         })
     }),

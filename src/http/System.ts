@@ -3,6 +3,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { ready } from "../Database.ts"
+import { Readiness } from "./Readiness.ts"
 
 /** Every GET path here, for the answers to other methods. */
 export const systemPaths = ["/healthz", "/readyz"]
@@ -11,11 +12,12 @@ const json = (body: unknown, status = 200) => HttpServerResponse.jsonUnsafe(body
 
 export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 
-/** Ready when the database answers and carries every migration. */
+/** Ready when the database answers and carries every migration, until the instance stops. */
 export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient> =
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { stopping } = yield* Readiness
       const check = ready.pipe(
         Effect.provideService(SqlClient.SqlClient, sql),
         Effect.timeout("2 seconds"),
@@ -24,7 +26,11 @@ export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlCl
       yield* router.add(
         "GET",
         "/readyz",
-        Effect.map(check, (ok) => json({ status: ok ? "ready" : "unavailable" }, ok ? 200 : 503))
+        Effect.suspend(() =>
+          stopping()
+            ? Effect.succeed(json({ status: "stopping" }, 503))
+            : Effect.map(check, (ok) => json({ status: ok ? "ready" : "unavailable" }, ok ? 200 : 503))
+        )
       )
     })
   )

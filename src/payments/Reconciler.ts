@@ -56,14 +56,24 @@ const make = Effect.gen(function* () {
   const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
   /** Each of a batch by itself: what stumbles comes again when its lease ends. */
-  const all = <A>(what: string, due: ReadonlyArray<A>, work: (one: A) => Effect.Effect<void>) =>
+  const all = <A>(
+    what: string,
+    due: ReadonlyArray<A>,
+    paymentOf: (one: A) => string,
+    work: (one: A) => Effect.Effect<void>
+  ) =>
     Effect.forEach(
       due,
-      (one) => Effect.catchCause(work(one), (cause) => Effect.logError(`${what} stumbled`, cause)),
+      (one) =>
+        work(one).pipe(
+          Effect.catchCause((cause) => Effect.logError(`${what} stumbled`, cause)),
+          Effect.annotateLogs({ paymentId: paymentOf(one) })
+        ),
       { concurrency, discard: true }
     )
 
   const look = Effect.fn("Reconciler.look")(function* ({ payment, evidence, reportedAt, checks }: DueReport) {
+    yield* Effect.annotateCurrentSpan("payment.id", payment.id)
     const found = yield* payments.look(payment, evidence, reportedAt)
     const verdict = verdictOf(found, yield* DateTime.nowAsDate)
     if (verdict === undefined) return
@@ -112,7 +122,7 @@ const make = Effect.gen(function* () {
     "1 second",
     Effect.gen(function* () {
       const due = yield* repo.takeDueReports(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
-      yield* all("A look at a report", due, look)
+      yield* all("A look at a report", due, ({ payment }) => payment.id, look)
       return due.length === batch
     })
   )
@@ -121,7 +131,7 @@ const make = Effect.gen(function* () {
     "2 seconds",
     Effect.gen(function* () {
       const due = yield* repo.takeWatched(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
-      yield* all("A look at a settled block", due, watch)
+      yield* all("A look at a settled block", due, ({ paymentId }) => paymentId, watch)
       return due.length === batch
     })
   )

@@ -161,6 +161,10 @@ export class Attempts extends Context.Service<
       return Attempts.of({
         make: (claimed) =>
           make(claimed).pipe(
+            Effect.withSpan("webhook attempt", {
+              kind: "producer",
+              attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
+            }),
             // The lease runs out and the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),

@@ -2,6 +2,7 @@
 // a wake-up only makes it prompt.
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Readiness } from "../http/Readiness.ts"
 import { Attempts, leaseSeconds } from "./Attempts.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { initialWindow, makeEndpointPacing } from "./EndpointPacing.ts"
@@ -20,6 +21,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const running = new Map<string, ClaimedDelivery>()
   const pacing = makeEndpointPacing()
+  const { stopping } = yield* Readiness
   let claiming = false
 
   const fibers = yield* FiberSet.make<unknown>()
@@ -49,7 +51,7 @@ const make = Effect.gen(function* () {
   /** Claims and starts what is due; true when there may be more at once. */
   const claimSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
-    if (limit <= 0) return false
+    if (limit <= 0 || stopping()) return false
     const at = yield* DateTime.nowAsDate
     const claimed = yield* repo
       .claimDue({

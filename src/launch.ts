@@ -1,0 +1,64 @@
+// Runs the service as a process: announces it, turns a refusal into one line, and
+// stops it gracefully on SIGTERM and SIGINT with exit code 0.
+import { BunRuntime } from "@effect/platform-bun"
+import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
+import { AppConfig } from "./AppConfig.ts"
+import * as Logs from "./telemetry/Logs.ts"
+
+/** However the stop goes, it ends. What was in flight then is another instance's once its lease runs out. */
+const stopMillis = 20_000
+
+const announce = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* AppConfig
+    const say = config.environment === "production" ? Effect.logInfo : Console.log
+    const database =
+      config.database._tag === "Postgres"
+        ? "Postgres"
+        : `the embedded Postgres in ${config.database.directory}`
+    yield* say(`Quittance listens on ${config.baseUrl}, on ${database}.`)
+    yield* say(`Dashboard: ${config.baseUrl}/dashboard, API reference: ${config.baseUrl}/docs`)
+    if (Option.isNone(config.faucet.privateKey)) {
+      yield* say("The faucet is off: set FAUCET_PRIVATE_KEY to grant test funds.")
+    }
+    // Built last, so that it is the first to hear of the stop.
+    yield* Effect.addFinalizer(() =>
+      Effect.andThen(
+        Effect.sync(() => setTimeout(() => process.exit(1), stopMillis).unref()),
+        Effect.logInfo("Stopping: no new work is taken, what runs is finished.")
+      )
+    )
+  })
+)
+
+/** What stopped the start, as a sentence that names the setting to change. */
+const refusalOf = (error: unknown): string => {
+  const message =
+    error instanceof Error && error.message !== "" ? error.message : `The start failed: ${String(error)}`
+  return /port \d+ in use|EADDRINUSE/i.test(message)
+    ? `PORT: wants a free port; ${process.env["PORT"] ?? "8787"} is taken. Set PORT to another.`
+    : message
+}
+
+/** Runs the service, configured by the environment, until a signal stops it. */
+export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
+  announce.pipe(
+    Layer.provideMerge(service),
+    Layer.provide(Logs.layer),
+    Layer.provide(AppConfig.layer(process.env)),
+    Layer.launch,
+    // A refusal is a sentence for the operator, not a stack trace.
+    Effect.catchCause((cause) => {
+      const message = refusalOf(Cause.squash(cause))
+      return Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.andThen(
+            Console.error(message),
+            Effect.sync(() => process.exit(1))
+          )
+    }),
+    BunRuntime.runMain({
+      disableErrorReporting: true,
+      teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+    })
+  )

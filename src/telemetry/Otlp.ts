@@ -1,0 +1,56 @@
+// Traces, metrics and logs to an OpenTelemetry collector (OTLP over HTTP, JSON), where
+// one is configured. A collector that is away costs nothing but its data.
+import { Effect, Layer, Option, Redacted, Tracer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { FetchHttpClient, HttpMiddleware, UrlParams } from "effect/http"
+import { Otlp } from "effect/observability"
+import { version } from "../../package.json"
+import { AppConfig } from "../AppConfig.ts"
+
+/** Repositories and statements of no request and no job: workers that ask for work, several times a second. */
+const isPolling = ({ kind, name, parent }: Parameters<Tracer.Tracer["span"]>[0]) =>
+  Option.isNone(parent) && (kind === "client" || /^\w+Repo\./.test(name))
+
+const withoutPolling = Layer.effect(
+  Tracer.Tracer,
+  Effect.map(Tracer.Tracer, (exporter) =>
+    Tracer.make({
+      ...(exporter.context === undefined ? {} : { context: exporter.context }),
+      span: (options) => exporter.span(isPolling(options) ? { ...options, sampled: false } : options)
+    })
+  )
+)
+
+/** Query parameters hold publishable keys. */
+const namesOfRequests = Layer.mergeAll(
+  Layer.succeed(UrlParams.CurrentRedactedNames, [/./]),
+  Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method }) => `HTTP ${method}`)
+)
+
+/** The exporters and the tracer; nothing where OTEL_EXPORTER_OTLP_ENDPOINT is unset. */
+export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRandom> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { otlp, environment } = yield* AppConfig
+    if (Option.isNone(otlp)) return Layer.empty
+    const random = yield* SecureRandom.SecureRandom
+    const { url, headers } = otlp.value
+    return Layer.merge(withoutPolling, namesOfRequests).pipe(
+      Layer.provideMerge(
+        Otlp.layerJson({
+          baseUrl: url,
+          headers: Object.entries(headers).map(([name, value]) => [name, Redacted.value(value)] as const),
+          resource: {
+            serviceName: "quittance",
+            serviceVersion: version,
+            attributes: {
+              "service.instance.id": yield* random.uuidV4(),
+              "deployment.environment.name": environment
+            }
+          },
+          loggerExcludeLogSpans: true
+        })
+      ),
+      Layer.provide(FetchHttpClient.layer)
+    )
+  })
+)
