@@ -33,6 +33,11 @@ export type AgentChange = Partial<
 
 export type NewAgentPayment = Omit<AgentPayment, "agentId" | "status" | "transactionId">
 
+export interface AgentSummary {
+  readonly agent: Agent
+  readonly allowance: Allowance
+}
+
 /** What a reservation came to. */
 export type Reservation =
   | { readonly _tag: "Reserved"; readonly payment: AgentPayment; readonly created: boolean }
@@ -84,6 +89,9 @@ const UsageRow = Schema.Struct({
   oldest: Schema.NullOr(Schema.Date)
 })
 
+const SummaryRow = Schema.Struct({ ...AgentRow.fields, spent: Schema.BigIntFromString })
+
+const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow))
 const decodeAgents = Schema.decodeUnknownEffect(Schema.Array(AgentRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
 const decodeUsage = Schema.decodeUnknownEffect(UsageRow)
@@ -104,6 +112,11 @@ const toAgent = (row: typeof AgentRow.Type): Agent => ({
   allowedPayees: row.allowed_payees,
   status: row.status,
   createdAt: row.created_at
+})
+
+const allowanceOf = (agent: Agent, spent: bigint): Allowance => ({
+  spent,
+  remaining: spent >= agent.capPerDay ? 0n : agent.capPerDay - spent
 })
 
 const toPayment = (row: typeof PaymentRow.Type): AgentPayment => ({
@@ -142,6 +155,13 @@ export class AgentRepo extends Context.Service<
     readonly findByKey: (keyId: string) => Effect.Effect<Option.Option<Agent>>
     readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
     readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
+    /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+    readonly summaries: (
+      merchantId: MerchantId,
+      env: Env,
+      at: Date,
+      id?: AgentId
+    ) => Effect.Effect<ReadonlyArray<AgentSummary>>
     /** Changes an agent that is not revoked. */
     readonly change: (
       merchantId: MerchantId,
@@ -195,15 +215,18 @@ export class AgentRepo extends Context.Service<
         return first(yield* agents(rows))
       }, Effect.orDie)
 
+      /** Of payments `p`: what counts against the day's cap at this moment; null for none. */
+      const spentSince = (at: Date) => sql`sum(p.amount) FILTER (WHERE p.status = 'reserved'
+        OR (p.status = 'used' AND p.created_at > ${new Date(at.getTime() - dayMillis)}))`
+      const countedSince = (at: Date) =>
+        sql`(p.status = 'reserved' OR p.created_at > ${new Date(at.getTime() - dayMillis)})`
+
       const usage = Effect.fnUntraced(function* (agentId: AgentId, at: Date) {
         const [row] = yield* sql`
-          SELECT coalesce(sum(amount) FILTER (WHERE status = 'reserved'
-              OR (status = 'used' AND created_at > ${new Date(at.getTime() - dayMillis)})), 0)::text AS spent,
+          SELECT coalesce(${spentSince(at)}, 0)::text AS spent,
             (count(*) FILTER (WHERE created_at > ${new Date(at.getTime() - minuteMillis)}))::int AS recent,
             min(created_at) FILTER (WHERE created_at > ${new Date(at.getTime() - minuteMillis)}) AS oldest
-          FROM agent_payments
-          WHERE agent_id = ${agentId}
-            AND (status = 'reserved' OR created_at > ${new Date(at.getTime() - dayMillis)})`
+          FROM agent_payments p WHERE agent_id = ${agentId} AND ${countedSince(at)}`
         return yield* decodeUsage(row)
       })
 
@@ -292,6 +315,20 @@ export class AgentRepo extends Context.Service<
           return yield* agents(rows)
         }, Effect.orDie),
 
+        summaries: Effect.fn("AgentRepo.summaries")(function* (merchantId, env, at, id) {
+          const rows = yield* sql`
+            SELECT ${agentColumns}, coalesce(u.spent, 0)::text AS spent
+            FROM agents a JOIN api_keys k ON k.id = a.key_id
+            CROSS JOIN LATERAL (SELECT ${spentSince(at)} AS spent FROM agent_payments p
+              WHERE p.agent_id = a.id AND ${countedSince(at)}) u
+            WHERE a.merchant_id = ${merchantId} AND a.env = ${env} ${id === undefined ? sql`` : sql`AND a.id = ${id}`}
+            ORDER BY a.created_at DESC, a.id DESC`
+          return (yield* decodeSummaries(rows)).map((row) => {
+            const agent = toAgent(row)
+            return { agent, allowance: allowanceOf(agent, row.spent) }
+          })
+        }, Effect.orDie),
+
         change: Effect.fn("AgentRepo.change")(function* (merchantId, id, change, at) {
           const hosts = change.allowedHosts
           const payees = change.allowedPayees
@@ -327,7 +364,7 @@ export class AgentRepo extends Context.Service<
 
         allowance: Effect.fn("AgentRepo.allowance")(function* (agent, at) {
           const { spent } = yield* usage(agent.id, at)
-          return { spent, remaining: spent >= agent.capPerDay ? 0n : agent.capPerDay - spent }
+          return allowanceOf(agent, spent)
         }, Effect.orDie),
 
         payments: Effect.fn("AgentRepo.payments")(function* (agentId, limit) {

@@ -24,7 +24,13 @@ import { formatUsd } from "../domain/Money.ts"
 import { issueKey } from "../keys/issueKey.ts"
 import { typedDataOf } from "../x402/Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../x402/Wire.ts"
-import { type AgentChange, AgentRepo, type NewAgent, type Reservation } from "./AgentRepo.ts"
+import {
+  type AgentChange,
+  AgentRepo,
+  type AgentSummary,
+  type NewAgent,
+  type Reservation
+} from "./AgentRepo.ts"
 import { AgentWallets } from "./AgentWallets.ts"
 import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
 
@@ -59,12 +65,20 @@ export type SignError =
   | X402RequirementsUnsupported
 
 interface Shape {
+  /** Whether wallets can be derived: without them no agent is made and none signs. */
+  readonly configured: boolean
   /** Makes an agent, its wallet and its key. The key is shown once. */
   readonly provision: (
     agent: Omit<NewAgent, "id">
   ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
   readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
   readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
+  /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+  readonly summaries: (
+    merchantId: MerchantId,
+    env: Env,
+    id?: AgentId
+  ) => Effect.Effect<ReadonlyArray<AgentSummary>>
   /** Changes caps, allow lists or pauses; none where the agent is unknown or revoked. Holds at once. */
   readonly change: (
     merchantId: MerchantId,
@@ -254,9 +268,12 @@ const make = Effect.gen(function* () {
   })
 
   const shape: Shape = {
+    configured: Option.isSome(wallets.relayerKey),
     provision,
     list: repo.list,
     find: repo.find,
+    summaries: (merchantId, env, id) =>
+      Effect.flatMap(DateTime.nowAsDate, (at) => repo.summaries(merchantId, env, at, id)),
     change: Effect.fn("Agents.change")(function* (merchantId, id, change) {
       return yield* repo.change(merchantId, id, change, yield* DateTime.nowAsDate)
     }),
@@ -278,8 +295,10 @@ export class Agents extends Context.Service<Agents, Shape>()("quittance/agents/A
 
   /** No agents: for trials without a database. */
   static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {
+    configured: false,
     provision: () => Effect.fail(new AgentsNotConfigured()),
     list: () => Effect.succeed([]),
+    summaries: () => Effect.succeed([]),
     find: () => Effect.succeed(Option.none()),
     change: () => Effect.succeed(Option.none()),
     revoke: () => Effect.succeed(false),

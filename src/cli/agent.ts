@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Agents } from "../agents/Agents.ts"
-import { type Agent, AgentId } from "../domain/Agent.ts"
+import { type Agent, AgentId, AllowedHost } from "../domain/Agent.ts"
 import type { Env } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd, UsdAmount } from "../domain/Money.ts"
@@ -18,6 +18,7 @@ const usdFlag = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(what), Flag.withSchema(UsdAmount))
 const hosts = Flag.String("allow-host").pipe(
   Flag.withDescription("A host, or host:port, that it may pay; repeat for more. None: any"),
+  Flag.withSchema(AllowedHost),
   Flag.atLeast(0)
 )
 const payees = Flag.String("allow-payee").pipe(

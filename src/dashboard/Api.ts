@@ -3,6 +3,7 @@
 import { HttpApi } from "effect/http-api"
 import { Answers } from "../http/RequestRules.ts"
 import { AccountApi, SignInApi } from "./accounts/Api.ts"
+import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
@@ -10,7 +11,16 @@ import { SettingsPagesApi } from "./settings/Api.ts"
 import { WebhookPagesApi } from "./webhooks/Api.ts"
 
 export class DashboardApi extends HttpApi.make("dashboard")
-  .add(SignInApi, AccountApi, PaymentPagesApi, KeyPagesApi, WebhookPagesApi, SettingsPagesApi, AlertPagesApi)
+  .add(
+    SignInApi,
+    AccountApi,
+    PaymentPagesApi,
+    KeyPagesApi,
+    WebhookPagesApi,
+    SettingsPagesApi,
+    AlertPagesApi,
+    AgentPagesApi
+  )
   .prefix("/dashboard/api")
   .middleware(Answers)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })

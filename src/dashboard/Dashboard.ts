@@ -7,6 +7,7 @@ import { AccountRepo } from "./accounts/AccountRepo.ts"
 import { Accounts } from "./accounts/Accounts.ts"
 import * as AccountsHttp from "./accounts/Http.ts"
 import { Passwords } from "./accounts/Passwords.ts"
+import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
@@ -42,7 +43,8 @@ export const layer = Layer.merge(
       KeysHttp.layer,
       WebhooksHttp.layer,
       SettingsHttp.layer,
-      AlertsHttp.layer
+      AlertsHttp.layer,
+      AgentsHttp.layer
     ]),
     Layer.provide(SessionLive.layer)
   ),

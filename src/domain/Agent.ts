@@ -1,5 +1,5 @@
 // A software agent that pays with its own wallet, within its merchant's caps.
-import { Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
 import { Address, Env, TransactionHash } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"
 import { AtomicUsdc } from "./Money.ts"
@@ -10,6 +10,22 @@ export type AgentId = typeof AgentId.Type
 /** `paused` signs nothing until it is resumed; `revoked` for good, its key with it. */
 export const AgentStatus = Schema.Literals(["active", "paused", "revoked"])
 export type AgentStatus = typeof AgentStatus.Type
+
+/** A host name, or `host:port`, as an address's URL has it: lower case, without a default port. */
+export const AllowedHost = Schema.String.check(
+  Schema.isMaxLength(300),
+  Schema.makeFilter((text) => {
+    const url = URL.parse(`https://${text}`)
+    const alone = url !== null && /^[^\s/?#@\\]+$/u.test(text) && url.hostname !== "" && !text.endsWith(":")
+    if (!alone) return "a host, or host:port, such as api.example.com: no scheme, no path"
+    return !/:(80|443)$/.test(text) || "a host without its default port: leave out 80 and 443"
+  })
+).pipe(
+  Schema.decodeTo(Schema.String, {
+    decode: SchemaGetter.transform((text) => URL.parse(`https://${text}`)?.host ?? text),
+    encode: SchemaGetter.transform((text) => text)
+  })
+)
 
 export const Agent = Schema.Struct({
   id: AgentId,

@@ -19,17 +19,17 @@ export const notConfigured = new FaucetUnavailable({
 
 export const emptyWallet = new FaucetUnavailable({
   reason: "empty",
-  message: "The faucet's wallet is empty. The operator has been told; fund the buyer's wallet another way."
+  message: "The faucet's wallet is empty. The operator has been told; fund the wallet another way."
 })
 
 export const sharedWallet = new FaucetUnavailable({
   reason: "wallet_shared",
   message:
-    "The test funds did not move: something else uses the faucet's wallet. The operator has been told; try again later or fund the buyer's wallet another way."
+    "The test funds did not move: something else uses the faucet's wallet. The operator has been told; try again later or fund the wallet another way."
 })
 
 export const underWay = new ChainUnavailableError({
   retryAfter: 5,
   message:
-    "The grant is under way but not in a block yet. The buyer's balance will show it; look there before asking again."
+    "The grant is under way but not in a block yet. The wallet's balance will show it; look there before asking again."
 })

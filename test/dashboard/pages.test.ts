@@ -12,7 +12,7 @@ import {
 } from "../support/browser.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
-import { password, request } from "./person.ts"
+import { password, receiver, request } from "./person.ts"
 import { type Populated, populate } from "./populated.ts"
 
 const browserTest = browserSuite()
@@ -73,6 +73,8 @@ describe("Pages of the dashboard", () => {
     webhooks: () => ["/webhooks", "Webhooks", "shop.example.com"],
     delivery: () => [`/webhooks/${populated.deliveryId}`, "test", "Attempt 1"],
     verify: () => ["/webhooks/verify", "Verify a signature", "Raw body"],
+    agents: () => ["/agents", "Agents", "Researcher"],
+    agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
     alerts: () => ["/alerts", "Alerts", "Settled transfer left the chain"],
     settings: () => ["/settings", "Settings", "Receiving address"]
   }
@@ -122,6 +124,7 @@ describe("Pages of the dashboard", () => {
       for (const [name, path, text] of [
         ["live-overview", "", "No payments yet"],
         ["live-webhooks", "/webhooks", "Register endpoint"],
+        ["live-agents", "/agents", "No live agents"],
         ["live-alerts", "/alerts", "Nothing to look at"],
         ["missing", `/payments/${populated.settledId}`, "There is nothing here"]
       ] as const) {
@@ -148,6 +151,30 @@ describe("Pages of the dashboard", () => {
       await expectFits(page)
       await expectNoAxeViolations(page)
       await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await page.goto(`${test}/agents`)
+      await page.getByRole("button", { name: "Create agent" }).click()
+      await page.getByLabel("Name").fill("Buyer of forecasts")
+      await page.getByLabel("Most per payment, in USD").fill("1,5")
+      await page.getByLabel("Most within any 24 hours, in USD").fill("5")
+      await page.getByLabel("Allowed hosts").fill("api.example.com\nhttps://api.example.org/x")
+      await page.getByLabel("Allowed payees").fill(`${receiver}\n${receiver.replace("C5", "c5")}`)
+      await page.getByRole("dialog").getByRole("button", { name: "Create agent" }).click()
+      await page.getByText("Entry 2: a host").waitFor()
+      await screenshot(page, `agent-refused-${colorScheme}`)
+      await expectFits(page)
+      await expectNoAxeViolations(page)
+      await page.getByLabel("Most per payment, in USD").fill("1.5")
+      await page.getByLabel("Allowed hosts").fill("api.example.com")
+      await page.getByRole("dialog").getByRole("button", { name: "Create agent" }).click()
+      await page.getByText("Entry 2: The letters' case breaks the EIP-55 checksum").waitFor()
+      await page.getByLabel("Allowed payees").fill(receiver)
+      await page.getByRole("dialog").getByRole("button", { name: "Create agent" }).click()
+      await page.getByText("Store the key of Buyer of forecasts now").waitFor()
+      await screenshot(page, `agent-created-${colorScheme}`)
+      await expectFits(page)
+      await expectNoAxeViolations(page)
+      await page.getByRole("button", { name: "I have stored it" }).click()
       await page.getByRole("dialog").waitFor({ state: "detached" })
       await page.getByRole("button", { name: /^Menu/ }).click()
       await page.getByRole("link", { name: "Settings" }).waitFor()

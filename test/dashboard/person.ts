@@ -21,6 +21,15 @@ export interface Person {
 export const password = "correct horse battery"
 export const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
+/** What makes an agent. */
+export const agentForm = {
+  name: "Researcher",
+  capPerPayment: "2.50",
+  capPerDay: "10.00",
+  allowedHosts: null,
+  allowedPayees: null
+}
+
 /** One request to `/dashboard/api`; same-origin unless `headers` say otherwise. */
 export const request = async (
   baseUrl: string,

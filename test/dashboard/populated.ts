@@ -5,13 +5,15 @@ import { SqlClient } from "effect/sql"
 import { answered, failed } from "../../src/webhooks/SendOutcome.ts"
 import { makeShop } from "../http/shop.ts"
 import type { TestService } from "../support/service.ts"
-import { type Person, signUp } from "./person.ts"
+import { signWith } from "./agentKey.ts"
+import { agentForm, type Person, receiver, signUp } from "./person.ts"
 
 export interface Populated {
   readonly person: Person
   readonly settledId: string
   readonly pendingId: string
   readonly deliveryId: string
+  readonly agentId: string
 }
 
 const endpointUrl = "https://shop.example.com/webhooks/quittance"
@@ -31,6 +33,34 @@ const spread = (service: TestService, merchantId: string) =>
       WHERE id = (SELECT id FROM payments WHERE merchant_id = ${merchantId} AND status = 'pending'
         AND env = 'test' ORDER BY id LIMIT 1)`
   }).pipe(Effect.provideContext(service.context), Effect.orDie)
+
+const anAgent = async (service: TestService, person: Person, at: string): Promise<string> => {
+  const { body } = await person.call("POST", `${at}/agents`, {
+    ...agentForm,
+    allowedHosts: ["api.example.com", "weather.example.org:8443"],
+    allowedPayees: [receiver]
+  })
+  for (const [index, amount] of ["1.20", "0.30", "2.00", "0.05"].entries()) {
+    const signed = await signWith(service.baseUrl, body.key, amount, {
+      requestId: `request-${index}`,
+      resource: `https://api.example.com/forecasts/of/a/city/with/a/rather/long/name/${index}`
+    })
+    if (signed.status !== 201) throw new Error(JSON.stringify(signed.body))
+  }
+  await Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const [index, status] of ["used", "expired", "released"].entries()) {
+      yield* sql`UPDATE agent_payments SET status = ${status}, finished_at = created_at, next_look_at = NULL,
+        transaction_id = ${status === "used" ? new Uint8Array(32).fill(0xab) : null}
+        WHERE agent_id = ${body.agent.id} AND request_id = ${`request-${index}`}`
+    }
+  }).pipe(Effect.provideContext(service.context), Effect.orDie, Effect.runPromise)
+  const paused = await person.call("POST", `${at}/agents`, { ...agentForm, name: "Translator" })
+  await person.call("POST", `${at}/agents/${paused.body.agent.id}/pause`)
+  const ended = await person.call("POST", `${at}/agents`, { ...agentForm, name: "Last year's crawler" })
+  await person.call("POST", `${at}/agents/${ended.body.agent.id}/revoke`)
+  return body.agent.id
+}
 
 export const populate = async (service: TestService): Promise<Populated> => {
   const person = await signUp(service.baseUrl)
@@ -64,6 +94,7 @@ export const populate = async (service: TestService): Promise<Populated> => {
     person,
     settledId: settled.payment.id,
     pendingId: pending.body.payment.id,
-    deliveryId: sent.body.deliveryId
+    deliveryId: sent.body.deliveryId,
+    agentId: await anAgent(service, person, at)
   }
 }

@@ -7,7 +7,7 @@ import { endpointsOf } from "../../src/http/pathTable.ts"
 import { makeShop } from "../http/shop.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
-import { type Person, receiver, request, signUp } from "./person.ts"
+import { agentForm, type Person, receiver, request, signUp } from "./person.ts"
 
 /** A body that the endpoint takes, so that nothing but the caller decides. */
 const bodies: Readonly<Record<string, unknown>> = {
@@ -17,7 +17,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   "webhookPages.update": { url: "https://shop.example.com/other" },
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
   "settingsPages.changeReceiver": { receiver },
-  "settingsPages.invite": { email: "friend@example.com" }
+  "settingsPages.invite": { email: "friend@example.com" },
+  "agentPages.create": agentForm,
+  "agentPages.update": { ...agentForm, name: "Taken over" }
 }
 
 const endpoints = endpointsOf(DashboardApi)
@@ -51,6 +53,7 @@ describe("Who may call the dashboard's API", () => {
     const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
     const { body: session } = await owner.call("GET", "/session")
     const { body: keys } = await owner.call("GET", `${at}/keys`)
+    const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
     await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
     ids = {
@@ -60,7 +63,8 @@ describe("Who may call the dashboard's API", () => {
       deliveryId: sent.body.deliveryId,
       keyId: keys.keys[0].id,
       userId: session.user.id,
-      alertId: alerts.alerts[0].id
+      alertId: alerts.alerts[0].id,
+      agentId: made.agent.id
     }
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
@@ -155,6 +159,9 @@ describe("Who may call the dashboard's API", () => {
     expect((await owner.call("GET", `${at}/webhooks`)).body.endpoint.url).toBe(
       "https://shop.example.com/hook"
     )
+    expect((await owner.call("GET", `${at}/agents`)).body.agents).toMatchObject([
+      { name: agentForm.name, status: "active", spent: "0.00" }
+    ])
     expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(1)
   })
 

@@ -55,7 +55,9 @@ const Details = ({ data }: { readonly data: PaymentPage }) => {
               )}
               <Row name="Receiver">{address(receiver, "the receiver")}</Row>
               {payment.payerAddress === undefined ? null : (
-                <Row name="Buyer">{address(payment.payerAddress, "the buyer's address")}</Row>
+                <Row name={payment.payerType === "agent" ? "Agent" : "Buyer"}>
+                  {address(payment.payerAddress, "the payer's address")}
+                </Row>
               )}
               {payment.reportedTransactionId === undefined ? null : (
                 <Row name="Transaction">
@@ -67,7 +69,7 @@ const Details = ({ data }: { readonly data: PaymentPage }) => {
                   <External href={`${explorerUrl}/tx/${payment.reportedTransactionId}`}>Explorer</External>
                 </Row>
               )}
-              <Row name="Order">
+              <Row name={payment.payerType === "agent" ? "Resource" : "Order"}>
                 <span class="break">{payment.intentUrl}</span>
               </Row>
             </dl>

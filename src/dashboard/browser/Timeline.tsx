@@ -45,12 +45,12 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
       return {
         tone: "info",
         icon: "payments",
-        title: "Reported",
+        title: event.payerType === "agent" ? "Paid by x402" : "Reported",
         about: (
           <>
             <Transaction hash={event.transactionId} explorerUrl={explorerUrl} />
             <p class="soft">
-              by <Code text={event.payer} shown={short(event.payer)} what="the buyer's address" />
+              by <Code text={event.payer} shown={short(event.payer)} what="the payer's address" />
             </p>
           </>
         )

@@ -1,5 +1,7 @@
 // The pages of a merchant, in the order of the navigation. A new page is one line here.
 import type { ComponentType } from "preact"
+import { Agent } from "./Agent.tsx"
+import { Agents } from "./Agents.tsx"
 import { Alerts } from "./Alerts.tsx"
 import { Delivery } from "./Delivery.tsx"
 import type { IconName } from "./Icon.tsx"
@@ -26,6 +28,7 @@ export const pages: Readonly<Record<string, PageEntry>> = {
     icon: "payments",
     component: (id) => (id === undefined ? Payments : Payment)
   },
+  agents: { title: "Agents", icon: "agents", component: (id) => (id === undefined ? Agents : Agent) },
   keys: { title: "API keys", icon: "keys", component: () => Keys },
   webhooks: {
     title: "Webhooks",

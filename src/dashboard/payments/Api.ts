@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
-import { PaymentStatus } from "../../domain/Payment.ts"
+import { PayerType, PaymentStatus } from "../../domain/Payment.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { errorResponse } from "../../http/ErrorResponse.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -44,7 +44,9 @@ export const TimelineEvent = Schema.Union([
     kind: Schema.Literal("reported"),
     ...At,
     transactionId: Schema.String,
-    payer: Schema.String
+    payer: Schema.String,
+    /** `agent`: paid by x402 and brought onto the chain by the facilitator; nobody reported it by hand. */
+    payerType: PayerType
   }),
   Schema.Struct({
     kind: Schema.Literal("verdict"),

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import { Uuid } from "../../domain/Merchant.ts"
-import type { PaymentStatus } from "../../domain/Payment.ts"
+import { PayerType, type PaymentStatus } from "../../domain/Payment.ts"
 import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
 import type { Member } from "../Session.ts"
@@ -34,7 +34,14 @@ const DetailRow = Schema.Struct({
   block_number: Schema.NullOr(Schema.String),
   log_position: Schema.NullOr(Schema.Int),
   dropped_at: Schema.NullOr(Schema.Date),
-  reports: Schema.Array(Schema.Struct({ at: Millis, transactionId: Schema.String, payer: Schema.String })),
+  reports: Schema.Array(
+    Schema.Struct({
+      at: Millis,
+      transactionId: Schema.String,
+      payer: Schema.String,
+      payerType: PayerType
+    })
+  ),
   verdicts: Schema.Array(
     Schema.Struct({
       at: Millis,
@@ -68,7 +75,8 @@ const json = (select: string) => `coalesce((${select}), '[]')`
 
 const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dropped_at,
   ${json(`SELECT json_agg(json_build_object('at', ${millis("r.reported_at")},
-      'transactionId', ${hex("r.transaction_id")}, 'payer', ${hex("r.payer_address")}) ORDER BY r.reported_at)
+      'transactionId', ${hex("r.transaction_id")}, 'payer', ${hex("r.payer_address")},
+      'payerType', r.payer_type) ORDER BY r.reported_at)
     FROM payment_reports r WHERE r.payment_id = p.id`)} AS reports,
   ${json(`SELECT json_agg(json_build_object('at', ${millis("v.at")}, 'reportedAt', ${millis("v.reported_at")},
       'transactionId', ${hex("v.transaction_id")}, 'payer', ${hex("v.payer_address")}, 'verdict', v.verdict,

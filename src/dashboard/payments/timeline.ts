@@ -3,6 +3,7 @@
 import { parseAddress } from "../../chain/Address.ts"
 import { networks } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
+import type { PayerType } from "../../domain/Payment.ts"
 import type { TimelineEvent } from "./Api.ts"
 import type { PaymentHistory } from "./PaymentPagesRepo.ts"
 
@@ -10,23 +11,38 @@ interface Report {
   readonly at: Date
   readonly transactionId: string
   readonly payer: string
+  readonly payerType: PayerType
 }
 
 /** Each evidence once, at its first known report. */
 const reportsOf = ({ payment, reports, verdicts }: PaymentHistory): ReadonlyArray<Report> => {
   const frozen = payment.reported
   const all: ReadonlyArray<Report> = [
-    ...verdicts.map(({ reportedAt, transactionId, payer }) => ({ at: reportedAt, transactionId, payer })),
+    ...verdicts.map(({ reportedAt, transactionId, payer }) => ({
+      at: reportedAt,
+      transactionId,
+      payer,
+      // Verdicts do not tell; the report that they judged does where it is still there.
+      payerType: "human" as const
+    })),
     ...reports,
     ...(frozen === null
       ? []
-      : [{ at: frozen.at, transactionId: frozen.evidence.transactionId, payer: frozen.evidence.payer }])
+      : [
+          {
+            at: frozen.at,
+            transactionId: frozen.evidence.transactionId,
+            payer: frozen.evidence.payer,
+            payerType: payment.payerType
+          }
+        ])
   ]
   const first = new Map<string, Report>()
   for (const report of all) {
     const key = `${report.transactionId} ${report.payer.toLowerCase()}`
     const known = first.get(key)
-    if (known === undefined || report.at < known.at) first.set(key, report)
+    const payerType = known?.payerType === "agent" ? "agent" : report.payerType
+    first.set(key, { ...(known === undefined || report.at < known.at ? report : known), payerType })
   }
   return [...first.values()]
 }
@@ -58,7 +74,8 @@ export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent
         kind: "reported",
         ...at(report.at),
         transactionId: report.transactionId,
-        payer: parseAddress(report.payer) ?? report.payer
+        payer: parseAddress(report.payer) ?? report.payer,
+        payerType: report.payerType
       })
     ),
     ...history.verdicts.map(

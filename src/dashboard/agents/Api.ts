@@ -1,0 +1,140 @@
+// The contract of the agents' page: what each may spend and has spent, and how people
+// make, fund, pause and end them.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AgentPaymentView } from "../../agents/Api.ts"
+import { AgentId, AgentStatus, AllowedHost } from "../../domain/Agent.ts"
+import {
+  AgentsNotConfigured,
+  ChainUnavailableError,
+  FaucetLimitReached,
+  FaucetUnavailable,
+  LiveModeGated,
+  NotFound
+} from "../../domain/Errors.ts"
+import { UsdAmount } from "../../domain/Money.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { Text, TypedAddress } from "../accounts/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+/** Amounts are decimal USD; `spent` is of the last 24 hours, with what is reserved. */
+const summaryFields = {
+  id: AgentId,
+  name: Schema.String,
+  status: AgentStatus,
+  address: Schema.String,
+  keyLastFour: Schema.String,
+  caps: Schema.Struct({ perPayment: Schema.String, perDay: Schema.String }),
+  spent: Schema.String,
+  remaining: Schema.String,
+  createdAt: Schema.String
+}
+
+export const AgentSummary = Schema.Struct(summaryFields)
+export type AgentSummary = typeof AgentSummary.Encoded
+
+export const AgentsPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  /** False where the deployment has no AGENT_WALLET_MNEMONIC. */
+  configured: Schema.Boolean,
+  agents: Schema.Array(AgentSummary)
+})
+export type AgentsPage = typeof AgentsPage.Encoded
+
+export const AgentPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  explorerUrl: Schema.String,
+  agent: Schema.Struct({
+    ...summaryFields,
+    /** Null for any. */
+    allowedHosts: Schema.NullOr(Schema.Array(Schema.String)),
+    allowedPayees: Schema.NullOr(Schema.Array(Schema.String))
+  }),
+  /** The newest 20. */
+  payments: Schema.Array(AgentPaymentView)
+})
+export type AgentPage = typeof AgentPage.Encoded
+
+/** The whole key, shown this once. */
+export const CreatedAgent = Schema.Struct({ agent: AgentSummary, key: Schema.String })
+export type CreatedAgent = typeof CreatedAgent.Encoded
+
+/** Decimal USDC of the agent's wallet. */
+export const AgentBalance = Schema.Struct({ usdc: Schema.String })
+export type AgentBalance = typeof AgentBalance.Encoded
+
+export const AgentGrant = Schema.Struct({ usdc: Schema.String })
+export type AgentGrant = typeof AgentGrant.Encoded
+
+/** Null for any. */
+const allowList = <S extends Schema.Constraint>(of: S) =>
+  Schema.NullOr(Schema.Array(of).check(Schema.isMinLength(1), Schema.isMaxLength(100)))
+
+export const AgentForm = Schema.Struct({
+  name: Text(1, 100),
+  capPerPayment: UsdAmount,
+  capPerDay: UsdAmount,
+  allowedHosts: allowList(AllowedHost),
+  allowedPayees: allowList(TypedAddress)
+})
+export type AgentForm = typeof AgentForm.Type
+
+const agentParams = { ...memberParams, agentId: AgentId }
+
+export class AgentPagesApi extends HttpApiGroup.make("agentPages")
+  .add(
+    HttpApiEndpoint.get("list", "/agents", { success: AgentsPage }),
+    HttpApiEndpoint.post("create", "/agents", {
+      payload: AgentForm,
+      success: CreatedAgent.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(AgentsNotConfigured)]
+    }),
+    HttpApiEndpoint.get("retrieve", "/agents/:agentId", {
+      params: agentParams,
+      success: AgentPage,
+      error: [errorResponse(NotFound)]
+    }),
+    HttpApiEndpoint.get("balance", "/agents/:agentId/balance", {
+      params: agentParams,
+      success: AgentBalance,
+      error: [errorResponse(NotFound), errorResponse(ChainUnavailableError)]
+    }),
+    HttpApiEndpoint.patch("update", "/agents/:agentId", {
+      params: agentParams,
+      payload: AgentForm,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    }),
+    HttpApiEndpoint.post("pause", "/agents/:agentId/pause", {
+      params: agentParams,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    }),
+    HttpApiEndpoint.post("resume", "/agents/:agentId/resume", {
+      params: agentParams,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    }),
+    HttpApiEndpoint.post("revoke", "/agents/:agentId/revoke", {
+      params: agentParams,
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound)]
+    }),
+    HttpApiEndpoint.post("fund", "/agents/:agentId/fund", {
+      params: agentParams,
+      success: AgentGrant.pipe(HttpApiSchema.status(201)),
+      error: [
+        errorResponse(NotFound),
+        errorResponse(LiveModeGated),
+        errorResponse(FaucetLimitReached),
+        errorResponse(FaucetUnavailable),
+        errorResponse(ChainUnavailableError)
+      ]
+    })
+  )
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

@@ -1,0 +1,161 @@
+// Agents over HTTP, for a merchant's people. The other environment's agents are as
+// unknown here as another merchant's.
+import { Effect, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AppConfig } from "../../AppConfig.ts"
+import type { AgentSummary as Summary } from "../../agents/AgentRepo.ts"
+import { Agents } from "../../agents/Agents.ts"
+import { paymentViewOf } from "../../agents/Http.ts"
+import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import type { AgentId } from "../../domain/Agent.ts"
+import { networks } from "../../domain/Chain.ts"
+import { ChainUnavailableError, LiveModeGated, NotFound } from "../../domain/Errors.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { Faucet } from "../../faucet/Faucet.ts"
+import { clientAddressOf } from "../../http/RequestContext.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { CurrentMember } from "../Session.ts"
+import { typedAddress } from "../typedAddress.ts"
+import type { AgentBalance, AgentForm, AgentPage, AgentSummary, AgentsPage, CreatedAgent } from "./Api.ts"
+
+const shownPayments = 20
+
+const summaryOf = ({ agent, allowance }: Summary): AgentSummary => ({
+  id: agent.id,
+  name: agent.name,
+  status: agent.status,
+  address: agent.address,
+  keyLastFour: agent.keyLastFour,
+  caps: { perPayment: formatUsd(agent.capPerPayment), perDay: formatUsd(agent.capPerDay) },
+  spent: formatUsd(allowance.spent),
+  remaining: formatUsd(allowance.remaining),
+  createdAt: agent.createdAt.toISOString()
+})
+
+/** The form with canonical addresses, each of them once. */
+const settingsOf = Effect.fnUntraced(function* ({ allowedHosts, allowedPayees, ...form }: AgentForm) {
+  const payees =
+    allowedPayees === null
+      ? null
+      : yield* Effect.forEach(allowedPayees, (text, index) =>
+          typedAddress(`body.allowedPayees.${index}`, text)
+        )
+  return {
+    ...form,
+    allowedHosts: allowedHosts === null ? null : [...new Set(allowedHosts)],
+    allowedPayees: payees === null ? null : [...new Set(payees)]
+  }
+})
+
+const revoked = () => new NotFound({ message: "This agent is revoked for good. Create another." })
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "agentPages",
+  Effect.fnUntraced(function* (handlers) {
+    const agents = yield* Agents
+    const alerts = yield* AlertPagesRepo
+    const chain = yield* ChainVerifier
+    const faucet = yield* Faucet
+    const { trustedProxyHops } = yield* AppConfig
+
+    /** The tenant's agent; its merchant and environment never change. */
+    const own = Effect.fnUntraced(function* (id: AgentId) {
+      const { tenant } = yield* CurrentMember
+      const found = yield* agents.find(tenant.merchantId, tenant.env, id)
+      if (Option.isNone(found)) return yield* new NotFound()
+      return found.value
+    })
+    const change = Effect.fnUntraced(function* (
+      id: AgentId,
+      changes: Parameters<Agents["Service"]["change"]>[2]
+    ) {
+      const { merchantId } = yield* own(id)
+      if (Option.isNone(yield* agents.change(merchantId, id, changes))) return yield* revoked()
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const { tenant } = yield* CurrentMember
+        const [found, openAlerts] = yield* Effect.all(
+          [agents.summaries(tenant.merchantId, tenant.env), alerts.countOpen(tenant)],
+          { concurrency: 2 }
+        )
+        const page: AgentsPage = {
+          openAlerts,
+          configured: agents.configured,
+          agents: [...found.filter(isCurrent), ...found.filter((one) => !isCurrent(one))].map(summaryOf)
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { tenant } = yield* CurrentMember
+        const { agent, key } = yield* agents.provision({ ...(yield* settingsOf(payload)), ...tenant })
+        const made: CreatedAgent = {
+          agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
+          key
+        }
+        return HttpServerResponse.jsonUnsafe(made, { status: 201 })
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const [[found], payments, openAlerts] = yield* Effect.all(
+          [
+            agents.summaries(tenant.merchantId, tenant.env, params.agentId),
+            agents.payments(params.agentId, shownPayments),
+            alerts.countOpen(tenant)
+          ],
+          { concurrency: 3 }
+        )
+        if (found === undefined) return yield* new NotFound()
+        const page: AgentPage = {
+          openAlerts,
+          explorerUrl: networks[tenant.env].explorerUrl,
+          agent: {
+            ...summaryOf(found),
+            allowedHosts: found.agent.allowedHosts,
+            allowedPayees: found.agent.allowedPayees
+          },
+          payments: payments.map((one) => paymentViewOf(found.agent, one))
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      balance: Effect.fnUntraced(function* ({ params }) {
+        const { env, address } = yield* own(params.agentId)
+        const { usdcAtomic } = yield* chain
+          .readBalance(env, address)
+          .pipe(
+            Effect.catchTag("ChainUnavailable", () =>
+              Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
+            )
+          )
+        const balance: AgentBalance = { usdc: formatUsd(usdcAtomic) }
+        return HttpServerResponse.jsonUnsafe(balance)
+      }),
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* change(params.agentId, yield* settingsOf(payload))
+      }),
+      pause: ({ params }) => change(params.agentId, { status: "paused" }),
+      resume: ({ params }) => change(params.agentId, { status: "active" }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { merchantId } = yield* own(params.agentId)
+        if (!(yield* agents.revoke(merchantId, params.agentId))) return yield* revoked()
+      }),
+      fund: Effect.fnUntraced(function* ({ params }) {
+        const agent = yield* own(params.agentId)
+        if (agent.env !== "test") return yield* new LiveModeGated()
+        if (agent.status === "revoked") return yield* revoked()
+        const { usdcAtomic } = yield* faucet.grant({
+          merchantId: agent.merchantId,
+          recipient: agent.address,
+          clientAddress: clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
+        })
+        return { usdc: formatUsd(usdcAtomic) }
+      })
+    })
+  })
+)
+
+const isCurrent = ({ agent }: Summary) => agent.status !== "revoked"

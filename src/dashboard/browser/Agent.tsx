@@ -1,0 +1,250 @@
+// One agent: what it may spend, what it has spent and signed, and its wallet.
+import type { ComponentChildren } from "preact"
+import { useCallback, useEffect, useState } from "preact/hooks"
+import type { AgentBalance, AgentGrant, AgentPage } from "../agents/Api.ts"
+import { type AgentFields, AgentForm } from "./AgentForm.tsx"
+import { AgentPayments } from "./AgentPayments.tsx"
+import { AgentStatus, mainnetGated } from "./Agents.tsx"
+import { ApiError, call, useAction } from "./api.ts"
+import { CapMeter } from "./CapMeter.tsx"
+import { short, usd } from "./format.ts"
+import { Icon } from "./Icon.tsx"
+import { Button, Card, Code, Confirm, Dialog, External, Loaded, Problem, Time } from "./parts.tsx"
+import { useHref, useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+type Shown = AgentPage["agent"]
+
+const Row = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const List = ({ all, any }: { readonly all: ReadonlyArray<string> | null; readonly any: string }) =>
+  all === null ? (
+    <span>{any}</span>
+  ) : (
+    <ul class="mono break">
+      {all.map((one) => (
+        <li key={one}>{one}</li>
+      ))}
+    </ul>
+  )
+
+/** Read from the chain after the page is there; null where no node answers. */
+const useBalance = (path: string) => {
+  const [usdc, setUsdc] = useState<string | null>()
+  const read = useCallback(async () => {
+    try {
+      setUsdc((await call<AgentBalance>("GET", `${path}/balance`)).usdc)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setUsdc(null)
+    }
+  }, [path])
+  useEffect(() => void read(), [read])
+  return { usdc, read }
+}
+
+const Details = ({ data, path }: { readonly data: AgentPage; readonly path: string }) => {
+  const { agent, explorerUrl } = data
+  const { place } = useSession()
+  const balance = useBalance(path)
+  const fund = useAction(async () => {
+    const { usdc } = await call<AgentGrant>("POST", `${path}/fund`)
+    toast(`Sent ${usd(usdc)} to the wallet`)
+    await balance.read()
+  })
+  return (
+    <div class="columns">
+      <div class="stack large">
+        <Card title="Last 24 hours">
+          <CapMeter agent={agent} />
+          <p class="soft">
+            {usd(agent.remaining)} left. What is signed counts until the chain shows that it never will be
+            used.
+          </p>
+        </Card>
+        <Card title="Wallet">
+          <div class="stack">
+            <p>
+              <Code text={agent.address} shown={short(agent.address)} what="the wallet's address" />{" "}
+              <External href={`${explorerUrl}/address/${agent.address}`}>Explorer</External>
+            </p>
+            <p>
+              Balance:{" "}
+              <strong>
+                {balance.usdc === undefined
+                  ? "…"
+                  : balance.usdc === null
+                    ? "not known now"
+                    : `${usd(balance.usdc)} USDC`}
+              </strong>
+            </p>
+            <Problem error={fund.error} />
+            {place.env === "live" ? (
+              <p class="notice">{mainnetGated}</p>
+            ) : agent.status === "revoked" ? null : (
+              <div class="actions start">
+                <Button busy={fund.busy} onClick={() => void fund.run()}>
+                  Fund from the faucet
+                </Button>
+              </div>
+            )}
+          </div>
+        </Card>
+      </div>
+      <Card title="What it may do">
+        <dl class="facts">
+          <Row name="Per payment">at most {usd(agent.caps.perPayment)}</Row>
+          <Row name="Per 24 hours">at most {usd(agent.caps.perDay)}</Row>
+          <Row name="Hosts">
+            <List all={agent.allowedHosts} any="Any" />
+          </Row>
+          <Row name="Payees">
+            <List all={agent.allowedPayees} any="Any" />
+          </Row>
+          <Row name="Key">
+            <span class="mono">
+              ak_{place.env}_…{agent.keyLastFour}
+            </span>
+          </Row>
+          <Row name="Created">
+            <Time at={agent.createdAt} />
+          </Row>
+        </dl>
+      </Card>
+    </div>
+  )
+}
+
+type Open = "change" | "pause" | "resume" | "revoke"
+
+const Actions = (props: {
+  readonly agent: Shown
+  readonly path: string
+  readonly reload: () => Promise<void>
+}) => {
+  const { agent, path } = props
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  const done = async (text: string) => {
+    close()
+    toast(text)
+    await props.reload()
+  }
+  const change = useAction(async (fields: AgentFields) => {
+    await call<void>("PATCH", path, fields)
+    await done(`Changed ${fields.name}`)
+  })
+  const act = useAction(async (action: "pause" | "resume" | "revoke", word: string) => {
+    await call<void>("POST", `${path}/${action}`)
+    await done(`${word} ${agent.name}`)
+  })
+  const confirm = { busy: act.busy, error: act.error, onClose: close }
+  const show = (what: Open, text: string, kind: "plain" | "danger" = "plain") => (
+    <Button kind={kind} onClick={() => setOpen(what)}>
+      {text}
+    </Button>
+  )
+  if (agent.status === "revoked") return null
+  return (
+    <>
+      <div class="actions start">
+        {show("change", "Change")}
+        {agent.status === "active" ? show("pause", "Pause") : show("resume", "Resume")}
+        {show("revoke", "Revoke", "danger")}
+      </div>
+      {open === "change" ? (
+        <Dialog key="change" title={`Change ${agent.name}`} onClose={close}>
+          <AgentForm
+            value={{
+              ...agent,
+              capPerPayment: agent.caps.perPayment,
+              capPerDay: agent.caps.perDay
+            }}
+            action="Save"
+            busy={change.busy}
+            error={change.error}
+            onSubmit={(fields) => void change.run(fields)}
+            onCancel={close}
+          />
+        </Dialog>
+      ) : null}
+      {open === "pause" ? (
+        <Confirm
+          key="pause"
+          title={`Pause ${agent.name}?`}
+          action="Pause agent"
+          {...confirm}
+          onConfirm={() => void act.run("pause", "Paused")}
+        >
+          <p>
+            It signs nothing until you resume it. Payments that it signed before stay good until they expire,
+            at most 10 minutes.
+          </p>
+        </Confirm>
+      ) : null}
+      {open === "resume" ? (
+        <Confirm
+          key="resume"
+          title={`Resume ${agent.name}?`}
+          action="Resume agent"
+          {...confirm}
+          onConfirm={() => void act.run("resume", "Resumed")}
+        >
+          <p>It signs payments again, within the same caps.</p>
+        </Confirm>
+      ) : null}
+      {open === "revoke" ? (
+        <Confirm
+          key="revoke"
+          title={`Revoke ${agent.name}?`}
+          action="Revoke agent"
+          danger
+          {...confirm}
+          onConfirm={() => void act.run("revoke", "Revoked")}
+        >
+          <p>
+            Its key is refused at once and never comes back.{" "}
+            <strong>Payments that it signed before stay good until they expire, at most 10 minutes.</strong>{" "}
+            What is left in its wallet stays there.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  )
+}
+
+export const Agent = () => {
+  const { api, place } = useSession()
+  const href = useHref()
+  const page = useMerchantPage<AgentPage>(`/agents/${place.id ?? ""}`)
+  const path = `${api}/agents/${place.id ?? ""}`
+  return (
+    <>
+      <a class="back" href={href("agents")}>
+        <Icon name="back" />
+        Agents
+      </a>
+      <h1 class="break">{page.data?.agent.name ?? "Agent"}</h1>
+      <Loaded page={page}>
+        {(data) => (
+          <div class="stack large">
+            <header class="agent-head">
+              <AgentStatus status={data.agent.status} />
+              <Actions agent={data.agent} path={path} reload={page.reload} />
+            </header>
+            <Details data={data} path={path} />
+            <Card title="Payments" flush>
+              <AgentPayments payments={data.payments} explorerUrl={data.explorerUrl} />
+            </Card>
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+// What an agent signed, newest first, and what became of it.
+import type { AgentPage } from "../agents/Api.ts"
+import { short, usd } from "./format.ts"
+import { Badge, Empty, External, Time, type Tone } from "./parts.tsx"
+
+const statusWords: Readonly<Record<string, readonly [Tone, string]>> = {
+  reserved: ["info", "Reserved"],
+  used: ["good", "Used"],
+  expired: ["neutral", "Expired"],
+  released: ["neutral", "Released"]
+}
+
+const Status = ({ status }: { readonly status: string }) => {
+  const [tone, word] = statusWords[status] ?? ["neutral", status]
+  return <Badge tone={tone}>{word}</Badge>
+}
+
+export const AgentPayments = (props: {
+  readonly payments: AgentPage["payments"]
+  readonly explorerUrl: string
+}) =>
+  props.payments.length === 0 ? (
+    <Empty icon="payments" title="No payments yet">
+      <p>Each payment that the agent signs appears here, with its transaction once the chain shows it.</p>
+    </Empty>
+  ) : (
+    <table class="rows">
+      <thead>
+        <tr>
+          <th scope="col">Resource</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="number">
+            Amount
+          </th>
+          <th scope="col">Payee</th>
+          <th scope="col">Transaction</th>
+          <th scope="col">Signed</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.payments.map((one) => (
+          <tr key={one.id}>
+            <td data-label="Resource">
+              <span class="break">{one.resource}</span>
+            </td>
+            <td data-label="Status">
+              <Status status={one.status} />
+            </td>
+            <td data-label="Amount" class="number strong">
+              {usd(one.amount)}
+            </td>
+            <td data-label="Payee" class="mono soft">
+              <span title={one.payTo}>{short(one.payTo, 6, 4)}</span>
+            </td>
+            <td data-label="Transaction" class="mono soft">
+              {one.transactionId === undefined ? (
+                "–"
+              ) : (
+                <External href={`${props.explorerUrl}/tx/${one.transactionId}`}>
+                  {short(one.transactionId, 6, 4)}
+                </External>
+              )}
+            </td>
+            <td data-label="Signed" class="soft">
+              <Time at={one.createdAt} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )

@@ -1,0 +1,163 @@
+// Agents: programs that pay x402 APIs from wallets of their own, within caps.
+import { useState } from "preact/hooks"
+import type { AgentSummary, AgentsPage, CreatedAgent } from "../agents/Api.ts"
+import { type AgentFields, AgentForm } from "./AgentForm.tsx"
+import { call, useAction } from "./api.ts"
+import { CapMeter } from "./CapMeter.tsx"
+import { short, usd } from "./format.ts"
+import { Badge, Button, Card, Dialog, Empty, Loaded, Secret, type Tone } from "./parts.tsx"
+import { useHref, useSession } from "./session.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+const tones: Readonly<Record<string, Tone>> = { active: "good", paused: "warn", revoked: "neutral" }
+const words: Readonly<Record<string, string>> = { active: "Active", paused: "Paused", revoked: "Revoked" }
+
+export const AgentStatus = ({ status }: { readonly status: string }) => (
+  <Badge tone={tones[status] ?? "neutral"}>{words[status] ?? status}</Badge>
+)
+
+export const mainnetGated = "Mainnet is gated: a live agent is refused until it opens."
+
+const proxyCommand = (key: string) =>
+  `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} bun run agent-proxy`
+
+const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentSummary> }) => {
+  const href = useHref()
+  return (
+    <table class="rows">
+      <thead>
+        <tr>
+          <th scope="col">Agent</th>
+          <th scope="col">Status</th>
+          <th scope="col">Last 24 hours</th>
+          <th scope="col" class="number">
+            Left
+          </th>
+          <th scope="col" class="number">
+            Per payment
+          </th>
+          <th scope="col">Wallet</th>
+          <th scope="col">Key</th>
+        </tr>
+      </thead>
+      <tbody>
+        {agents.map((agent) => (
+          <tr key={agent.id} class={agent.status === "revoked" ? "revoked" : undefined}>
+            <td data-label="Agent">
+              <a class="row-link break" href={href("agents", agent.id)}>
+                {agent.name}
+              </a>
+            </td>
+            <td data-label="Status">
+              <AgentStatus status={agent.status} />
+            </td>
+            <td data-label="Last 24 hours">
+              <CapMeter agent={agent} />
+            </td>
+            <td data-label="Left" class="number">
+              {usd(agent.remaining)}
+            </td>
+            <td data-label="Per payment" class="number">
+              {usd(agent.caps.perPayment)}
+            </td>
+            <td data-label="Wallet" class="mono soft">
+              {short(agent.address, 6, 4)}
+            </td>
+            <td data-label="Key" class="mono soft">
+              …{agent.keyLastFour}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonly onClose: () => void }) => {
+  const { place } = useSession()
+  return (
+    <Dialog title={`Store the key of ${created.agent.name} now`} onClose={onClose}>
+      <div class="stack">
+        <p>
+          It is <strong>shown this once</strong>. It pays within the caps, and nothing else.
+        </p>
+        <Secret value={created.key} what="the key" />
+        <p>Run the agent's proxy with it:</p>
+        <Secret value={proxyCommand(created.key)} what="the command" />
+        <p class="hint">
+          {place.env === "live" ? mainnetGated : "Its wallet is empty: fund it on the agent's page."}
+        </p>
+        <div class="actions">
+          <Button kind="primary" onClick={onClose}>
+            I have stored it
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export const Agents = () => {
+  const { api, place } = useSession()
+  const page = useMerchantPage<AgentsPage>("/agents", 5_000)
+  const [open, setOpen] = useState<"create" | CreatedAgent>()
+  const close = () => setOpen(undefined)
+  const create = useAction(async (fields: AgentFields) => {
+    setOpen(await call<CreatedAgent>("POST", `${api}/agents`, fields))
+    await page.reload()
+  })
+  return (
+    <>
+      <div class="head">
+        <h1>Agents</h1>
+        <Button
+          kind="primary"
+          icon="plus"
+          disabled={page.data?.configured !== true}
+          onClick={() => setOpen("create")}
+        >
+          Create agent
+        </Button>
+      </div>
+      <Loaded page={page}>
+        {({ configured, agents }) => (
+          <div class="stack">
+            {configured ? null : (
+              <p class="notice">
+                Agents are off here: the operator sets <code>AGENT_WALLET_MNEMONIC</code>, from which their
+                wallets are derived.
+              </p>
+            )}
+            {place.env === "live" ? <p class="notice">{mainnetGated}</p> : null}
+            <Card flush>
+              {agents.length === 0 ? (
+                <Empty icon="agents" title={`No ${place.env} agents`}>
+                  <p>
+                    An agent is a program that pays x402 APIs from a wallet of its own, never beyond the caps
+                    that you set. Create one, then run its proxy where it works:
+                  </p>
+                  <p class="mono break command">{proxyCommand(`ak_${place.env}_…`)}</p>
+                </Empty>
+              ) : (
+                <Table agents={agents} />
+              )}
+            </Card>
+          </div>
+        )}
+      </Loaded>
+      {open === "create" ? (
+        <Dialog key="create" title={`Create a ${place.env} agent`} onClose={close}>
+          <AgentForm
+            action="Create agent"
+            busy={create.busy}
+            error={create.error}
+            onSubmit={(fields) => void create.run(fields)}
+            onCancel={close}
+          />
+        </Dialog>
+      ) : open === undefined ? null : (
+        <Created key="created" created={open} onClose={close} />
+      )}
+    </>
+  )
+}

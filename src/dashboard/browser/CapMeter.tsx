@@ -1,0 +1,19 @@
+// How much of an agent's cap for a day is spent.
+import type { AgentSummary } from "../agents/Api.ts"
+import { usd } from "./format.ts"
+
+export const CapMeter = ({ agent }: { readonly agent: AgentSummary }) => (
+  <span class="cap">
+    <meter
+      min={0}
+      max={Number(agent.caps.perDay)}
+      value={Number(agent.spent)}
+      aria-label={`Spent by ${agent.name} in the last 24 hours`}
+    >
+      {usd(agent.spent)} of {usd(agent.caps.perDay)}
+    </meter>
+    <span>
+      <strong>{usd(agent.spent)}</strong> of {usd(agent.caps.perDay)}
+    </span>
+  </span>
+)

@@ -1,0 +1,125 @@
+// An agent's life in a real browser, on the whole service with the real USDC on anvil:
+// made, funded, spending over REST, paused, revoked; and what its payment looks like.
+import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { browserSuite, hasChromium, newContext, screenshot } from "../support/browser.ts"
+import { startX402World, type X402World } from "../x402/x402World.ts"
+import { requirementsOf, signWith } from "./agentKey.ts"
+import { signUp } from "./person.ts"
+
+const browserTest = browserSuite()
+
+describe("An agent's life", () => {
+  let world: X402World
+  beforeAll(async () => {
+    if (hasChromium) world = await startX402World()
+  }, 60_000)
+  afterAll(() => world?.close(), 30_000)
+
+  browserTest("created, funded, paying, its payment in the dashboard, paused, revoked", async () => {
+    const { baseUrl } = world
+    const person = await signUp(baseUrl)
+    const context = await newContext()
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: baseUrl })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: baseUrl }])
+    const page = await context.newPage()
+    const problems: Array<string> = []
+    page.on("pageerror", (error) => problems.push(String(error)))
+    const dialog = page.getByRole("dialog")
+    const go = (to: string) =>
+      page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: to }).click()
+
+    await page.goto(`${baseUrl}/dashboard/${person.merchantId}/test`)
+    await go("Agents")
+    await page.getByText("No test agents").waitFor()
+    await page.getByText("bun run agent-proxy").waitFor()
+    await screenshot(page, "agents-empty")
+
+    await page.getByRole("button", { name: "Create agent" }).click()
+    await page.getByLabel("Name").fill("Forecaster")
+    await page.getByLabel("Most per payment, in USD").fill("2")
+    await page.getByLabel("Most within any 24 hours, in USD").fill("5")
+    await page.getByLabel("Allowed hosts").fill("api.example.com")
+    await dialog.getByRole("button", { name: "Create agent" }).click()
+    await dialog.getByRole("button", { name: "Copy the key" }).click()
+    const key = await page.evaluate(() => navigator.clipboard.readText())
+    expect(key).toMatch(/^ak_test_/)
+    await dialog.getByRole("button", { name: "Copy the command" }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${baseUrl} bun run agent-proxy`
+    )
+    await dialog.getByRole("button", { name: "I have stored it" }).click()
+    await dialog.waitFor({ state: "detached" })
+
+    // Funded from the faucet, in real test USDC.
+    await page.getByRole("link", { name: "Forecaster" }).click()
+    await page.getByText("$0.00 USDC").waitFor()
+    await page.getByRole("button", { name: "Fund from the faucet" }).click()
+    await page.getByText(/^Sent \$[0-9.]+ to the wallet$/).waitFor()
+    await page.getByText("$0.00 USDC").waitFor({ state: "detached" })
+
+    // What it signs shows without a reload, and becomes used when the chain shows it.
+    const meter = page.getByRole("meter", { name: "Spent by Forecaster in the last 24 hours" })
+    expect(await meter.getAttribute("value")).toBe("0")
+    const signed = await signWith(baseUrl, key, "1.25")
+    expect(signed.status).toBe(201)
+    await page.getByText("$1.25 of $5.00").waitFor()
+    await page.getByText("$3.75 left").waitFor()
+    expect(await meter.getAttribute("value")).toBe("1.25")
+    await page.getByText("Reserved").waitFor()
+    const header = JSON.parse(Buffer.from(signed.body.header.value, "base64").toString())
+    const settled = await world.call("POST", "/x402/settle", person.keys.test.secret, {
+      x402Version: 2,
+      paymentPayload: header,
+      paymentRequirements: requirementsOf("1.25")
+    })
+    expect(settled.body).toMatchObject({ success: true })
+    await page.getByText("Used", { exact: true }).waitFor({ timeout: 60_000 })
+    const link = page.getByRole("table").getByRole("link", { name: /0x/ })
+    expect(await link.getAttribute("href")).toBe(
+      `https://sepolia.basescan.org/tx/${settled.body.transaction}`
+    )
+    await screenshot(page, "agent-used")
+
+    // The same money among the merchant's payments: nobody reported it by hand.
+    await go("Payments")
+    await page.getByRole("link", { name: /^PAY-/ }).click()
+    await page.getByText("Paid by an agent").waitFor()
+    for (const step of ["Opened", "Paid by x402", "Verified and settled"]) {
+      await page.locator(".timeline").getByText(step, { exact: true }).waitFor()
+    }
+    expect(await page.getByText("Reported", { exact: true }).count()).toBe(0)
+    await screenshot(page, "payment-x402")
+
+    // Paused at once, resumed at once, revoked for good.
+    await go("Agents")
+    await page.getByRole("link", { name: "Forecaster" }).click()
+    await page.getByRole("button", { name: "Pause" }).click()
+    await dialog.getByRole("button", { name: "Pause agent" }).click()
+    await page.getByText("Paused", { exact: true }).waitFor()
+    expect((await signWith(baseUrl, key, "0.10")).body.error.code).toBe("AGENT_PAUSED")
+    await page.getByRole("button", { name: "Resume" }).click()
+    await dialog.getByRole("button", { name: "Resume agent" }).click()
+    await page.getByText("Active", { exact: true }).waitFor()
+
+    await page.getByRole("button", { name: "Change" }).click()
+    await page.getByLabel("Most per payment, in USD").fill("0.05")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await page.getByText("at most $0.05").waitFor()
+    expect((await signWith(baseUrl, key, "0.10")).body.error.code).toBe("AGENT_CAP_EXCEEDED")
+    expect((await signWith(baseUrl, key, "0.05")).status).toBe(201)
+
+    await page.getByRole("button", { name: "Revoke" }).click()
+    await dialog.getByText("stay good until they expire, at most 10 minutes").waitFor()
+    await dialog.getByRole("button", { name: "Revoke agent" }).click()
+    await page.getByText("Revoked", { exact: true }).waitFor()
+    expect((await signWith(baseUrl, key, "0.01")).status).toBe(401)
+    expect(await page.getByRole("button", { name: "Fund from the faucet" }).count()).toBe(0)
+
+    // Live says what holds there.
+    await page.getByRole("link", { name: "Live", exact: true }).click()
+    await page.getByText("Mainnet is gated").waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+  })
+})
