@@ -1,7 +1,13 @@
 // An agent's life in a real browser, on the whole service with the real USDC on anvil:
 // made, funded, spending over REST, paused, revoked; and what its payment looks like.
 import { afterAll, beforeAll, describe, expect } from "bun:test"
-import { browserSuite, hasChromium, newContext, screenshot } from "../support/browser.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
 import { startX402World, type X402World } from "../x402/x402World.ts"
 import { requirementsOf, signWith } from "./agentKey.ts"
 import { signUp } from "./person.ts"
@@ -34,6 +40,7 @@ describe("An agent's life", () => {
     await page.getByText("No test agents").waitFor()
     await page.getByText("bun run agent-proxy").waitFor()
     await screenshot(page, "agents-empty")
+    await expectNoAxeViolations(page)
 
     await page.getByRole("button", { name: "Create agent" }).click()
     await page.getByLabel("Name").fill("Forecaster")
@@ -60,12 +67,13 @@ describe("An agent's life", () => {
 
     // What it signs shows without a reload, and becomes used when the chain shows it.
     const meter = page.getByRole("meter", { name: "Spent by Forecaster in the last 24 hours" })
-    expect(await meter.getAttribute("value")).toBe("0")
+    const spent = () => meter.evaluate((element) => Reflect.get(element, "value"))
+    expect(await spent()).toBe(0)
     const signed = await signWith(baseUrl, key, "1.25")
     expect(signed.status).toBe(201)
     await page.getByText("$1.25 of $5.00").waitFor()
     await page.getByText("$3.75 left").waitFor()
-    expect(await meter.getAttribute("value")).toBe("1.25")
+    expect(await spent()).toBe(1.25)
     await page.getByText("Reserved").waitFor()
     const header = JSON.parse(Buffer.from(signed.body.header.value, "base64").toString())
     const settled = await world.call("POST", "/x402/settle", person.keys.test.secret, {

@@ -124,7 +124,7 @@ describe("Pages of the dashboard", () => {
       for (const [name, path, text] of [
         ["live-overview", "", "No payments yet"],
         ["live-webhooks", "/webhooks", "Register endpoint"],
-        ["live-agents", "/agents", "No live agents"],
+        ["live-agents", "/agents", "Mainnet is gated"],
         ["live-alerts", "/alerts", "Nothing to look at"],
         ["missing", `/payments/${populated.settledId}`, "There is nothing here"]
       ] as const) {

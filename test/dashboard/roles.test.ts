@@ -159,9 +159,11 @@ describe("Who may call the dashboard's API", () => {
     expect((await owner.call("GET", `${at}/webhooks`)).body.endpoint.url).toBe(
       "https://shop.example.com/hook"
     )
-    expect((await owner.call("GET", `${at}/agents`)).body.agents).toMatchObject([
-      { name: agentForm.name, status: "active", spent: "0.00" }
-    ])
+    expect((await owner.call("GET", `${at}/agents/${ids["agentId"]}`)).body.agent).toMatchObject({
+      name: agentForm.name,
+      status: "active",
+      allowedHosts: null
+    })
     expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(1)
   })
 

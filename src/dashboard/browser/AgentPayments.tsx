@@ -50,7 +50,9 @@ export const AgentPayments = (props: {
               {usd(one.amount)}
             </td>
             <td data-label="Payee" class="mono soft">
-              <span title={one.payTo}>{short(one.payTo, 6, 4)}</span>
+              <span class="nowrap" title={one.payTo}>
+                {short(one.payTo, 6, 4)}
+              </span>
             </td>
             <td data-label="Transaction" class="mono soft">
               {one.transactionId === undefined ? (
@@ -61,7 +63,7 @@ export const AgentPayments = (props: {
                 </External>
               )}
             </td>
-            <td data-label="Signed" class="soft">
+            <td data-label="Signed" class="soft nowrap">
               <Time at={one.createdAt} />
             </td>
           </tr>

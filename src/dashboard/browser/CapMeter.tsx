@@ -9,9 +9,7 @@ export const CapMeter = ({ agent }: { readonly agent: AgentSummary }) => (
       max={Number(agent.caps.perDay)}
       value={Number(agent.spent)}
       aria-label={`Spent by ${agent.name} in the last 24 hours`}
-    >
-      {usd(agent.spent)} of {usd(agent.caps.perDay)}
-    </meter>
+    />
     <span>
       <strong>{usd(agent.spent)}</strong> of {usd(agent.caps.perDay)}
     </span>
