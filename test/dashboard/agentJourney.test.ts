@@ -83,6 +83,7 @@ describe("An agent's life", () => {
     })
     expect(settled.body).toMatchObject({ success: true })
     await page.getByText("Used", { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText("$8.75 USDC").waitFor()
     const link = page.getByRole("table").getByRole("link", { name: /0x/ })
     expect(await link.getAttribute("href")).toBe(
       `https://sepolia.basescan.org/tx/${settled.body.transaction}`

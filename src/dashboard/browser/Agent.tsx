@@ -34,8 +34,8 @@ const List = ({ all, any }: { readonly all: ReadonlyArray<string> | null; readon
     </ul>
   )
 
-/** Read from the chain after the page is there; null where no node answers. */
-const useBalance = (path: string) => {
+/** Read from the chain after the page is there, and when `lastUsed` changes; null where no node answers. */
+const useBalance = (path: string, lastUsed: string | undefined) => {
   const [usdc, setUsdc] = useState<string | null>()
   const read = useCallback(async () => {
     try {
@@ -45,14 +45,14 @@ const useBalance = (path: string) => {
       setUsdc(null)
     }
   }, [path])
-  useEffect(() => void read(), [read])
+  useEffect(() => void read(), [read, lastUsed])
   return { usdc, read }
 }
 
 const Details = ({ data, path }: { readonly data: AgentPage; readonly path: string }) => {
   const { agent, explorerUrl } = data
   const { place } = useSession()
-  const balance = useBalance(path)
+  const balance = useBalance(path, data.payments.find(({ status }) => status === "used")?.id)
   const fund = useAction(async () => {
     const { usdc } = await call<AgentGrant>("POST", `${path}/fund`)
     toast(`Sent ${usd(usdc)} to the wallet`)
