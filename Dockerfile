@@ -9,7 +9,8 @@ COPY src ./src
 RUN mkdir -p /data && chown bun:bun /data
 USER bun
 ENV HOST=0.0.0.0 PORT=8787 DATA_DIR=/data
-EXPOSE 8787
+# 8787 is the service; 9464 the metrics, where METRICS_PORT asks for them.
+EXPOSE 8787 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')).ok ? 0 : 1)"]
 CMD ["bun", "src/main.ts"]

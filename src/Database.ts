@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Duplex } from "node:stream"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
-import { Data, Effect, Layer } from "effect"
+import { Context, Data, Effect, Layer } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
@@ -93,6 +93,8 @@ const postgres = (config: Extract<AppConfigShape["database"], { _tag: "Postgres"
     applicationName: "quittance"
   })
 
+type Migration = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+
 /** Each migration runs once, in id order, under a table lock: instances may start together. */
 export const migrations = {
   "0001_initial": initial,
@@ -100,7 +102,14 @@ export const migrations = {
   "0003_agents": agents
 }
 
-const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations) }).pipe(
+/** What this release runs and needs. A later release has more, and may share a database with this one. */
+export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>("quittance/Migrations", {
+  defaultValue: () => migrations
+})
+
+const migrate = Effect.flatMap(Migrations, (all) =>
+  Migrator.make({})({ loader: Migrator.fromRecord(all) })
+).pipe(
   Effect.catchTag("MigrationError", (error) =>
     // Another instance holds the lock and is doing the same work.
     error.kind === "Locked" ? Effect.succeed([]) : Effect.fail(error)
@@ -136,7 +145,8 @@ export const layer = Layer.unwrap(
 /** Whether the database answers and carries every migration of this version; a newer instance may have run more. */
 export const ready = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const wanted = yield* Migrations
   const rows = yield* sql`SELECT count(*)::int AS count FROM effect_sql_migrations`
   const [row] = rows
-  return row !== undefined && Number(row["count"]) >= Object.keys(migrations).length
+  return row !== undefined && Number(row["count"]) >= Object.keys(wanted).length
 })

@@ -9,7 +9,7 @@ import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import type { OpenPayment, Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
-import { ownRows, PaymentRow, toPayment } from "./PaymentRow.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
 import { generateRefCode } from "./refCode.ts"
 
@@ -26,8 +26,11 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
 
+  const columns = sql.literal(paymentColumns())
+  const columnsOfP = sql.literal(paymentColumns("p."))
+
   const findRow = (tenant: Tenant, id: PaymentId) => sql`
-    SELECT * FROM payments
+    SELECT ${columns} FROM payments
     WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
   const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
@@ -44,11 +47,11 @@ const make = Effect.gen(function* () {
         VALUES (${input.id}, ${input.merchantId}, ${input.env}, 'pending', ${input.amount.toString()}::numeric,
           ${refCode}, ${input.intentUrl}, ${toBytes(input.receiver)}, ${input.payerType}, ${input.at})
         ON CONFLICT (id) DO NOTHING
-        RETURNING *
+        RETURNING ${columns}
       )
-      SELECT *, true AS created FROM inserted
+      SELECT ${columns}, true AS created FROM inserted
       UNION ALL
-      SELECT *, false AS created FROM payments
+      SELECT ${columns}, false AS created FROM payments
       WHERE id = ${input.id} AND NOT EXISTS (SELECT 1 FROM inserted)`
     return rows[0]
   })
@@ -76,10 +79,10 @@ const make = Effect.gen(function* () {
   const list = Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
     const rows = yield* startingAfter === undefined
       ? sql`
-          SELECT * FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          SELECT ${columns} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
           ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
       : sql`
-          SELECT p.* FROM payments p, payments last
+          SELECT ${columnsOfP} FROM payments p, payments last
           WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env}
             AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}
             AND (p.created_at, p.id) < (last.created_at, last.id)
@@ -94,7 +97,7 @@ const make = Effect.gen(function* () {
 
   const keepReport = (report: Report) => sql`
     WITH found AS (
-      SELECT * FROM payments
+      SELECT ${columns} FROM payments
       WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
     ), kept AS (
       INSERT INTO payment_reports
@@ -115,7 +118,7 @@ const make = Effect.gen(function* () {
       ) surplus
       WHERE r.payment_id = surplus.payment_id AND r.evidence = surplus.evidence
     )
-    SELECT * FROM found`
+    SELECT ${columns} FROM found`
 
   const recordLiveReport = (report: Report) => sql`
     WITH recorded AS (
@@ -124,11 +127,11 @@ const make = Effect.gen(function* () {
         token_changes = ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb
       WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
         AND status = 'pending' AND reported_at IS NULL
-      RETURNING *
+      RETURNING ${columns}
     )
-    SELECT * FROM recorded
+    SELECT ${columns} FROM recorded
     UNION ALL
-    SELECT * FROM payments
+    SELECT ${columns} FROM payments
     WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
       AND NOT EXISTS (SELECT 1 FROM recorded)`
 
@@ -162,7 +165,7 @@ const make = Effect.gen(function* () {
           WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
             AND r.transaction_id = ${toBytes(evidence.transactionId)}), payments.payer_type)
       WHERE id = ${paymentId} AND status = 'pending'
-      RETURNING *
+      RETURNING ${columns}
     ), claimed AS (
       INSERT INTO claimed_transfers
         (chain_id, transaction_id, log_position, payment_id, block_number, block_hash, watch_at)
@@ -182,7 +185,7 @@ const make = Effect.gen(function* () {
     ), dropped AS (
       DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
     )
-    SELECT * FROM settled`
+    SELECT ${columns} FROM settled`
 
   const settle = Effect.fn("PaymentRepo.settle")(
     function* (settlement: Settlement) {

@@ -29,6 +29,15 @@ export const PaymentRow = Schema.Struct({
   failure_reason: Schema.NullOr(FailureReason)
 })
 
+/**
+ * What `PaymentRow` is read from, named: a statement that Postgres has planned with `*` fails once a later
+ * release adds a column.
+ */
+export const paymentColumns = (prefix = ""): string =>
+  Object.keys(PaymentRow.fields)
+    .map((column) => prefix + column)
+    .join(", ")
+
 export const toPayment = (row: typeof PaymentRow.Type): Payment => ({
   id: row.id,
   merchantId: row.merchant_id,

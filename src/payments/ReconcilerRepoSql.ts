@@ -9,7 +9,7 @@ import { type Evidence, FailureReason, PaymentId } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 import type { PaymentRepo, Verdict, WatchedTransfer } from "./PaymentRepo.ts"
-import { AtomicFromNumeric, PaymentRow, toPayment } from "./PaymentRow.ts"
+import { AtomicFromNumeric, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 
 const decodeDueReports = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -104,7 +104,7 @@ export const makeReconcilerStatements = (
           WHERE r.payment_id = due.payment_id AND r.evidence = due.evidence
           RETURNING r.*
         )
-        SELECT p.*, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
+        SELECT ${sql.literal(paymentColumns("p."))}, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
           t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks
         FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status = 'pending'`
     return (yield* decodeDueReports(rows)).map((row) => ({

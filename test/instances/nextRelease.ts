@@ -1,0 +1,26 @@
+// The service as its next release: the same code and one more migration, which adds
+// columns to the tables that the hot statements read and write.
+import "effect/schema/SchemaJITCompiler/enable"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as App from "../../src/App.ts"
+import { Migrations, migrations } from "../../src/Database.ts"
+import { launch } from "../../src/launch.ts"
+
+const tables = [
+  "api_keys",
+  "merchants",
+  "payments",
+  "payment_reports",
+  "webhook_deliveries",
+  "webhook_endpoints"
+]
+
+const addColumns = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const table of tables) yield* sql`ALTER TABLE ${sql(table)} ADD COLUMN next_note text`
+})
+
+launch(
+  App.layer.pipe(Layer.provide(Layer.succeed(Migrations, { ...migrations, "9000_next_release": addColumns })))
+)
