@@ -2,7 +2,7 @@
 // one is configured. A collector that is away costs nothing but its data.
 import { Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { FetchHttpClient, HttpMiddleware, UrlParams } from "effect/http"
+import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { Otlp } from "effect/observability"
 import { version } from "../../package.json"
 import { AppConfig } from "../AppConfig.ts"
@@ -11,21 +11,33 @@ import { AppConfig } from "../AppConfig.ts"
 const isPolling = ({ kind, name, parent }: Parameters<Tracer.Tracer["span"]>[0]) =>
   Option.isNone(parent) && (kind === "client" || /^\w+Repo\./.test(name))
 
-const withoutPolling = Layer.effect(
+/** What a caller wrote into the url may be a key; `http.route` says which endpoint it was. */
+const callersWords: ReadonlySet<string> = new Set(["url.full", "url.path", "url.query"])
+
+const withoutCallersWords = (span: Tracer.Span): Tracer.Span => {
+  const note = span.attribute.bind(span)
+  return Object.assign(span, {
+    attribute: (key: string, value: unknown) => {
+      if (!callersWords.has(key)) note(key, value)
+    }
+  })
+}
+
+const tracer = Layer.effect(
   Tracer.Tracer,
   Effect.map(Tracer.Tracer, (exporter) =>
     Tracer.make({
       ...(exporter.context === undefined ? {} : { context: exporter.context }),
-      span: (options) => exporter.span(isPolling(options) ? { ...options, sampled: false } : options)
+      span: (options) => {
+        if (isPolling(options)) return exporter.span({ ...options, sampled: false })
+        const span = exporter.span(options)
+        return options.kind === "server" ? withoutCallersWords(span) : span
+      }
     })
   )
 )
 
-/** Query parameters hold publishable keys. */
-const namesOfRequests = Layer.mergeAll(
-  Layer.succeed(UrlParams.CurrentRedactedNames, [/./]),
-  Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method }) => `HTTP ${method}`)
-)
+const nameOfRequests = Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method }) => `HTTP ${method}`)
 
 /** The exporters and the tracer; nothing where OTEL_EXPORTER_OTLP_ENDPOINT is unset. */
 export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRandom> = Layer.unwrap(
@@ -34,7 +46,7 @@ export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRan
     if (Option.isNone(otlp)) return Layer.empty
     const random = yield* SecureRandom.SecureRandom
     const { url, headers } = otlp.value
-    return Layer.merge(withoutPolling, namesOfRequests).pipe(
+    return Layer.merge(tracer, nameOfRequests).pipe(
       Layer.provideMerge(
         Otlp.layerJson({
           baseUrl: url,
