@@ -64,6 +64,7 @@ import { EgressPolicy } from "./webhooks/EgressPolicy.ts"
 import { ForwardRepo } from "./webhooks/ForwardRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 import { Resolver } from "./webhooks/Resolver.ts"
+import { SealedSecretRepo } from "./webhooks/SealedSecretRepo.ts"
 import { WebhookEndpoints } from "./webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "./webhooks/WebhookRepo.ts"
 import { WebhookSender } from "./webhooks/WebhookSender.ts"
@@ -270,7 +271,14 @@ export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers)
 /** What the operator's commands need: the database and what is kept in it. */
 export const layerOperator = Dashboard.layerAccounts.pipe(
   Layer.provideMerge(
-    Layer.mergeAll(KeyAuth.layer, WebhookRepo.layer, SecretBox.layer, MerchantRepo.layer, ForwardRepo.layer)
+    Layer.mergeAll(
+      KeyAuth.layer,
+      WebhookRepo.layer,
+      SecretBox.layer,
+      MerchantRepo.layer,
+      SealedSecretRepo.layer,
+      ForwardRepo.layer
+    )
   ),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)

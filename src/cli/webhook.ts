@@ -1,6 +1,7 @@
-// `webhook regenerate-secret`.
+// `webhook regenerate-secret` and `webhook reencrypt`.
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
+import { reencryptSecrets } from "../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../webhooks/regenerateSecret.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
@@ -29,7 +30,31 @@ const regenerate = Command.make(
   })
 ).pipe(Command.withDescription("Give an endpoint a new signing secret"))
 
+const reencrypt = Command.make(
+  "reencrypt",
+  { json },
+  Effect.fn("webhook reencrypt")(function* (input) {
+    const { count, kid } = yield* reencryptSecrets().pipe(
+      // The defect says which key is missing, and nothing secret.
+      Effect.catchDefect((defect) =>
+        Effect.fail(
+          new CommandFailed({
+            message: defect instanceof Error ? defect.message : "A secret cannot be read."
+          })
+        )
+      )
+    )
+    yield* print(input.json, { count, kid }, [
+      `${count} signing secrets are sealed anew; all are under the key ${kid} now.`
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Seal every signing secret under the newest of ENCRYPTION_KEYS; secrets stay the same"
+  )
+)
+
 export const webhook = Command.make("webhook").pipe(
   Command.withDescription("Webhook endpoints"),
-  Command.withSubcommands([regenerate])
+  Command.withSubcommands([regenerate, reencrypt])
 )
