@@ -7,7 +7,8 @@ import { Address, TransactionHash } from "../domain/Chain.ts"
 const checksummed = new Map<string, Address>()
 const cacheSize = 10_000
 
-const addressOf = (value: Uint8Array): Address => {
+/** 20 bytes in the EIP-55 spelling. */
+export const addressOf = (value: Uint8Array): Address => {
   const hex = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")
   const known = checksummed.get(hex)
   if (known !== undefined) return known
@@ -17,8 +18,12 @@ const addressOf = (value: Uint8Array): Address => {
   return address
 }
 
-const hashOf = (value: Uint8Array): `0x${string}` =>
-  `0x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`
+/** 32 bytes in lower-case hex. */
+export const hashOf = (value: Uint8Array): TransactionHash =>
+  TransactionHash.make(`0x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`, {
+    // Hex of bytes has the form; its length is the column's.
+    disableChecks: true
+  })
 
 const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), "hex")
 

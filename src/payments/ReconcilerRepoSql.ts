@@ -5,11 +5,14 @@ import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
+import { AtomicUsdc } from "../domain/Money.ts"
 import { type Evidence, FailureReason, PaymentId } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 import type { PaymentRepo, Verdict, WatchedTransfer } from "./PaymentRepo.ts"
-import { AtomicFromNumeric, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
+import { PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
+
+const AtomicFromNumeric = Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc))
 
 const decodeDueReports = Schema.decodeUnknownEffect(
   Schema.Array(
