@@ -1,14 +1,19 @@
 // Routes are built in a small context. A handler's whole build context is merged into
 // every request's; with all of the application in it, that merge costs more than the
 // handler's own work.
-import { Context, Effect, Layer, Logger, Scope, Tracer } from "effect"
+import { Context, Effect, Layer, Logger, References, Scope, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a service does not matter to picking it
 type AnyKey = Context.Key<any, any>
 
 /** Present only where configured: logs and traces of what runs inside. */
-const observed = [Logger.CurrentLoggers, Tracer.Tracer, HttpMiddleware.SpanNameGenerator]
+const observed = [
+  Logger.CurrentLoggers,
+  Tracer.Tracer,
+  References.TracerEnabled,
+  HttpMiddleware.SpanNameGenerator
+]
 
 /** The layer, built in a context of the named services alone; they are what it may require. */
 export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) => {
