@@ -63,6 +63,7 @@ import * as DeliveryWorker from "./webhooks/DeliveryWorker.ts"
 import { EgressPolicy } from "./webhooks/EgressPolicy.ts"
 import { ForwardRepo } from "./webhooks/ForwardRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
+import { ReplayRepo } from "./webhooks/ReplayRepo.ts"
 import { Resolver } from "./webhooks/Resolver.ts"
 import { SealedSecretRepo } from "./webhooks/SealedSecretRepo.ts"
 import { WebhookEndpoints } from "./webhooks/WebhookEndpoints.ts"
@@ -276,6 +277,7 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
       WebhookRepo.layer,
       SecretBox.layer,
       MerchantRepo.layer,
+      ReplayRepo.layer,
       SealedSecretRepo.layer,
       ForwardRepo.layer
     )

@@ -1,6 +1,7 @@
-// `webhook regenerate-secret` and `webhook reencrypt`.
-import { Effect, Redacted } from "effect"
-import { Command } from "effect/cli"
+// `webhook regenerate-secret`, `webhook reencrypt` and `webhook replay`.
+import { DateTime, Effect, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ReplayRepo } from "../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../webhooks/regenerateSecret.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -54,7 +55,32 @@ const reencrypt = Command.make(
   )
 )
 
+const replay = Command.make(
+  "replay",
+  {
+    merchant: merchantId,
+    env,
+    hours: Flag.Int("hours").pipe(
+      Flag.withDescription("How far back, by when the event happened"),
+      Flag.withDefault(24)
+    ),
+    json
+  },
+  Effect.fn("webhook replay")(function* (input) {
+    const at = yield* DateTime.nowAsDate
+    const since = new Date(at.getTime() - input.hours * 3_600_000)
+    const count = yield* (yield* ReplayRepo).replayFailed(
+      { merchantId: input.merchant, env: input.env },
+      since,
+      at
+    )
+    yield* print(input.json, { count }, [
+      `${count} failed deliveries of the last ${input.hours} hours get one more attempt, under their ids.`
+    ])
+  })
+).pipe(Command.withDescription("Send again what failed for good, after the receiver has been repaired"))
+
 export const webhook = Command.make("webhook").pipe(
   Command.withDescription("Webhook endpoints"),
-  Command.withSubcommands([regenerate, reencrypt])
+  Command.withSubcommands([regenerate, reencrypt, replay])
 )

@@ -1,12 +1,13 @@
 // Intent secrets and encryption keys are rotated while two instances serve: each step
 // replaces one instance at a time, and at each moment both understand each other.
 import { describe, expect } from "bun:test"
+import { SQL } from "bun"
 import { Effect } from "effect"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { send } from "../support/contractCheck.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
-import { ownDatabase } from "./cluster.ts"
+import { ownDatabase, until } from "./cluster.ts"
 
 const postgres = process.env["TEST_DATABASE_URL"]
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
@@ -136,6 +137,31 @@ describe.skipIf(postgres === undefined)(
           first = yield* replace(first, "next")
           second = yield* replace(second, "next")
           yield* understandEachOther
+
+          // What failed for good goes out again on demand, under its id, once.
+          const sql = yield* Effect.acquireRelease(
+            Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
+            (open) => Effect.promise(() => open.close())
+          )
+          const failed: ReadonlyArray<{ id: string }> = yield* Effect.promise(
+            () => sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL RETURNING id`
+          )
+          const before = bodies.length
+          const merchant = JSON.parse(created.output).merchant.id
+          const replayed = yield* cli(
+            ["next"],
+            "webhook",
+            "replay",
+            "--merchant",
+            merchant,
+            "--env",
+            "test",
+            "--json"
+          )
+          expect(JSON.parse(replayed.output)).toEqual({ count: failed.length })
+          yield* until("the replayed have come", () => bodies.length >= before + failed.length)
+          const ids = bodies.slice(before).map(({ headers }) => headers.get("webhook-id"))
+          expect(ids.sort()).toEqual(failed.map(({ id }) => id).sort())
         }),
       120_000
     )
