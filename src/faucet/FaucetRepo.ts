@@ -65,6 +65,8 @@ const TransactionRow = Schema.Struct({
   outcome: Schema.NullOr(Schema.Literals(["moved", "reverted", "lost"])),
   created_at: Schema.Date
 })
+// Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
+const transactionColumns = Object.keys(TransactionRow.fields).join(", ")
 const decodeLimit = Schema.decodeUnknownEffect(LimitRow)
 const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
 const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
@@ -164,7 +166,7 @@ export class FaucetRepo extends Context.Service<
       ) => sql`
         INSERT INTO faucet_transactions (wallet, nonce, grant_id, asset, raw, transaction_id, created_at)
         VALUES (${toBytes(wallet)}, ${nonce}, ${grantId}, ${asset}, ${hexToBytes(raw)}, ${hashOf(raw)}, ${createdAt})
-        RETURNING *`
+        RETURNING ${sql.literal(transactionColumns)}`
 
       return FaucetRepo.of({
         held: Effect.fn("FaucetRepo.held")(limited, Effect.orDie),
@@ -199,14 +201,14 @@ export class FaucetRepo extends Context.Service<
 
         open: Effect.fn("FaucetRepo.open")(function* (wallet) {
           const rows = yield* sql`
-            SELECT * FROM faucet_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
+            SELECT ${sql.literal(transactionColumns)} FROM faucet_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
             ORDER BY nonce LIMIT 100`
           return (yield* decodeTransactions(rows)).map(toTransaction)
         }, Effect.orDie),
 
         find: Effect.fn("FaucetRepo.find")(function* ({ grantId, nonce }) {
           const rows = yield* sql`
-            SELECT * FROM faucet_transactions WHERE grant_id = ${grantId} AND nonce = ${nonce}`
+            SELECT ${sql.literal(transactionColumns)} FROM faucet_transactions WHERE grant_id = ${grantId} AND nonce = ${nonce}`
           return (yield* decodeTransactions(rows)).map(toTransaction)[0]
         }, Effect.orDie),
 

@@ -36,6 +36,9 @@ const Row = Schema.Struct({
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
 
+// Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
+const columns = Object.keys(Row.fields).join(", ")
+
 const toTransaction = (row: typeof Row.Type): RelayedTransaction => ({
   nonce: Number(row.nonce),
   purpose: row.purpose,
@@ -102,7 +105,7 @@ export class RelayerRepo extends Context.Service<
               yield* lock
               const [known] = yield* Effect.flatMap(
                 sql`
-                  SELECT * FROM relayer_transactions
+                  SELECT ${sql.literal(columns)} FROM relayer_transactions
                   WHERE reference = ${reference} AND (mined_at IS NULL OR outcome = 'moved')
                   ORDER BY created_at DESC LIMIT 1`,
                 decode
@@ -119,7 +122,7 @@ export class RelayerRepo extends Context.Service<
                     (wallet, nonce, purpose, reference, raw, transaction_id, created_at)
                   VALUES (${toBytes(wallet)}, ${nonce}, ${purpose}, ${reference}, ${hexToBytes(raw)},
                     ${hashOf(raw)}, ${at})
-                  RETURNING *`,
+                  RETURNING ${sql.literal(columns)}`,
                 decode
               )
               if (transaction === undefined) return yield* Effect.die(new Error("No row was returned"))
@@ -130,13 +133,13 @@ export class RelayerRepo extends Context.Service<
 
         latest: Effect.fn("RelayerRepo.latest")(function* (reference) {
           const rows = yield* sql`
-            SELECT * FROM relayer_transactions WHERE reference = ${reference} ORDER BY created_at DESC LIMIT 1`
+            SELECT ${sql.literal(columns)} FROM relayer_transactions WHERE reference = ${reference} ORDER BY created_at DESC LIMIT 1`
           return (yield* decode(rows))[0]
         }, Effect.orDie),
 
         open: Effect.fn("RelayerRepo.open")(function* (wallet) {
           const rows = yield* sql`
-            SELECT * FROM relayer_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
+            SELECT ${sql.literal(columns)} FROM relayer_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
             ORDER BY nonce LIMIT 100`
           return yield* decode(rows)
         }, Effect.orDie),
