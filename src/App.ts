@@ -15,7 +15,7 @@ import { Releases } from "./agents/Releases.ts"
 import { AlertRepo } from "./alerts/AlertRepo.ts"
 import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
-import { type ChainAlertKind, ChainAlerts } from "./chain/ChainAlerts.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./chain/ChainAlerts.ts"
 import { ChainVerifier } from "./chain/ChainVerifier.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
@@ -80,7 +80,7 @@ import { Settlements } from "./x402/Settlements.ts"
 const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
   disagreement: "rpc_disagreement",
   wrong_chain: "wrong_chain",
-  malformed_answer: "rpc_disagreement",
+  malformed_answer: "rpc_malformed",
   unreachable: "rpc_unreachable"
 }
 
@@ -96,6 +96,16 @@ const chainAlerts = Layer.effect(
           subject: `${env} ${host}`,
           message
         })
+  )
+)
+
+const chainRecoveries = Layer.effect(
+  ChainRecoveries,
+  Effect.map(
+    Alerts,
+    (alerts) =>
+      ({ kind, env, host }) =>
+        alerts.resolve(alertKindOf[kind], `${env} ${host}`)
   )
 )
 
@@ -205,7 +215,7 @@ const real = Layer.mergeAll(
   agents
 ).pipe(
   Layer.provideMerge(rpcPool),
-  Layer.provide(chainAlerts),
+  Layer.provide([chainAlerts, chainRecoveries]),
   Layer.provideMerge(Layer.mergeAll(Alerts.layer, WebhookRepo.layer, egressPolicy)),
   Layer.provideMerge(AlertRepo.layer),
   Layer.provideMerge(Database.layer),

@@ -10,6 +10,7 @@ export const alertKinds = [
   "webhook_exhausted",
   "transfer_dropped",
   "rpc_disagreement",
+  "rpc_malformed",
   "rpc_unreachable",
   "wrong_chain",
   "faucet_empty",

@@ -20,6 +20,15 @@ export interface ChainAlert {
   readonly message: string
 }
 
+/** A node that was in trouble answers as it should again. */
+export type ChainRecovery = Pick<ChainAlert, "kind" | "env" | "host">
+
+/** Receives each recovery: once for what this process has told of, and once for each node when it first answers. */
+export const ChainRecoveries = Context.Reference<(recovery: ChainRecovery) => Effect.Effect<void>>(
+  "quittance/chain/ChainRecoveries",
+  { defaultValue: () => () => Effect.void }
+)
+
 /** Receives each alert; logs a warning by default. The same alert comes at most once a minute. */
 export const ChainAlerts = Context.Reference<(alert: ChainAlert) => Effect.Effect<void>>(
   "quittance/chain/ChainAlerts",

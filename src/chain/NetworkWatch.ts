@@ -79,6 +79,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         // Mainnet execution is gated: nothing waits for its nodes.
         if (env === "test" && verdict === "unavailable")
           yield* pool.alert("unreachable", env, host, "does not answer")
+        else if (verdict === "ok") yield* pool.answered("unreachable", env, host)
       }
     })
     const turn = Semaphore.makeUnsafe(1)

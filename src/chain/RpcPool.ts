@@ -3,7 +3,7 @@
 // is silent says nothing, and one that contradicts raises an alert.
 import { Clock, Context, Deferred, Effect, Layer, type Result, type Scope } from "effect"
 import type { Env } from "../domain/Chain.ts"
-import { type ChainAlertKind, ChainAlerts } from "./ChainAlerts.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
 import {
   defaultRpcLimits,
   makeRpcNode,
@@ -45,6 +45,8 @@ export interface Question<A> {
 }
 
 const alertEveryMillis = 60_000
+/** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */
+const recoveredAfterMillis = 10_000
 /** Bounds what a hostile contract can make a node compute: 10 million. */
 const callGas = "0x989680"
 
@@ -64,6 +66,8 @@ interface Shape {
     transaction: { readonly to?: string; readonly data: string }
   ) => Effect.Effect<`0x${string}` | "reverted", ChainUnavailable>
   readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
+  /** The node has answered as it should. */
+  readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
 }
 
 export const unavailable = (reason: ChainUnavailable["reason"], env: Env): ChainUnavailable => {
@@ -79,6 +83,7 @@ const make = Effect.fnUntraced(function* (
   options: RpcPoolOptions
 ): Effect.fn.Return<Shape, never, Scope.Scope> {
   const notify = yield* ChainAlerts
+  const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope
   const limits: RpcLimits = { ...defaultRpcLimits, ...options }
   const byEnv = {
@@ -90,11 +95,44 @@ const make = Effect.fnUntraced(function* (
   const alert: Shape["alert"] = Effect.fnUntraced(function* (kind, env, host, message) {
     const now = yield* Clock.currentTimeMillis
     const key = `${kind} ${env} ${host}`
+    lastTrouble.set(key, now)
     const last = lastAlert.get(key)
     if (last !== undefined && now - last < alertEveryMillis) return
     lastAlert.set(key, now)
     yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` })
   })
+
+  // Another process may have told of a node before this one began: its first answer closes that too.
+  const lastTrouble = new Map<string, number>(
+    [
+      ...byEnv.test.map((node) => `test ${node.host}`),
+      ...byEnv.live.map((node) => `live ${node.host}`)
+    ].flatMap((node) =>
+      (["unreachable", "malformed_answer", "disagreement"] as const).map((kind) => [
+        `${kind} ${node}`,
+        Number.NEGATIVE_INFINITY
+      ])
+    )
+  )
+  const answered: Shape["answered"] = (kind, env, host) =>
+    Effect.suspend(() => {
+      const key = `${kind} ${env} ${host}`
+      const trouble = lastTrouble.get(key)
+      if (trouble === undefined) return Effect.void
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (now - trouble < recoveredAfterMillis) return Effect.void
+        lastTrouble.delete(key)
+        lastAlert.delete(key)
+        // Apart from the answer, which does not wait for it; told again should it fail.
+        return notifyRecovery({ kind, env, host }).pipe(
+          Effect.onError(() => Effect.sync(() => lastTrouble.set(key, now))),
+          Effect.forkIn(scope),
+          Effect.asVoid
+        )
+      })
+    })
+  const answeredWell = (env: Env, { host }: RpcNode) =>
+    Effect.andThen(answered("unreachable", env, host), answered("malformed_answer", env, host))
 
   const alertFailure = (env: Env, node: RpcNode, cause: NodeFailure) => {
     const kinds = {
@@ -132,7 +170,11 @@ const make = Effect.fnUntraced(function* (
         )
         if (opposed) contradiction = true
         const winner = [...groups.values()].find((members) => members.length >= majority)
-        if (winner !== undefined) yield* settle([...winner])
+        if (winner !== undefined) {
+          yield* settle([...winner])
+          if (winner === groups.get(key)) yield* answered("disagreement", env, node.host)
+        }
+        yield* answeredWell(env, node)
       }
       if (ballots.length === nodes.length) {
         if (contradiction) yield* alertDissent(env, nodes, groups, ballots, question)
@@ -174,7 +216,10 @@ const make = Effect.fnUntraced(function* (
     const [head, ...tail] = byEnv[env]
     if (head === undefined) return Effect.fail(unavailable("unconfigured", env))
     const attempt = (node: RpcNode) =>
-      ask(node).pipe(Effect.tapError((cause) => alertFailure(env, node, cause)))
+      ask(node).pipe(
+        Effect.tapError((cause) => alertFailure(env, node, cause)),
+        Effect.tap(() => answeredWell(env, node))
+      )
     return tail
       .reduce((before, node) => Effect.catch(before, () => attempt(node)), attempt(head))
       .pipe(Effect.mapError(() => unavailable("rpc_unavailable", env)))
@@ -197,7 +242,7 @@ const make = Effect.fnUntraced(function* (
     return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
   })
 
-  return { nodes: (env) => byEnv[env], poll, first, agreedCall, alert }
+  return { nodes: (env) => byEnv[env], poll, first, agreedCall, alert, answered }
 })
 
 export class RpcPool extends Context.Service<RpcPool, Shape>()("quittance/chain/RpcPool") {

@@ -11,6 +11,7 @@ import type { AlertsPage, AlertView } from "./Api.ts"
 
 const generalWords: Readonly<Record<string, string>> = {
   rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
+  rpc_malformed: "A node of the chain answers what no node should. Payments may take longer to settle.",
   rpc_unreachable: "A node of the chain does not answer. Payments may take longer to settle.",
   wrong_chain: "A node serves another chain. Settlement waits until the operator has corrected it.",
   faucet_empty: "The test faucet's wallet is empty. Test buyers cannot be funded.",

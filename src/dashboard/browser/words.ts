@@ -49,6 +49,7 @@ export const alertWords: Readonly<Record<string, string>> = {
   webhook_exhausted: "Webhook delivery failed",
   transfer_dropped: "Settled transfer left the chain",
   rpc_disagreement: "Chain nodes disagree",
+  rpc_malformed: "A chain node answers nonsense",
   rpc_unreachable: "Chain node unreachable",
   wrong_chain: "Node serves another chain",
   faucet_empty: "Faucet is empty",
