@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
 import { type RunningProcess, spawnProgram, temporaryDirectory } from "../support/process.ts"
+import { measureGrowth } from "./growth.ts"
 import { measurePipeline } from "./pipeline.ts"
 import { startPostgres } from "./postgres.ts"
 
@@ -237,12 +238,31 @@ request = function() next = next % #tokens + 1 return wrk.format(nil, nil, nil, 
   console.log(`Settlement to first byte at the receiver at 50/s: ${millis(pipeline.settledToFirstByte)}`)
   console.log(`Draining 10,000 due deliveries to one local receiver: ${pipeline.drainPerSecond.toFixed(0)}/s`)
 
+  const grown = yield* startPostgres
+  const growth = yield* measureGrowth(grown.url, 400)
+  const [small] = growth
+  console.log("| payments | retrieve | list of 20 | page 50 |\n|---|---|---|---|")
+  for (const { payments, retrieve, list, page50 } of growth) {
+    const times = (now: number, then: number) => `${now.toFixed(2)} ms (${(now / then).toFixed(2)})`
+    console.log(
+      `| ${payments.toLocaleString("en")} | ${times(retrieve, small?.retrieve ?? retrieve)} | ${times(list, small?.list ?? list)} | ${times(page50, small?.page50 ?? page50)} |`
+    )
+  }
+
   mkdirSync("bench-results", { recursive: true })
   const file = join("bench-results", "http.json")
   writeFileSync(
     file,
     JSON.stringify(
-      { machine: { cores: cpus().length, bun: Bun.version }, rounds, seconds, results, table, pipeline },
+      {
+        machine: { cores: cpus().length, bun: Bun.version },
+        rounds,
+        seconds,
+        results,
+        table,
+        pipeline,
+        growth
+      },
       null,
       2
     )
