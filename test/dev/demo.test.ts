@@ -58,7 +58,7 @@ describe("bun run demo", () => {
         })
         return page.json()
       })
-      expect(shown).toMatchObject({ settled: { count: 4, volume: "149.95" }, pending: 2 })
+      expect(shown).toMatchObject({ settled: { count: 5, volume: "150.00" }, pending: 2 })
     })
   )
 
