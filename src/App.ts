@@ -233,7 +233,7 @@ export const layerServer = (options: {
     hostname: options.hostname,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 30,
-    gracefulShutdownTimeout: "15 seconds",
+    gracefulShutdownTimeout: "12 seconds",
     serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: pathsWithDashboard })
   })
 

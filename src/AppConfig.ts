@@ -355,10 +355,10 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     Schema.String.check(
       Schema.makeFilter((text) => {
         const parsed = parseDuration(text)
-        return parsed !== undefined && Duration.toMillis(parsed) <= 10_000
+        return parsed !== undefined && Duration.toMillis(parsed) <= 5_000
       })
     ),
-    "a duration of at most 10s",
+    "a duration of at most 5s",
     production ? "3s" : "0s"
   )
 

@@ -85,6 +85,12 @@ describe("AppConfig", () => {
     expect(await refusal({ SIGNUP: "maybe" })).toStartWith("SIGNUP: wants ")
   })
 
+  test("a stop waits for balancers in production, and nobody in development", async () => {
+    expect(Duration.toSeconds((await loaded({})).shutdownDelay)).toBe(0)
+    expect(Duration.toSeconds((await loaded(production)).shutdownDelay)).toBe(3)
+    expect(Duration.toSeconds((await loaded({ SHUTDOWN_DELAY: "1s" })).shutdownDelay)).toBe(1)
+  })
+
   test("production refuses WEBHOOK_ALLOWED_HOSTS", async () => {
     expect(await refusal({ ...production, WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })).toStartWith(
       "WEBHOOK_ALLOWED_HOSTS: wants "
@@ -119,7 +125,12 @@ describe("AppConfig", () => {
     ["PAYMENT_EXPIRY", "soon"],
     ["PAYMENT_EXPIRY", "0s"],
     ["RATE_LIMIT_PER_KEY", "0"],
-    ["REDIS_URL", "hunter2"]
+    ["REDIS_URL", "hunter2"],
+    ["METRICS_PORT", "0"],
+    ["METRICS_HOST", "-x"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://hunter2:4317"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "hunter2"],
+    ["SHUTDOWN_DELAY", "6s"]
   ]
   for (const [variable, value] of malformed) {
     test(`${variable}=${value.slice(0, 24)} is refused by name, without its value`, async () => {

@@ -99,7 +99,7 @@ export const serveAnsweringMalformed =
   }
 
 /** Longer than a request is given to end; a client that reads nothing must not hold the stop. */
-const stopMillis = 16_000
+const stopMillis = 12_000
 
 /** A listener made by `node:http` waits for idle connections for ever: they are closed once nobody awaits an answer. */
 const stopWhenAnswered = <WebSocketData>(server: Bun.Server<WebSocketData>) => {

@@ -60,7 +60,9 @@ export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRan
               "deployment.environment.name": environment
             }
           },
-          loggerExcludeLogSpans: true
+          loggerExcludeLogSpans: true,
+          // Of each of the three exporters, within the time that a stop has in all.
+          shutdownTimeout: "1 second"
         })
       ),
       Layer.provide(FetchHttpClient.layer)
