@@ -65,7 +65,10 @@ onEachDatabase("the faucet between two lines", (database) => {
       )
     yield* Effect.sleep("500 millis")
     expect(yield* world.balance(recipient)).toEqual({ usdcAtomic, gasWei })
-    expect(yield* world.repo.open(world.wallet)).toHaveLength(0)
+    const open = yield* world.repo
+      .open(world.wallet)
+      .pipe(Effect.delay("50 millis"), Effect.repeat({ until: (found) => found.length === 0, times: 200 }))
+    expect(open).toHaveLength(0)
   })
 
   describe("a crash", () => {
