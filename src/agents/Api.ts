@@ -49,7 +49,9 @@ const AgentView = Schema.Struct({
   livemode: Schema.Boolean,
   status: AgentStatus,
   address: Address.annotate({ description: "The agent's own wallet." }),
-  balance: BalanceView,
+  balance: Schema.optionalKey(BalanceView).annotate({
+    description: "Absent while the chain does not answer."
+  }),
   caps: Schema.Struct({ perPayment: Usd, perDay: Usd }),
   spent: Usd.annotate({ description: "Of the last 24 hours, with what is reserved." }),
   remaining: Usd,
@@ -80,8 +82,7 @@ const PaymentIdParam = Schema.String.check(
 export class AgentApi extends HttpApiGroup.make("agent")
   .add(
     HttpApiEndpoint.get("retrieve", "/agent", {
-      success: AgentAnswer,
-      error: [errorResponse(ChainUnavailableError)]
+      success: AgentAnswer
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the agent",
@@ -97,10 +98,13 @@ export class AgentApi extends HttpApiGroup.make("agent")
         paymentRequired: Schema.Struct({
           x402Version: Schema.Literals([1, 2]),
           accepts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1), Schema.isMaxLength(20)),
-          resource: Schema.optionalKey(Schema.Unknown)
+          resource: Schema.optionalKey(Schema.Unknown),
+          // Of a 402 given verbatim; they decide nothing.
+          error: Schema.optionalKey(Schema.Unknown),
+          extensions: Schema.optionalKey(Schema.Unknown)
         }).annotate({
           description:
-            "`x402Version`, `accepts` and, in version 2, `resource` of the 402: of its body in version 1, of its header PAYMENT-REQUIRED in version 2."
+            "The 402 as it came: its body in version 1, its decoded header PAYMENT-REQUIRED in version 2."
         })
       }),
       success: [

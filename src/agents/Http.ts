@@ -52,9 +52,7 @@ const agent = HttpApiBuilder.group(
         const found = yield* agents.ofKey(yield* CurrentPrincipal)
         const { balance, allowance, payments } = yield* Effect.all(
           {
-            balance: chain
-              .readBalance(found.env, found.address)
-              .pipe(Effect.catchTag("ChainUnavailable", chainDown)),
+            balance: chain.readBalance(found.env, found.address).pipe(Effect.option),
             allowance: agents.allowance(found),
             payments: agents.payments(found.id, shownPayments)
           },
@@ -68,7 +66,12 @@ const agent = HttpApiBuilder.group(
             livemode: found.env === "live",
             status: found.status,
             address: found.address,
-            balance: { usdcAtomic: balance.usdcAtomic.toString(), gasWei: balance.gasWei.toString() },
+            ...Option.match(balance, {
+              onNone: () => ({}),
+              onSome: ({ usdcAtomic, gasWei }) => ({
+                balance: { usdcAtomic: usdcAtomic.toString(), gasWei: gasWei.toString() }
+              })
+            }),
             caps: { perPayment: formatUsd(found.capPerPayment), perDay: formatUsd(found.capPerDay) },
             spent: formatUsd(allowance.spent),
             remaining: formatUsd(allowance.remaining),

@@ -27,7 +27,7 @@ describe("agents", () => {
   const request = (accepts: ReadonlyArray<unknown>, changes: object = {}) => ({
     requestId: `request-${counter++}`,
     resource,
-    paymentRequired: { x402Version: 2, resource: { url: resource }, accepts },
+    paymentRequired: { x402Version: 2, error: "Payment required", resource: { url: resource }, accepts },
     ...changes
   })
   const pay = (key: string, body: unknown) => world.call("POST", "/agent/x402/payments", key, body)

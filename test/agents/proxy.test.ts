@@ -119,7 +119,8 @@ describe("agent proxy", () => {
     expect(signRequests).toHaveLength(1)
     expect(signRequests[0]?.authorization).toBe(`Bearer ${key}`)
     for (const { headers } of upstreamRequests) expect(JSON.stringify([...headers])).not.toContain(key)
-    expect(lines.join("\n")).toContain("0.25 USDC")
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^paid .* 0\.25 USDC to 0x/)
     expect(lines.join("\n")).not.toContain(key)
   })
 
@@ -267,6 +268,7 @@ describe("agent proxy", () => {
     })
     expect(hello.result.serverInfo.name).toBe("quittance-agent")
     await ask({ method: "notifications/initialized" })
+    child.stdin.write("garbage\n")
     const tools = await ask({ id: 2, method: "tools/list", params: {} })
     expect(tools.result.tools.map((tool: { readonly name: string }) => tool.name).sort()).toEqual([
       "balance",

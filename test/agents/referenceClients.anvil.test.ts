@@ -210,6 +210,9 @@ describe("the field's own x402 packages", () => {
     const response = await fetch(`${proxyFor(key)}/${honoUrl}/weather`)
     expect(response.status).toBe(402)
     expect(response.headers.get("quittance-payment-refused")).toBe("AGENT_CAP_EXCEEDED")
+    expect(response.headers.get("quittance-payment-message")).toContain(
+      "Expected at most 0.10 USDC, found 0.25 USDC"
+    )
     expect(response.headers.get("payment-required")).toBe(direct.headers.get("payment-required"))
     expect(await response.text()).toBe(await direct.text())
     expect(await world.balanceOf(agent.address)).toBe(before)
@@ -226,7 +229,7 @@ describe("the field's own x402 packages", () => {
     const again = await ask()
     // The authorization is spent: the resource refuses it clearly, and nothing is paid again.
     expect(again.status).toBe(402)
-    expect(again.headers.get("quittance-payment-refused")).toBe("PAYMENT_NOT_ACCEPTED")
+    expect(again.headers.get("quittance-payment-refused")).toBe("PAYMENT_ALREADY_MADE")
     expect(served).toBe(start + 1)
     expect(await world.balanceOf(agent.address)).toBe(before - 250_000n)
   })

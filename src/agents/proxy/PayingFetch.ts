@@ -41,7 +41,19 @@ const Signed = Schema.Struct({
   header: Schema.Struct({ name: Schema.String, value: Schema.String })
 })
 const decodeSigned = Schema.decodeUnknownOption(Signed)
-const Refused = Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) })
+const Detail = Schema.Struct({
+  path: Schema.String,
+  message: Schema.String,
+  expected: Schema.optionalKey(Schema.String),
+  actual: Schema.optionalKey(Schema.String)
+})
+const Refused = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.optionalKey(Schema.Array(Detail))
+  })
+})
 const decodeRefused = Schema.decodeUnknownOption(Refused)
 
 const serviceTimeoutMillis = 15_000
@@ -75,8 +87,19 @@ const withHeaders = (
 /** Header values are one line of printable ASCII. */
 const headerText = (text: string) => text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 500)
 
+/** The refusal with each place: what was expected there and what was found. */
+const explained = ({ message, details = [] }: (typeof Refused.Type)["error"]) =>
+  [
+    message,
+    ...details.map(
+      ({ path, message: what, expected, actual }) =>
+        `${path}: ${what}${expected === undefined ? "" : ` Expected ${expected}`}${actual === undefined ? "" : `, found ${actual}`}.`
+    )
+  ].join(" ")
+
 type SignResult =
-  | { readonly _tag: "Signed"; readonly signed: typeof Signed.Type }
+  /** `repeated`: the request id had signed this payment before. */
+  | { readonly _tag: "Signed"; readonly signed: typeof Signed.Type; readonly repeated: boolean }
   | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
 
 export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOptions) => {
@@ -104,9 +127,14 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
         const answer = await service("/agent/x402/payments", { method: "POST", body })
         const text = await answer.text()
         const signed = Option.flatMap(parse(text), decodeSigned)
-        if (Option.isSome(signed)) return { _tag: "Signed", signed: signed.value }
+        if (Option.isSome(signed)) {
+          return { _tag: "Signed", signed: signed.value, repeated: answer.status === 200 && attempt === 1 }
+        }
         const refused = Option.flatMap(parse(text), decodeRefused)
-        if (Option.isSome(refused) && answer.status < 500) return { _tag: "Refused", ...refused.value.error }
+        if (Option.isSome(refused) && answer.status < 500) {
+          const { error } = refused.value
+          return { _tag: "Refused", code: error.code, message: explained(error) }
+        }
       } catch {
         // No answer: it may have been signed, and will be the same payment then.
       }
@@ -157,21 +185,26 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       if (result._tag === "Refused") return refuse(result.code, result.message)
       const { agentPayment: payment, header } = result.signed
       const paid = { [outcomeHeaders.paymentId]: payment.id, [outcomeHeaders.amount]: payment.amount }
-      log(`paying    ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`)
+      const tell = (outcome: string) =>
+        log(
+          `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
+        )
       try {
         const second = await send(request, { [header.name]: header.value })
         if (second.status === 402) {
-          log(`refused   ${new URL(request.url).host}  ${payment.id}`)
+          tell(result.repeated ? "repeated" : "refused")
           return withHeaders(second, second.body, {
             ...paid,
-            [outcomeHeaders.refused]: "PAYMENT_NOT_ACCEPTED",
-            [outcomeHeaders.message]:
-              "The resource did not accept the payment. Its amount counts until its authorization has expired."
+            [outcomeHeaders.refused]: result.repeated ? "PAYMENT_ALREADY_MADE" : "PAYMENT_NOT_ACCEPTED",
+            [outcomeHeaders.message]: result.repeated
+              ? "This request id has made its payment before, and the resource gives nothing more for it. Use a new quittance-request-id to buy again."
+              : "The resource did not accept the payment. Its amount counts until its authorization has expired."
           })
         }
+        tell(result.repeated ? "repeated" : "paid")
         return withHeaders(second, second.body, paid)
       } catch {
-        log(`unknown   ${new URL(request.url).host}  ${payment.id}`)
+        tell("unknown")
         return Response.json(
           {
             error: {
