@@ -132,6 +132,8 @@ const egressPolicy = Layer.unwrap(
 )
 
 const ownPaths = [...System.systemPaths, ...Documents.documentPaths, ...CheckoutPages.pagePaths]
+/** What machines and developers read outside the contract. */
+const documents = [...System.systemPaths, ...Documents.documentPaths]
 const paths = pathTable(endpointsOf(Api), ownPaths)
 const pathsWithDashboard = pathTable(
   [...endpointsOf(Api), ...endpointsOf(DashboardApi)],
@@ -239,7 +241,9 @@ export const layerServer = (options: {
 
 const served = Layer.unwrap(
   Effect.map(
-    HttpRouter.toHttpEffect(Layer.mergeAll(routes, databaseRoutes, Routing.layer(pathsWithDashboard))),
+    HttpRouter.toHttpEffect(
+      Layer.mergeAll(routes, databaseRoutes, Routing.layer(pathsWithDashboard, documents))
+    ),
     (handler) => HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer))
   )
 ).pipe(
@@ -274,7 +278,7 @@ export const layer: Layer.Layer<
 )
 
 /** Routes and workers on services of the caller's choice, for `HttpRouter.toWebHandler`. */
-export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths), workers).pipe(
+export const layerRoutes = Layer.mergeAll(routes, Routing.layer(paths, documents), workers).pipe(
   Layer.provide(services),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices])
 )

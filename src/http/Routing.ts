@@ -16,6 +16,7 @@ import { allowOf, entryOf, type PathMethods, pathOf } from "./pathTable.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
 import { timedRoute } from "./RequestMetrics.ts"
+import { unexpectedQuery } from "./unexpectedQuery.ts"
 
 const unrouted = (
   request: HttpServerRequest.HttpServerRequest,
@@ -49,8 +50,8 @@ const unrouted = (
   })
 }
 
-/** Surrounds every route of the router. */
-export const layer = (table: ReadonlyArray<PathMethods>) =>
+/** Surrounds every route of the router; `withoutQuery` are the paths outside the contract that take no query. */
+export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyArray<string>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const config = yield* AppConfig
@@ -68,6 +69,20 @@ export const layer = (table: ReadonlyArray<PathMethods>) =>
               Effect.succeed(
                 HttpServerResponse.setHeaders(
                   errorAnswer(refusal, requestId, baseUrl),
+                  commonHeaders(requestId)
+                )
+              )
+            )
+          }
+          const unexpected =
+            request.url.includes("?") && withoutQuery.includes(pathOf(request.url))
+              ? unexpectedQuery(request)
+              : undefined
+          if (unexpected !== undefined) {
+            return counted(
+              Effect.succeed(
+                HttpServerResponse.setHeaders(
+                  errorAnswer(unexpected, requestId, baseUrl),
                   commonHeaders(requestId)
                 )
               )

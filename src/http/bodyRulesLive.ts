@@ -11,6 +11,7 @@ import {
   UnsupportedMediaType
 } from "../domain/Errors.ts"
 import { BodyRules } from "./RequestRules.ts"
+import { unexpectedQuery } from "./unexpectedQuery.ts"
 
 const maxBytes = 65_536
 const deadlineMillis = 10_000
@@ -89,19 +90,6 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
     })
   }
 })
-
-/** Endpoints with query parameters check them by their schema; the others take none. */
-const unexpectedQuery = (request: HttpServerRequest.HttpServerRequest) => {
-  const at = request.url.indexOf("?")
-  if (at === -1 || at === request.url.length - 1) return undefined
-  const names = [...new Set(new URLSearchParams(request.url.slice(at)).keys())]
-  return new InvalidRequest({
-    details: names.slice(0, 20).map((name) => ({
-      path: `query.${name}`.slice(0, 200),
-      message: "This endpoint takes no query parameters."
-    }))
-  })
-}
 
 export const layer: Layer.Layer<BodyRules> = Layer.succeed(
   BodyRules,

@@ -144,8 +144,18 @@ const plainAnswer = (description: string, body: Json) => ({
 })
 const status = { required: ["status"], properties: { status: { type: "string" } } }
 
+const unknownQuery = errorAnswer("400", {
+  properties: { code: { type: "string", enum: ["INVALID_REQUEST"] } }
+})
+
 const systemOperation = (operationId: string, summary: string, responses: Json) => ({
-  get: { tags: ["System"], operationId: `system.${operationId}`, summary, security: [], responses }
+  get: {
+    tags: ["System"],
+    operationId: `system.${operationId}`,
+    summary,
+    security: [],
+    responses: { ...responses, "400": unknownQuery }
+  }
 })
 
 /** Routes outside the versioned contract that machines read. */

@@ -18,6 +18,7 @@ import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
+import { unknownObject } from "../unknownObject.ts"
 import type { AgentBalance, AgentForm, AgentPage, AgentSummary, AgentsPage, CreatedAgent } from "./Api.ts"
 
 const shownPayments = 20
@@ -65,7 +66,7 @@ export const layer = HttpApiBuilder.group(
     const own = Effect.fnUntraced(function* (id: AgentId) {
       const { tenant } = yield* CurrentMember
       const found = yield* agents.find(tenant.merchantId, tenant.env, id)
-      if (Option.isNone(found)) return yield* new NotFound()
+      if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
       return found.value
     })
     const change = Effect.fnUntraced(function* (
@@ -109,7 +110,7 @@ export const layer = HttpApiBuilder.group(
           ],
           { concurrency: 3 }
         )
-        if (found === undefined) return yield* new NotFound()
+        if (found === undefined) return yield* new NotFound({ message: unknownObject })
         const page: AgentPage = {
           openAlerts,
           explorerUrl: networks[tenant.env].explorerUrl,

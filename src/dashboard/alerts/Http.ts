@@ -6,6 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
 import { DashboardApi } from "../Api.ts"
 import { CurrentMember } from "../Session.ts"
+import { unknownObject } from "../unknownObject.ts"
 import { AlertPagesRepo, type AlertRow } from "./AlertPagesRepo.ts"
 import type { AlertsPage, AlertView } from "./Api.ts"
 
@@ -56,7 +57,7 @@ export const layer = HttpApiBuilder.group(
       acknowledge: Effect.fnUntraced(function* ({ params }) {
         const { tenant, user } = yield* CurrentMember
         const scope = yield* repo.scopeOf(tenant, params.alertId)
-        if (Option.isNone(scope)) return yield* new NotFound()
+        if (Option.isNone(scope)) return yield* new NotFound({ message: unknownObject })
         if (scope.value === "service" && !user.operator) return yield* new OperatorOnly()
         yield* repo.acknowledge(tenant, params.alertId, yield* DateTime.nowAsDate)
       })

@@ -9,6 +9,7 @@ import { KeyAuth } from "../../keys/KeyAuth.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember, type Member } from "../Session.ts"
+import { unknownObject } from "../unknownObject.ts"
 import type { KeysPage, KeyView } from "./Api.ts"
 
 const keyView = (key: ApiKey): ReadonlyArray<KeyView> =>
@@ -47,7 +48,7 @@ export const layer = HttpApiBuilder.group(
     const owner = Effect.fnUntraced(function* (keyId: string) {
       const member = yield* CurrentMember
       const key = (yield* listed(member)).find(({ id }) => id === keyId)
-      if (key === undefined || key.revokedAt !== null) return yield* new NotFound()
+      if (key === undefined || key.revokedAt !== null) return yield* new NotFound({ message: unknownObject })
       return member.tenant.merchantId
     })
 
@@ -73,11 +74,12 @@ export const layer = HttpApiBuilder.group(
       }),
       rotate: Effect.fnUntraced(function* ({ params }) {
         const issued = yield* keys.rotateKey(yield* owner(params.keyId), params.keyId)
-        if (Option.isNone(issued)) return yield* new NotFound()
+        if (Option.isNone(issued)) return yield* new NotFound({ message: unknownObject })
         return issued.value
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
-        if (!(yield* keys.revokeKey(yield* owner(params.keyId), params.keyId))) return yield* new NotFound()
+        if (!(yield* keys.revokeKey(yield* owner(params.keyId), params.keyId)))
+          return yield* new NotFound({ message: unknownObject })
       })
     })
   })

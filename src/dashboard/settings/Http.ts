@@ -12,6 +12,7 @@ import { linkUrl } from "../accounts/linkUrl.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
+import { unknownObject } from "../unknownObject.ts"
 import type { SettingsPage } from "./Api.ts"
 import { MemberRepo } from "./MemberRepo.ts"
 
@@ -84,7 +85,7 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params }) {
         const { merchant } = yield* CurrentMember
         const outcome = yield* members.remove(merchant.id, params.userId)
-        if (outcome === "unknown") return yield* new NotFound()
+        if (outcome === "unknown") return yield* new NotFound({ message: unknownObject })
         if (outcome === "last") return yield* new LastMember()
       })
     })

@@ -8,6 +8,7 @@ import { type CreatedEndpoint, WebhookEndpoints } from "../../webhooks/WebhookEn
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
+import { unknownObject } from "../unknownObject.ts"
 import type { AttemptSummary, DeliveryPage, EndpointWithSecret, WebhooksPage } from "./Api.ts"
 import { DeliveryPagesRepo, type DeliveryRow, type DetailRow } from "./DeliveryPagesRepo.ts"
 
@@ -72,7 +73,7 @@ export const layer = HttpApiBuilder.group(
           [deliveries.find(of, params.deliveryId), alerts.countOpen(of)],
           { concurrency: 2 }
         )
-        if (Option.isNone(found)) return yield* new NotFound()
+        if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })
         const row = found.value
         const page: DeliveryPage = {
           openAlerts,
@@ -90,7 +91,8 @@ export const layer = HttpApiBuilder.group(
       }),
       resend: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
-        if (Option.isNone(yield* deliveries.find(of, params.deliveryId))) return yield* new NotFound()
+        if (Option.isNone(yield* deliveries.find(of, params.deliveryId)))
+          return yield* new NotFound({ message: unknownObject })
         const sent = yield* endpoints.resend(of, params.deliveryId)
         if (Option.isNone(sent)) return yield* new DeliveryPending()
         return { deliveryId: params.deliveryId }

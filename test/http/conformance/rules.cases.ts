@@ -233,6 +233,12 @@ add("9", "the API reference renders without another host", async ({ service }) =
   expect(page.headers.get("content-type")).toContain("text/html")
   expect(page.text).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/)
 })
+for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors"]) {
+  add("8", `${path} refuses an unknown query parameter`, async ({ service }) => {
+    refused(await send(service.baseUrl, { method: "GET", path: `${path}?zzz=1` }), 400, "INVALID_REQUEST")
+  })
+}
+
 add("9", "the OpenAPI document is 3.1 and knows every path of the specification", async ({ service }) => {
   const { body } = await send(service.baseUrl, { method: "GET", path: "/openapi.json" })
   expect(body.openapi).toStartWith("3.1")
