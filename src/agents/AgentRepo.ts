@@ -420,4 +420,4 @@ export class AgentRepo extends Context.Service<
 }
 
 /** When a reservation is first looked for on the chain. */
-const firstLookMillis = 10_000
+const firstLookMillis = 3_000

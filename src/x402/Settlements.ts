@@ -21,7 +21,7 @@ interface Shape {
 }
 
 /** How long a caller waits; then the answer is `settlement_pending` and the reconciler goes on. */
-const patience = Duration.seconds(15)
+const patience = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
 const againMillis = 2_000
