@@ -131,9 +131,9 @@ const egressPolicy = Layer.unwrap(
   )
 )
 
-const ownPaths = [...System.systemPaths, ...Documents.documentPaths, ...CheckoutPages.pagePaths]
 /** What machines and developers read outside the contract. */
 const documents = [...System.systemPaths, ...Documents.documentPaths]
+const ownPaths = [...documents, ...CheckoutPages.pagePaths]
 const paths = pathTable(endpointsOf(Api), ownPaths)
 const pathsWithDashboard = pathTable(
   [...endpointsOf(Api), ...endpointsOf(DashboardApi)],

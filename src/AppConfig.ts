@@ -164,23 +164,17 @@ const toKeyedSecrets = (all: ReadonlyArray<string>): ReadonlyArray<KeyedSecret> 
     return { kid: one.slice(0, colon), secret: Redacted.make(one.slice(colon + 1)) }
   })
 
-const SecretsFile = Schema.fromJsonString(
-  Schema.Struct({
-    intentTokenSecrets: Schema.String,
-    encryptionKeys: Schema.String,
-    agentWalletMnemonic: Schema.String
-  })
-)
+const SecretsFile = Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
+const WalletFile = Schema.Struct({ agentWalletMnemonic: Schema.String })
 
-/** Development secrets, generated once into `DATA_DIR/secrets.json`; whoever writes first wins. */
-const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
-  const random = yield* SecureRandom.SecureRandom
-  const path = join(dataDir, "secrets.json")
-  const fresh = {
-    intentTokenSecrets: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
-    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
-    agentWalletMnemonic: entropyToMnemonic(yield* random.randomBytes(16), wordlist)
-  }
+/** What `DATA_DIR/file` holds; `fresh` where it is new. Whoever writes first wins. */
+const keptInDevelopment = Effect.fnUntraced(function* <T, E>(
+  dataDir: string,
+  file: string,
+  form: Schema.Codec<T, E>,
+  fresh: NoInfer<T>
+) {
+  const path = join(dataDir, file)
   const refusal = (cause: unknown) =>
     new ConfigRefusal({
       variable: "DATA_DIR",
@@ -199,9 +193,27 @@ const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
     },
     catch: refusal
   })
-  return yield* Schema.decodeEffect(SecretsFile)(text).pipe(
+  return yield* Schema.decodeEffect(Schema.fromJsonString(form))(text).pipe(
     Effect.mapError(() => refusal(new Error("the file is damaged; delete it to make new ones")))
   )
+})
+
+/** Development secrets, generated once into `DATA_DIR/secrets.json`. */
+const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
+  const random = yield* SecureRandom.SecureRandom
+  return yield* keptInDevelopment(dataDir, "secrets.json", SecretsFile, {
+    intentTokenSecrets: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
+    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`
+  })
+})
+
+/** The development mnemonic, generated once into `DATA_DIR/agent-wallet.json`. */
+const developmentMnemonic = Effect.fnUntraced(function* (dataDir: string) {
+  const random = yield* SecureRandom.SecureRandom
+  const { agentWalletMnemonic } = yield* keptInDevelopment(dataDir, "agent-wallet.json", WalletFile, {
+    agentWalletMnemonic: entropyToMnemonic(yield* random.randomBytes(16), wordlist)
+  })
+  return agentWalletMnemonic
 })
 
 /**
@@ -269,9 +281,10 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
     "a BIP-39 mnemonic of 12 to 24 English words"
   )
-  const complete =
-    Option.isSome(intentTokens) && Option.isSome(encryption) && (production || Option.isSome(mnemonic))
-  const generated = complete ? undefined : yield* developmentSecrets(dataDir)
+  const generated =
+    Option.isSome(intentTokens) && Option.isSome(encryption) ? undefined : yield* developmentSecrets(dataDir)
+  const words =
+    Option.isSome(mnemonic) || production ? mnemonic : Option.some(yield* developmentMnemonic(dataDir))
 
   const webhookAllowedHosts = yield* readOr(
     "WEBHOOK_ALLOWED_HOSTS",
@@ -384,10 +397,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       usdcAtomic: BigInt(faucetUsdc) * 1_000_000n,
       gasWei: BigInt(gasWei)
     },
-    agentWalletMnemonic: Option.map(
-      Option.orElse(mnemonic, () => Option.fromNullishOr(generated?.agentWalletMnemonic)),
-      (words) => Redacted.make(words)
-    ),
+    agentWalletMnemonic: Option.map(words, (text) => Redacted.make(text)),
     intentTokenSecrets: toKeyedSecrets(
       Option.getOrElse(intentTokens, () => [generated?.intentTokenSecrets ?? ""])
     ),

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Duration, Effect, Exit, Redacted } from "effect"
+import { Duration, Effect, Exit, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Environment, loadAppConfig } from "../src/AppConfig.ts"
 
@@ -61,6 +61,28 @@ describe("AppConfig", () => {
     expect(secrets[0]?.length).toBeGreaterThanOrEqual(32)
     expect(statSync(join(dataDir, "secrets.json")).mode & 0o777).toBe(0o600)
     expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toContain(secrets[0] ?? "-")
+  })
+
+  test("the agents' mnemonic is generated once beside secrets that are there already, and kept like them", async () => {
+    const dataDir = freshDir()
+    const words = async (env: Environment) => {
+      const { agentWalletMnemonic } = await loaded(env)
+      return Option.match(agentWalletMnemonic, { onNone: () => undefined, onSome: Redacted.value })
+    }
+    await loaded({ DATA_DIR: dataDir })
+    const secrets = readFileSync(join(dataDir, "secrets.json"), "utf8")
+    rmSync(join(dataDir, "agent-wallet.json"))
+    const all = await Promise.all(Array.from({ length: 8 }, () => words({ DATA_DIR: dataDir })))
+    expect(new Set(all).size).toBe(1)
+    expect(all[0]?.split(" ")).toHaveLength(12)
+    expect(statSync(join(dataDir, "agent-wallet.json")).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toBe(secrets)
+    expect(await words(production)).toBeUndefined()
+    const own = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+    expect(await words({ ...production, AGENT_WALLET_MNEMONIC: own })).toBe(own)
+    const message = await refusal({ ...production, AGENT_WALLET_MNEMONIC: own.replace("yellow", "zebra") })
+    expect(message).toStartWith("AGENT_WALLET_MNEMONIC: wants ")
+    expect(message).not.toContain("zebra")
   })
 
   test("production with everything set starts", async () => {

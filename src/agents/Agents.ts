@@ -46,6 +46,7 @@ export interface PaymentRequest {
 }
 
 export interface SignedPayment {
+  readonly agent: Agent
   readonly payment: AgentPayment
   readonly created: boolean
   readonly header: { readonly name: "X-PAYMENT" | "PAYMENT-SIGNATURE"; readonly value: string }
@@ -264,7 +265,7 @@ const make = Effect.gen(function* () {
     if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount)
     const { payment, created } = reservation
     if (!created && !requestHash.equals(payment.requestHash)) return yield* new AgentRequestConflict()
-    return { payment, created, header: yield* signed(agent, payment, request.describedResource) }
+    return { agent, payment, created, header: yield* signed(agent, payment, request.describedResource) }
   })
 
   const shape: Shape = {

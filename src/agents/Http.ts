@@ -85,15 +85,17 @@ const agent = HttpApiBuilder.group(
       pay: Effect.fnUntraced(function* ({ payload }) {
         const principal = yield* CurrentPrincipal
         const { x402Version, accepts, resource } = payload.paymentRequired
-        const { payment, created, header } = yield* agents.sign(principal, {
+        const signed = yield* agents.sign(principal, {
           requestId: payload.requestId,
           resource: payload.resource,
           version: x402Version,
           accepts,
           describedResource: resource
         })
-        const signer = yield* agents.ofKey(principal)
-        return signedAnswer({ agentPayment: paymentViewOf(signer, payment), header }, created ? 201 : 200)
+        return signedAnswer(
+          { agentPayment: paymentViewOf(signed.agent, signed.payment), header: signed.header },
+          signed.created ? 201 : 200
+        )
       }),
       release: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* CurrentPrincipal

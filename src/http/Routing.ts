@@ -63,37 +63,12 @@ export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyA
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
           const requestId = requestIdOf(request.headers["x-request-id"])
-          if (hasNoSingleHost(request)) {
-            const refusal = new InvalidRequest({ message: "Send one Host header (RFC 9112, section 3.2)." })
+          const refusal = refusedUnrouted(request, withoutQuery)
+          if (refusal !== undefined) {
             return counted(
               Effect.succeed(
                 HttpServerResponse.setHeaders(
                   errorAnswer(refusal, requestId, baseUrl),
-                  commonHeaders(requestId)
-                )
-              )
-            )
-          }
-          const unexpected =
-            request.url.includes("?") && withoutQuery.includes(pathOf(request.url))
-              ? unexpectedQuery(request)
-              : undefined
-          if (unexpected !== undefined) {
-            return counted(
-              Effect.succeed(
-                HttpServerResponse.setHeaders(
-                  errorAnswer(unexpected, requestId, baseUrl),
-                  commonHeaders(requestId)
-                )
-              )
-            )
-          }
-          // The router would read `/payments/` as a payment with an empty id.
-          if (endsInSlash(request.url)) {
-            return counted(
-              Effect.succeed(
-                HttpServerResponse.setHeaders(
-                  errorAnswer(new NotFound(), requestId, baseUrl),
                   commonHeaders(requestId)
                 )
               )
@@ -123,6 +98,21 @@ export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyA
     }),
     { global: true }
   )
+
+/** What is refused before any route is looked for. */
+const refusedUnrouted = (
+  request: HttpServerRequest.HttpServerRequest,
+  withoutQuery: ReadonlyArray<string>
+): InvalidRequest | NotFound | undefined => {
+  if (hasNoSingleHost(request)) {
+    return new InvalidRequest({ message: "Send one Host header (RFC 9112, section 3.2)." })
+  }
+  // The router would read `/payments/` as a payment with an empty id.
+  if (endsInSlash(request.url)) return new NotFound()
+  return request.url.includes("?") && withoutQuery.includes(pathOf(request.url))
+    ? unexpectedQuery(request)
+    : undefined
+}
 
 /** A request built in code has no Host header but a whole url; one off the wire then has a bare path. */
 const hasNoSingleHost = ({ headers, source }: HttpServerRequest.HttpServerRequest) => {

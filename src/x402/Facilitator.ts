@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
     exact: ExactPayment,
     requirements: Requirements
   ): Effect.fn.Return<InvalidReason | undefined, ChainUnavailable> {
-    if (env !== "test" || exact.version !== requirements.version) return "invalid_exact_evm_network_mismatch"
+    if (env !== "test") return "invalid_exact_evm_network_mismatch"
     const terms = judgeTerms(network, exact, requirements)
     if (terms !== undefined) return terms
     if (requirements.domain === undefined) return "invalid_exact_evm_missing_eip712_domain"
