@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { migrations } from "../src/Database.ts"
 import { freePort } from "../src/dev/freePort.ts"
 import { send } from "./support/contractCheck.ts"
+import { ownDatabase, postgresUrl } from "./support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
 import { liveEffect } from "./support/run.ts"
 
@@ -22,29 +23,16 @@ const createMerchant = (dataDir: string) =>
     return JSON.parse(cli.output()).keys
   })
 
-const postgres = process.env["TEST_DATABASE_URL"]
-
-describe.skipIf(postgres === undefined)(
-  `Several instances${postgres === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
+describe.skipIf(postgresUrl === undefined)(
+  `Several instances${postgresUrl === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
   () => {
     liveEffect(
       "start together on one empty Postgres: each is ready, every migration ran once",
       () =>
         Effect.gen(function* () {
-          const name = `quittance_start_${process.pid}`
-          const admin = new SQL(postgres ?? "", { max: 1 })
-          yield* Effect.acquireRelease(
-            Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name}`)),
-            () =>
-              Effect.promise(async () => {
-                await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-                await admin.close()
-              })
-          )
-          const url = new URL(postgres ?? "")
-          url.pathname = `/${name}`
+          const url = yield* ownDatabase()
           const dataDir = yield* temporaryDirectory
-          const env = { DATABASE_URL: url.toString(), DATA_DIR: dataDir, ...noChain }
+          const env = { DATABASE_URL: url, DATA_DIR: dataDir, ...noChain }
           const services = yield* Effect.all(
             Array.from({ length: 4 }, () => spawnService(env)),
             { concurrency: "unbounded" }
@@ -53,7 +41,7 @@ describe.skipIf(postgres === undefined)(
             services.map((service) => untilReady(service)),
             { concurrency: "unbounded" }
           )
-          const sql = new SQL(url.toString(), { max: 1 })
+          const sql = new SQL(url, { max: 1 })
           const rows = yield* Effect.promise(
             () => sql`SELECT migration_id FROM effect_sql_migrations ORDER BY 1`
           )

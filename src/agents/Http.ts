@@ -5,10 +5,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
-import { AgentPaymentNotFound, ChainUnavailableError, LiveModeGated } from "../domain/Errors.ts"
+import { AgentPaymentNotFound, LiveModeGated } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { Faucet } from "../faucet/Faucet.ts"
+import { grantView } from "../faucet/grantView.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { networkNames } from "../x402/Wire.ts"
@@ -36,8 +38,6 @@ const shownPayments = 20
 const agentAnswer = (body: typeof AgentAnswer.Encoded) => HttpServerResponse.jsonUnsafe(body)
 const signedAnswer = (body: typeof SignedPaymentAnswer.Encoded, status: 200 | 201) =>
   HttpServerResponse.jsonUnsafe(body, { status })
-
-const chainDown = () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
 
 const agent = HttpApiBuilder.group(
   Api,
@@ -104,7 +104,7 @@ const agent = HttpApiBuilder.group(
         const payment = yield* agents.findPayment(found.id, params.id)
         if (Option.isNone(payment)) return yield* new AgentPaymentNotFound()
         if (payment.value.status === "reserved") {
-          yield* releases.release(found, payment.value).pipe(Effect.catchTag("ChainUnavailable", chainDown))
+          yield* releases.release(found, payment.value).pipe(orChainUnavailable)
         }
         return HttpServerResponse.jsonUnsafe(
           { agentPayment: paymentViewOf(found, payment.value) },
@@ -134,12 +134,7 @@ const testRail = HttpApiBuilder.group(
           clientAddress: clientAddressOf(yield* HttpServerRequest.HttpServerRequest, trustedProxyHops)
         })
         return {
-          grant: {
-            address: grant.recipient,
-            usdcAtomic: grant.usdcAtomic.toString(),
-            gasWei: grant.gasWei.toString(),
-            transactionIds: [...grant.transactionIds]
-          }
+          grant: grantView(grant)
         }
       })
     )

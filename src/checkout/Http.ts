@@ -8,10 +8,10 @@ import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import type { Balance } from "../chain/Verification.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import {
-  ChainUnavailableError,
   KeyKindNotAllowed,
   NotFound,
   PaymentNotFound,
@@ -20,6 +20,7 @@ import {
 } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { Faucet } from "../faucet/Faucet.ts"
+import { grantView } from "../faucet/grantView.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
@@ -84,12 +85,7 @@ const testRail = HttpApiBuilder.group(
     const webhooks = yield* WebhookRepo
     const { baseUrl, trustedProxyHops, environment } = yield* AppConfig
 
-    const readBalance = (address: Address) =>
-      chain
-        .readBalance("test", address)
-        .pipe(
-          Effect.catchTag("ChainUnavailable", () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 })))
-        )
+    const readBalance = (address: Address) => chain.readBalance("test", address).pipe(orChainUnavailable)
 
     return handlers.handleAll({
       balance: ({ query }) =>
@@ -125,12 +121,7 @@ const testRail = HttpApiBuilder.group(
           clientAddress: clientAddressOf(request, trustedProxyHops)
         })
         return {
-          grant: {
-            address: grant.recipient,
-            usdcAtomic: grant.usdcAtomic.toString(),
-            gasWei: grant.gasWei.toString(),
-            transactionIds: [...grant.transactionIds]
-          },
+          grant: grantView(grant),
           balance: balanceView(yield* readBalance(address))
         }
       })

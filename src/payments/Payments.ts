@@ -6,6 +6,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
 import type { PendingReason, Verification } from "../chain/Verification.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import {
@@ -64,8 +65,6 @@ const firstCheckMillis = 5_000
 const firstWatchMillis = 60_000
 /** How many evidences the process remembers the verdict of. */
 const notedVerdicts = 10_000
-/** Seconds until a node that did not answer is worth another request. */
-const chainRetryAfter = 5
 /**
  * Reports of one payment by one key, so that hammering it costs the chain's nodes a bounded
  * number of calls. A checkout that polls every second stays below it, and fifty reports at

@@ -4,9 +4,8 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
-import { ChainUnavailable } from "../chain/Verification.ts"
+import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import {
-  ChainUnavailableError,
   InvalidRequest,
   KeyKindNotAllowed,
   LiveModeGated,
@@ -30,11 +29,6 @@ import {
   readRequirements,
   type X402Version
 } from "./Wire.ts"
-
-const chainDown = () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
-const orChainDown = <A, E, R>(effect: Effect.Effect<A, E | ChainUnavailable, R>) =>
-  Effect.catchIf(effect, isChainUnavailable, chainDown)
-const isChainUnavailable = (error: unknown): error is ChainUnavailable => error instanceof ChainUnavailable
 
 const malformed = (path: string, version: X402Version) => (error: { readonly message: string }) =>
   new InvalidRequest({
@@ -66,11 +60,11 @@ const facilitator = HttpApiBuilder.group(
       supported: () => Effect.map(CurrentPrincipal, service.supported),
       verify: Effect.fnUntraced(function* ({ payload }) {
         const { payment, requirements } = yield* read(payload)
-        return yield* service.verify(yield* CurrentPrincipal, payment, requirements).pipe(orChainDown)
+        return yield* service.verify(yield* CurrentPrincipal, payment, requirements).pipe(orChainUnavailable)
       }),
       settle: Effect.fnUntraced(function* ({ payload }) {
         const { payment, requirements } = yield* read(payload)
-        return yield* service.settle(yield* CurrentPrincipal, payment, requirements).pipe(orChainDown)
+        return yield* service.settle(yield* CurrentPrincipal, payment, requirements).pipe(orChainUnavailable)
       })
     })
   })
@@ -148,7 +142,7 @@ const payments = HttpApiBuilder.group(
         if (typeof sent === "string") return paymentRequired(payment, resource, sent)
         const answer = yield* service
           .settlePayment(principal.merchant, payment, sent, requirementsOf(payment, sent.version, resource))
-          .pipe(orChainDown)
+          .pipe(orChainUnavailable)
         if (!answer.success) {
           const error = answer.errorReason ?? "invalid payment"
           return withOutcome(paymentRequired(payment, resource, error), answer, sent.version)

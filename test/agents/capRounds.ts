@@ -4,9 +4,9 @@
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { decodeHeader } from "../../src/x402/Wire.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { requirementsV2 } from "../x402/x402World.ts"
-import { ownDatabase } from "./ownDatabase.ts"
 
 export interface CapRun {
   readonly rounds: number
@@ -40,7 +40,7 @@ export const capRounds = (rounds: number, seed: number, log: (line: string) => v
       state = (state * 1_103_515_245 + 12_345) % 2 ** 31
       return state % below
     }
-    const url = yield* ownDatabase
+    const url = yield* ownDatabase()
     const dataDir = yield* temporaryDirectory
     const env = {
       DATABASE_URL: url,

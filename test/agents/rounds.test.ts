@@ -1,10 +1,10 @@
 // The short form of `bun run test:long`'s rounds.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
+import { postgresUrl } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
 import { capRounds } from "./capRounds.ts"
 import { doublePaymentRounds } from "./doublePayment.ts"
-import { postgresUrl } from "./ownDatabase.ts"
 
 describe.skipIf(postgresUrl === undefined)(
   `Caps over three instances${postgresUrl === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,

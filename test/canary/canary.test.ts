@@ -13,8 +13,8 @@ import { networks } from "../../src/domain/Chain.ts"
 import { postgresPrograms } from "../crash/cluster.ts"
 import { signWith } from "../dashboard/agentKey.ts"
 import { agentForm, cookieOf, receiver } from "../dashboard/person.ts"
-import { ownDatabase } from "../instances/cluster.ts"
 import { collector } from "../support/collector.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -344,7 +344,7 @@ describe("Planted secrets", () => {
           const { sink, env, metrics } = yield* surroundings
           const ledger = makeLedger()
           const name = `quittance_canary_${process.pid}`
-          const adminUrl = yield* ownDatabase(postgres ?? "", name)
+          const adminUrl = yield* ownDatabase()
           const admin = new SQL(adminUrl, { max: 1 })
           yield* Effect.acquireRelease(
             Effect.promise(async () => {

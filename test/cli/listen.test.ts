@@ -6,6 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -150,28 +151,17 @@ describe("cli listen", () => {
   )
 })
 
-const postgres = process.env["TEST_DATABASE_URL"]
-
-describe.skipIf(postgres === undefined)(
-  `cli listen beside a service${postgres === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
+describe.skipIf(postgresUrl === undefined)(
+  `cli listen beside a service${postgresUrl === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
   () => {
     liveEffect(
       "goes on when its connections to Postgres are cut",
       () =>
         Effect.gen(function* () {
-          const name = `quittance_listen_${process.pid}`
-          const admin = new SQL(postgres ?? "", { max: 1 })
-          yield* Effect.acquireRelease(
-            Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name}`)),
-            () =>
-              Effect.promise(async () => {
-                await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-                await admin.close()
-              })
-          )
-          const url = new URL(postgres ?? "")
-          url.pathname = `/${name}`
-          const env = { DATABASE_URL: url.toString(), DATA_DIR: yield* temporaryDirectory }
+          const url = yield* ownDatabase()
+          const admin = new SQL(url, { max: 1 })
+          yield* Effect.addFinalizer(() => Effect.promise(() => admin.close()))
+          const env = { DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory }
           const own: Array<Received> = []
           const forwarded: Array<Received> = []
           const ownPort = (yield* receive(0, own)).port ?? 0
@@ -194,7 +184,7 @@ describe.skipIf(postgres === undefined)(
           for (let cut = 0; cut < 3; cut++) {
             yield* Effect.promise(() =>
               admin.unsafe(
-                `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`
+                `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
               )
             )
             yield* Effect.sleep("1 second")

@@ -9,9 +9,10 @@ import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { postgresPrograms } from "../crash/cluster.ts"
 import { send } from "../support/contractCheck.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
-import { instanceCluster, ownDatabase, until } from "./cluster.ts"
+import { instanceCluster, until } from "./cluster.ts"
 import { newTally, shop } from "./shoppers.ts"
 
 const postgres = process.env["TEST_DATABASE_URL"]
@@ -64,7 +65,7 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
           RATE_LIMIT_PER_KEY: "100000",
           SHUTDOWN_DELAY: "0s"
         }
-        const liveUrl = yield* ownDatabase(postgres ?? "", `quittance_live_${process.pid}`)
+        const liveUrl = yield* ownDatabase()
         const live = yield* instanceCluster(liveUrl, settings)
         const instance = yield* live.start()
         const created = JSON.parse(
@@ -99,7 +100,7 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
         yield* instance.kill("SIGTERM")
         expect(yield* instance.exited).toBe(0)
 
-        const copyUrl = yield* ownDatabase(postgres ?? "", `quittance_copy_${process.pid}`)
+        const copyUrl = yield* ownDatabase()
         yield* run("pg_restore", "--exit-on-error", "--no-owner", `--dbname=${copyUrl}`, dump)
         const sql = yield* Effect.acquireRelease(
           Effect.sync(() => new SQL(copyUrl, { max: 1 })),

@@ -20,23 +20,6 @@ export interface InstanceCluster {
   readonly cli: (...args: ReadonlyArray<string>) => Effect.Effect<string, never, Scope.Scope>
 }
 
-/** A database of its own on the Postgres of the url; dropped with the scope. */
-export const ownDatabase = (url: string, name: string) =>
-  Effect.gen(function* () {
-    const admin = new SQL(url, { max: 1 })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name}`)),
-      () =>
-        Effect.promise(async () => {
-          await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-          await admin.close()
-        })
-    )
-    const own = new URL(url)
-    own.pathname = `/${name}`
-    return own.toString()
-  })
-
 export const secrets = {
   INTENT_TOKEN_SECRETS: `first:${"i".repeat(40)}`,
   ENCRYPTION_KEYS: `first:${Buffer.alloc(32, 7).toString("base64")}`

@@ -8,8 +8,9 @@ import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { send } from "../support/contractCheck.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
-import { instanceCluster, ownDatabase, until } from "./cluster.ts"
+import { instanceCluster, until } from "./cluster.ts"
 import { newTally, shop } from "./shoppers.ts"
 
 const postgres = process.env["TEST_DATABASE_URL"]
@@ -51,7 +52,7 @@ describe.skipIf(postgres === undefined)(
         Effect.gen(function* () {
           const chain = yield* LocalChain
           const hooks = yield* receiving
-          const databaseUrl = yield* ownDatabase(postgres ?? "", `quittance_instances_${process.pid}`)
+          const databaseUrl = yield* ownDatabase()
           const cluster = yield* instanceCluster(databaseUrl, {
             BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
             ARBITRUM_RPC_URLS: "http://127.0.0.1:9",

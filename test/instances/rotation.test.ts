@@ -5,9 +5,10 @@ import { SQL } from "bun"
 import { Effect } from "effect"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { send } from "../support/contractCheck.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
-import { ownDatabase, until } from "./cluster.ts"
+import { until } from "./cluster.ts"
 
 const postgres = process.env["TEST_DATABASE_URL"]
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
@@ -30,7 +31,7 @@ describe.skipIf(postgres === undefined)(
       "intent secrets and encryption keys, without downtime",
       () =>
         Effect.gen(function* () {
-          const databaseUrl = yield* ownDatabase(postgres ?? "", `quittance_rotation_${process.pid}`)
+          const databaseUrl = yield* ownDatabase()
           const dataDir = yield* temporaryDirectory
           const bodies: Array<{ readonly body: ArrayBuffer; readonly headers: Headers }> = []
           const hook = yield* Effect.acquireRelease(

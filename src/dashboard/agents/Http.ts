@@ -8,9 +8,10 @@ import type { AgentSummary as Summary } from "../../agents/AgentRepo.ts"
 import { Agents } from "../../agents/Agents.ts"
 import { paymentViewOf } from "../../agents/Http.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
 import type { AgentId } from "../../domain/Agent.ts"
 import { networks } from "../../domain/Chain.ts"
-import { ChainUnavailableError, LiveModeGated, NotFound } from "../../domain/Errors.ts"
+import { LiveModeGated, NotFound } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { Faucet } from "../../faucet/Faucet.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
@@ -125,13 +126,7 @@ export const layer = HttpApiBuilder.group(
       }),
       balance: Effect.fnUntraced(function* ({ params }) {
         const { env, address } = yield* own(params.agentId)
-        const { usdcAtomic } = yield* chain
-          .readBalance(env, address)
-          .pipe(
-            Effect.catchTag("ChainUnavailable", () =>
-              Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
-            )
-          )
+        const { usdcAtomic } = yield* chain.readBalance(env, address).pipe(orChainUnavailable)
         const balance: AgentBalance = { usdc: formatUsd(usdcAtomic) }
         return HttpServerResponse.jsonUnsafe(balance)
       }),
