@@ -10,6 +10,7 @@ export const AtomicUsdc = Schema.BigInt.check(
 export type AtomicUsdc = typeof AtomicUsdc.Type
 
 const unitsPerUsd = 1_000_000n
+const zero = "0".charCodeAt(0)
 
 /** Parses a decimal USD string that already has the form `^\d{1,14}(\.\d{1,6})?$`. */
 const parse = (text: string): bigint => {
@@ -24,8 +25,10 @@ const parse = (text: string): bigint => {
  * @example formatUsd(1n) // "0.000001"
  */
 export const formatUsd = (atomic: bigint): string => {
-  const fraction = (atomic % unitsPerUsd).toString().padStart(6, "0")
-  return `${atomic / unitsPerUsd}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
+  const digits = atomic.toString().padStart(7, "0")
+  let end = digits.length
+  while (end > digits.length - 4 && digits.charCodeAt(end - 1) === zero) end--
+  return `${digits.slice(0, -6)}.${digits.slice(-6, end)}`
 }
 
 /**

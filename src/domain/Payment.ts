@@ -46,6 +46,11 @@ export const Payment = Schema.Struct({
 })
 export type Payment = typeof Payment.Type
 
+/** What is told of a payment (specification 2.1): all but what its verification alone needs. */
+export type PaymentSummary = Omit<Payment, "merchantId" | "receiver" | "reported"> & {
+  readonly reported: { readonly at: Date; readonly evidence: Omit<Evidence, "tokenChanges"> } | null
+}
+
 export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
   left.transactionId === right.transactionId &&
   left.payer === right.payer &&

@@ -9,6 +9,7 @@ import { type ApiKey, type Merchant, MerchantId, type Principal } from "../domai
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyRepo.ts"
+import { lookupTogether } from "./lookupTogether.ts"
 
 export interface NewMerchant {
   readonly name: string
@@ -66,10 +67,10 @@ export class KeyAuth extends Context.Service<
           Effect.forkScoped
         )
 
+        const findPrincipal = yield* lookupTogether(repo.findPrincipals)
         const authenticate = Effect.fnUntraced(function* (key: string) {
-          const parsed = parseKey(key)
-          if (parsed === undefined) return yield* new InvalidApiKey()
-          const principal = yield* repo.findPrincipal(hashKey(key))
+          if (parseKey(key) === undefined) return yield* new InvalidApiKey()
+          const principal = yield* findPrincipal(key)
           if (Option.isNone(principal)) return yield* new InvalidApiKey()
           used.add(principal.value.keyId)
           return principal.value

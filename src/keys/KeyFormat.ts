@@ -16,7 +16,13 @@ const base62 = (value: bigint, length: number): string => {
   return text
 }
 
-const checksum = (text: string) => base62(BigInt(Bun.hash.crc32(text)), checksumLength)
+/** As `base62`, of a CRC32: checked with every request, so in plain numbers. */
+const checksum = (text: string): string => {
+  let digits = ""
+  for (let rest = Bun.hash.crc32(text); digits.length < checksumLength; rest = Math.floor(rest / 62))
+    digits = alphabet.charAt(rest % 62) + digits
+  return digits
+}
 
 const kinds = { sk: "secret", pk: "publishable", ak: "agent" } as const satisfies Record<string, KeyKind>
 const prefixes = { secret: "sk", publishable: "pk", agent: "ak" } as const satisfies Record<KeyKind, string>

@@ -1,5 +1,5 @@
 // The SQL of merchants and API keys.
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
@@ -12,6 +12,7 @@ import {
   type Principal,
   Uuid
 } from "../domain/Merchant.ts"
+import { hashKey } from "./KeyFormat.ts"
 
 const MerchantRow = Schema.Struct({
   merchant_id: MerchantId,
@@ -32,11 +33,22 @@ const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
 
 const PrincipalRow = Schema.Struct({
   ...MerchantRow.fields,
+  hash: Schema.Uint8Array,
   id: Uuid,
   kind: KeyKind,
   env: Env,
   permission: Permission
 })
+
+const toPrincipal = (row: typeof PrincipalRow.Type): Principal => ({
+  keyId: row.id,
+  kind: row.kind,
+  env: row.env,
+  permission: row.permission,
+  merchant: toMerchant(row)
+})
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
 const KeyRow = Schema.Struct({
   id: Uuid,
@@ -74,28 +86,27 @@ export interface NewKey {
 }
 
 // The row is this service's own and its constraints hold: types are parsed, filters not run again.
-const decodePrincipal = Schema.decodeUnknownEffect(PrincipalRow, { disableChecks: true })
+const decodePrincipals = Schema.decodeUnknownEffect(Schema.Array(PrincipalRow), { disableChecks: true })
 const decodeKeys = Schema.decodeUnknownEffect(Schema.Array(KeyRow))
 const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
 
 export const makeKeyRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  const findPrincipal = Effect.fnUntraced(function* (hash: Uint8Array) {
-    const [row] = yield* sql`
-      SELECT k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
+  /** The principals of current keys, by the key. */
+  const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+    const keyOf = new Map(keys.map((key) => [hex(hashKey(key)), key]))
+    const rows = yield* sql`
+      SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
         m.receiver_test, m.receiver_live, m.identity_audience
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
-      WHERE k.hash = ${hash} AND k.revoked_at IS NULL`
-    if (row === undefined) return Option.none<Principal>()
-    const found = yield* decodePrincipal(row)
-    return Option.some<Principal>({
-      keyId: found.id,
-      kind: found.kind,
-      env: found.env,
-      permission: found.permission,
-      merchant: toMerchant(found)
-    })
+      WHERE k.hash = ANY(${keys.map(hashKey)}::bytea[]) AND k.revoked_at IS NULL`
+    const found = new Map<string, Principal>()
+    for (const row of yield* decodePrincipals(rows)) {
+      const key = keyOf.get(hex(row.hash))
+      if (key !== undefined) found.set(key, toPrincipal(row))
+    }
+    return found
   }, Effect.orDie)
 
   const insertKey = Effect.fn("KeyRepo.insertKey")(function* (merchantId: MerchantId, key: NewKey, at: Date) {
@@ -174,7 +185,7 @@ export const makeKeyRepo = Effect.gen(function* () {
   }, Effect.orDie)
 
   return {
-    findPrincipal,
+    findPrincipals,
     insertMerchant,
     insertKey,
     replaceKey,

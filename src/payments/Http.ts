@@ -8,7 +8,7 @@ import { networks } from "../domain/Chain.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
-import type { Payment } from "../domain/Payment.ts"
+import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { RequestId } from "../http/RequestContext.ts"
 import type { PaymentAnswer, PaymentList, PaymentView, PendingAnswer } from "./Api.ts"
@@ -16,7 +16,7 @@ import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 
 /** The payment object of specification 2.1. */
-export const viewOf = (payment: Payment): typeof PaymentView.Encoded => {
+export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
   const { chainId, usdc } = networks[payment.env]
   const { reported } = payment
   return {

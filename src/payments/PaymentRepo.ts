@@ -5,7 +5,14 @@ import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import type { IntentTokenExpired } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
-import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../domain/Payment.ts"
+import type {
+  Evidence,
+  FailureReason,
+  PayerType,
+  Payment,
+  PaymentId,
+  PaymentSummary
+} from "../domain/Payment.ts"
 import { layerMemory } from "./PaymentRepoMemory.ts"
 import { layerSql } from "./PaymentRepoSql.ts"
 
@@ -124,7 +131,7 @@ export class PaymentRepo extends Context.Service<
       tenant: Tenant,
       page: Page
     ) => Effect.Effect<
-      Option.Option<{ readonly payments: ReadonlyArray<Payment>; readonly hasMore: boolean }>
+      Option.Option<{ readonly payments: ReadonlyArray<PaymentSummary>; readonly hasMore: boolean }>
     >
     /**
      * The payment as it stands, in one round trip: a pending test payment also keeps the

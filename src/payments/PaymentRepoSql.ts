@@ -9,7 +9,15 @@ import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import type { OpenPayment, Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
+import {
+  ownRows,
+  PaymentRow,
+  paymentColumns,
+  SummaryRow,
+  summaryColumns,
+  toPayment,
+  toSummary
+} from "./PaymentRow.ts"
 import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
 import { generateRefCode } from "./refCode.ts"
 
@@ -18,7 +26,7 @@ const decodeOpened = Schema.decodeUnknownEffect(
   Schema.Struct({ ...PaymentRow.fields, created: Schema.Boolean }),
   ownRows
 )
-const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
+const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
 const decodePositions = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ log_position: Schema.Int })))
 const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
@@ -27,7 +35,8 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const columns = sql.literal(paymentColumns())
-  const columnsOfP = sql.literal(paymentColumns("p."))
+  const summary = sql.literal(summaryColumns())
+  const summaryOfP = sql.literal(summaryColumns("p."))
 
   const findRow = (tenant: Tenant, id: PaymentId) => sql`
     SELECT ${columns} FROM payments
@@ -79,10 +88,10 @@ const make = Effect.gen(function* () {
   const list = Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
     const rows = yield* startingAfter === undefined
       ? sql`
-          SELECT ${columns} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
           ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
       : sql`
-          SELECT ${columnsOfP} FROM payments p, payments last
+          SELECT ${summaryOfP} FROM payments p, payments last
           WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env}
             AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}
             AND (p.created_at, p.id) < (last.created_at, last.id)
@@ -91,7 +100,7 @@ const make = Effect.gen(function* () {
       const known = yield* findRow(tenant, startingAfter)
       if (known.length === 0) return Option.none()
     }
-    const payments = (yield* decodePayments(rows.slice(0, limit))).map(toPayment)
+    const payments = (yield* decodeSummaries(rows.slice(0, limit))).map((row) => toSummary(row, tenant.env))
     return Option.some({ payments, hasMore: rows.length > limit })
   }, Effect.orDie)
 

@@ -45,6 +45,28 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(first.live.publishable).toMatch(/^pk_live_[0-9A-Za-z]{49}$/)
     }))
 
+  it("tells keys apart that are asked for at once, current ones from those that are not", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const shops = yield* Effect.forEach(["One", "Two", "Three"], (name) =>
+        keys.createMerchant({ name, receivers })
+      )
+      const [first] = shops
+      const revoked = first?.keys.live.secret ?? ""
+      const { keyId, merchant } = yield* keys.authenticate(revoked)
+      yield* keys.revokeKey(merchant.id, keyId)
+      const unknown = yield* generateKey("secret", "test")
+      const own = shops.flatMap((shop) => [shop.keys.test.secret, shop.keys.test.publishable])
+      const found = yield* Effect.forEach(
+        [...own, revoked, unknown, ...own],
+        (key) =>
+          Effect.option(Effect.map(keys.authenticate(key), (one) => `${one.merchant.name} ${one.kind}`)),
+        { concurrency: "unbounded" }
+      )
+      const names = shops.flatMap(({ merchant: { name } }) => [`${name} secret`, `${name} publishable`])
+      expect(found.map(Option.getOrNull)).toEqual([...names, null, null, ...names])
+    }))
+
   it("refuses missing, malformed, mistyped and unknown keys with one answer", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth

@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { parseAddress } from "../../src/chain/Address.ts"
 import { type Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
-import { type Evidence, type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo, type Settlement, type Tenant } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -159,7 +159,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       // Two share a millisecond, so that the order must not rest on time alone.
       for (const seconds of [1, 2, 2, 3, 4]) yield* opened(tenant, after(seconds))
       yield* opened(yield* newTenant(), after(9))
-      const pages: Array<Payment> = []
+      const pages: Array<PaymentSummary> = []
       let startingAfter: PaymentId | undefined
       for (let page = 0; page < 3; page++) {
         const { payments, hasMore } = Option.getOrThrow(yield* repo.list(tenant, { limit: 2, startingAfter }))
