@@ -9,7 +9,6 @@ import { type ApiKey, type Merchant, MerchantId, type Principal } from "../domai
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyRepo.ts"
-import { lookupTogether } from "./lookupTogether.ts"
 
 export interface NewMerchant {
   readonly name: string
@@ -67,10 +66,9 @@ export class KeyAuth extends Context.Service<
           Effect.forkScoped
         )
 
-        const findPrincipal = yield* lookupTogether(repo.findPrincipals)
         const authenticate = Effect.fnUntraced(function* (key: string) {
           if (parseKey(key) === undefined) return yield* new InvalidApiKey()
-          const principal = yield* findPrincipal(key)
+          const principal = yield* repo.findPrincipal(key)
           if (Option.isNone(principal)) return yield* new InvalidApiKey()
           used.add(principal.value.keyId)
           return principal.value

@@ -1,6 +1,7 @@
 // The SQL of merchants and API keys.
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { batched } from "../batched.ts"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
 import {
@@ -48,7 +49,8 @@ const toPrincipal = (row: typeof PrincipalRow.Type): Principal => ({
   merchant: toMerchant(row)
 })
 
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+const hex = (value: Uint8Array) => Buffer.from(value).toString("hex")
+const bytes = (value: string) => Buffer.from(value, "hex")
 
 const KeyRow = Schema.Struct({
   id: Uuid,
@@ -93,21 +95,21 @@ const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
 export const makeKeyRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  /** The principals of current keys, by the key. */
   const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
-    const keyOf = new Map(keys.map((key) => [hex(hashKey(key)), key]))
+    const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
     const rows = yield* sql`
       SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
         m.receiver_test, m.receiver_live, m.identity_audience
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
-      WHERE k.hash = ANY(${keys.map(hashKey)}::bytea[]) AND k.revoked_at IS NULL`
-    const found = new Map<string, Principal>()
-    for (const row of yield* decodePrincipals(rows)) {
-      const key = keyOf.get(hex(row.hash))
-      if (key !== undefined) found.set(key, toPrincipal(row))
-    }
-    return found
+      WHERE k.hash = ANY(${[...keyOf.keys()].map(bytes)}::bytea[]) AND k.revoked_at IS NULL`
+    const found = new Map(
+      (yield* decodePrincipals(rows)).map((row) => [keyOf.get(hex(row.hash)), toPrincipal(row)])
+    )
+    return keys.map((key) => Option.fromUndefinedOr(found.get(key)))
   }, Effect.orDie)
+
+  /** The principal of a current key: one statement for all requests of a turn. */
+  const findPrincipal = yield* batched(findPrincipals)
 
   const insertKey = Effect.fn("KeyRepo.insertKey")(function* (merchantId: MerchantId, key: NewKey, at: Date) {
     yield* sql`
@@ -185,7 +187,7 @@ export const makeKeyRepo = Effect.gen(function* () {
   }, Effect.orDie)
 
   return {
-    findPrincipals,
+    findPrincipal,
     insertMerchant,
     insertKey,
     replaceKey,

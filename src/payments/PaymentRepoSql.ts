@@ -1,13 +1,14 @@
 // PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
 // ReconcilerRepoSql.ts.
 import { Effect, Layer, Option, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { SqlClient, type SqlError } from "effect/sql"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
 import { toBytes } from "../chain/ChainBytes.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
-import type { OpenPayment, Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
+import { isUniqueViolation, makeOpenPayment } from "./openPayments.ts"
+import type { Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import {
   ownRows,
@@ -19,21 +20,13 @@ import {
   toSummary
 } from "./PaymentRow.ts"
 import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
-import { generateRefCode } from "./refCode.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
-const decodeOpened = Schema.decodeUnknownEffect(
-  Schema.Struct({ ...PaymentRow.fields, created: Schema.Boolean }),
-  ownRows
-)
 const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
 const decodePositions = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ log_position: Schema.Int })))
-const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const random = yield* SecureRandom.SecureRandom
-
   const columns = sql.literal(paymentColumns())
   const summary = sql.literal(summaryColumns())
   const summaryOfP = sql.literal(summaryColumns("p."))
@@ -45,39 +38,6 @@ const make = Effect.gen(function* () {
   const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
     const [row] = yield* findRow(tenant, id)
     return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
-  }, Effect.orDie)
-
-  const insert = Effect.fnUntraced(function* (input: OpenPayment) {
-    const refCode = yield* generateRefCode.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-    const rows = yield* sql`
-      WITH inserted AS (
-        INSERT INTO payments
-          (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
-        VALUES (${input.id}, ${input.merchantId}, ${input.env}, 'pending', ${input.amount.toString()}::numeric,
-          ${refCode}, ${input.intentUrl}, ${toBytes(input.receiver)}, ${input.payerType}, ${input.at})
-        ON CONFLICT (id) DO NOTHING
-        RETURNING ${columns}
-      )
-      SELECT ${columns}, true AS created FROM inserted
-      UNION ALL
-      SELECT ${columns}, false AS created FROM payments
-      WHERE id = ${input.id} AND NOT EXISTS (SELECT 1 FROM inserted)`
-    return rows[0]
-  })
-
-  const open = Effect.fnUntraced(function* (input: OpenPayment) {
-    const row = yield* insert(input).pipe(
-      // Another payment has the same reference code: draw again.
-      Effect.retry({ times: 5, while: isUniqueViolation }),
-      // A concurrent open of the same token committed after this statement's snapshot.
-      Effect.flatMap((found) =>
-        found === undefined
-          ? Effect.map(findRow(input, input.id), ([late]) => late && { ...late, created: false })
-          : Effect.succeed(found)
-      )
-    )
-    const { created, ...payment } = yield* decodeOpened(row)
-    return { payment: toPayment(payment), created }
   }, Effect.orDie)
 
   const openExpired = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
@@ -209,7 +169,7 @@ const make = Effect.gen(function* () {
   )
 
   return PaymentRepo.of({
-    open,
+    open: yield* makeOpenPayment,
     openExpired,
     find,
     list,
