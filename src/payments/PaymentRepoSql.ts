@@ -7,7 +7,7 @@ import { toBytes } from "../chain/ChainBytes.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
-import { isUniqueViolation, makeOpenPayment } from "./openPayments.ts"
+import { isUniqueViolation, makeOpenPayment } from "./OpeningRepoSql.ts"
 import type { Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import {
