@@ -1,115 +1,223 @@
-// How the time of a request grows with the table: 1,000, 100,000 and 1,000,000 payments over
-// 200 merchants, the same request at each size. Plans are checked for their index.
+// `bun run bench growth`: the same requests with 1,000, 100,000 and 1,000,000 payments over 200
+// merchants, each size in a database of its own, asked in turn. Then the plans that Postgres
+// chose for the largest.
 import { SQL } from "bun"
 import { Effect } from "effect"
-import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { signUp } from "../dashboard/person.ts"
+import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { explaining, indexesRead, scannedTables } from "./plans.ts"
+import { startPostgres } from "./postgres.ts"
+import { serviceEnv } from "./servers.ts"
+import { settings } from "./settings.ts"
+import { median, ratios, type Spread } from "./statistics.ts"
 
-export interface GrowthRow {
-  readonly payments: number
-  /** Median milliseconds of one request at a time. */
-  readonly retrieve: number
-  readonly list: number
-  /** Page 50, of ten a page, by cursor. */
-  readonly page50: number
+export interface GrowthResult {
+  readonly sizes: ReadonlyArray<number>
+  readonly requests: ReadonlyArray<{
+    readonly name: string
+    /** Median milliseconds of a request, one at a time: of each round, by size. */
+    readonly millis: ReadonlyArray<ReadonlyArray<number>>
+    /** To the smallest size, by size. */
+    readonly ratios: ReadonlyArray<Spread>
+    /** Indexes that the largest size's plans read, those of its workers' statements meanwhile with them. */
+    readonly indexes: ReadonlyArray<string>
+  }>
 }
 
-const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 const merchants = 200
-const sizes = [1_000, 100_000, 1_000_000] as const
+const samples = 200
+const sizes = [1_000, Math.max(1_000, settings.growth / 10), Math.max(1_000, settings.growth)]
 
-const median = (values: ReadonlyArray<number>) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+/** Tables that grow with payments, and must not be read from end to end. */
+const grown = [
+  "api_keys",
+  "payments",
+  "payment_reports",
+  "webhook_deliveries",
+  "webhook_attempts",
+  "claimed_transfers"
+]
 
-/** Fills the table up to `until` payments over all merchants, oldest first; the first 500 are the measured one's. */
-const fill = (sql: SQL, merchant: string, from: number, until: number) =>
-  sql.unsafe(`
-    INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+/** One merchant has 500 payments at least, the others share the rest; a year of them, nine in ten settled and delivered. */
+const fill = async (sql: SQL, merchantId: string, size: number) => {
+  const every = Math.floor(size / Math.max(500, size / merchants))
+  await sql.unsafe("SET session_replication_role = replica")
+  await sql.unsafe(`
+    INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+    SELECT gen_random_uuid(), 'M' || n, receiver_test, receiver_live, now()
+    FROM generate_series(1, ${merchants - 1}) AS n, merchants WHERE merchants.id = '${merchantId}'`)
+  await sql.unsafe(`
+    INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
+    SELECT gen_random_uuid(), id, 'secret', 'test', 'manage', decode(md5(id::text || n) || md5(n || name), 'hex'), 'sk_test_', 'last', now()
+    FROM merchants, generate_series(1, 4) AS n WHERE id <> '${merchantId}'`)
+  await sql.unsafe(`
+    INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at,
+      reported_at, transaction_id, payer_address, token_changes, settled_at, failed_at, failure_reason)
     SELECT gen_random_uuid(),
-      CASE WHEN n <= 500 THEN '${merchant}'::uuid ELSE all_merchants.ids[1 + n % ${merchants}] END, 'test', 'pending',
-      1000000 + n, 'PAY-' || upper(lpad(to_hex(n), 8, '0')), 'https://shop.example.com/' || n,
-      '\\x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'human', now() - interval '1 year' + n * interval '10 seconds'
-    FROM generate_series(${from + 1}, ${until}) AS n,
-      (SELECT array_agg(id ORDER BY id) AS ids FROM merchants) AS all_merchants`)
-
-const indexOf = async (sql: SQL, statement: string): Promise<string> => {
-  const rows = await sql.unsafe(`EXPLAIN (FORMAT TEXT) ${statement}`)
-  return rows.map((row: Readonly<Record<string, string>>) => row["QUERY PLAN"]).join("\n")
+      CASE WHEN n % ${every} = 0 THEN '${merchantId}'::uuid ELSE others.ids[1 + n % ${merchants - 1}] END,
+      'test', s.status, 1000000 + n, 'PAY-' || upper(lpad(to_hex(n), 8, '0')), 'https://shop.example.com/orders/' || n,
+      decode(repeat('ab', 20), 'hex'), 'human', s.at,
+      CASE s.status WHEN 'settled' THEN s.at END,
+      CASE s.status WHEN 'settled' THEN decode(md5(n::text) || md5('x' || n), 'hex') END,
+      CASE s.status WHEN 'settled' THEN decode(md5(n::text) || 'abababab', 'hex') END,
+      CASE s.status WHEN 'settled' THEN '[]'::jsonb END,
+      CASE s.status WHEN 'settled' THEN s.at END,
+      CASE s.status WHEN 'failed' THEN s.at END,
+      CASE s.status WHEN 'failed' THEN 'expired' END
+    FROM (
+      SELECT n, CASE n / ${every} % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'settled' END AS status,
+        now() - (${size} - n) * (interval '365 days' / ${size}) AS at
+      FROM generate_series(1, ${size}) AS n
+    ) s, (SELECT array_agg(id ORDER BY id) AS ids FROM merchants WHERE id <> '${merchantId}') AS others`)
+  await sql.unsafe(`
+    INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payment_id, block_number, block_hash)
+    SELECT 84532, transaction_id, 0, id, 1, transaction_id FROM payments WHERE status = 'settled'`)
+  await sql.unsafe(`
+    INSERT INTO payment_reports
+      (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at)
+    SELECT id, decode(md5(id::text) || md5('x' || id), 'hex'), receiver, decode(md5('y' || id) || md5(id::text), 'hex'),
+      '[]', created_at FROM payments WHERE status = 'pending'`)
+  await sql.unsafe(`
+    INSERT INTO webhook_deliveries
+      (id, merchant_id, env, payment_id, type, body, status, attempts, created_at, finished_at)
+    SELECT gen_random_uuid(), merchant_id, env, id, 'payment.settled', '{}', 'delivered', 1, settled_at, settled_at
+    FROM payments WHERE status = 'settled'`)
+  await sql.unsafe(`
+    INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms, response_status)
+    SELECT id, 1, created_at, 12, 200 FROM webhook_deliveries`)
+  await sql.unsafe("VACUUM ANALYZE")
 }
 
-export const measureGrowth = (databaseUrl: string, samples: number) =>
-  Effect.gen(function* () {
-    const directory = yield* temporaryDirectory
-    const env = {
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: directory,
-      BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
-      ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
-      RATE_LIMIT_PER_KEY: "1000000",
-      // Nothing that is filled in may expire while it is measured.
-      PAYMENT_EXPIRY: "9999d"
-    }
-    const cli = yield* spawnProgram(
-      ["src/cli/main.ts", "merchant", "create", "--name", "Grows", "--receiver", receiver, "--json"],
-      env
-    )
-    yield* cli.exited
-    const { keys, merchant } = JSON.parse(cli.output())
-    const sql = new SQL(databaseUrl, { max: 1 })
-    yield* Effect.addFinalizer(() => Effect.promise(() => sql.close()))
-    yield* Effect.promise(() =>
-      sql.unsafe(`
-        INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
-        SELECT gen_random_uuid(), 'M' || n, receiver_test, receiver_live, now()
-        FROM generate_series(1, ${merchants - 1}) AS n, merchants WHERE merchants.id = '${merchant.id}'`)
-    )
-    const service = yield* spawnService(env)
-    yield* untilReady(service)
-    const get = async (path: string) => {
-      const response = await fetch(`${service.baseUrl}${path}`, {
-        headers: { authorization: `Bearer ${keys.test.secret}` }
-      })
-      if (response.status !== 200) throw new Error(`${path}: ${response.status}`)
-      return response.json()
-    }
-    const timed = async (path: string) => {
-      for (let count = 0; count < samples; count++) await get(path)
-      const times: Array<number> = []
-      for (let count = 0; count < samples; count++) {
-        const start = performance.now()
-        await get(path)
-        times.push(performance.now() - start)
-      }
-      return median(times)
-    }
+interface Asked {
+  readonly name: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
 
-    const rows: Array<GrowthRow> = []
-    let filled = 0
-    for (const size of sizes) {
-      const row = yield* Effect.promise(async () => {
-        await fill(sql, merchant.id, filled, size)
-        filled = size
-        await sql.unsafe("VACUUM ANALYZE payments")
-        const page = await get("/api/v1/payments")
-        let cursor: string | undefined
-        for (let turn = 0; turn < 49; turn++) {
-          const next = await get(
-            `/api/v1/payments?limit=10${cursor === undefined ? "" : `&startingAfter=${cursor}`}`
-          )
-          cursor = next.payments.at(-1).id
-        }
-        const retrieve = await timed(`/api/v1/payments/${page.payments[0].id}`)
-        const list = await timed("/api/v1/payments")
-        const page50 = await timed(`/api/v1/payments?limit=10&startingAfter=${cursor}`)
-        return { payments: size, retrieve, list, page50 }
-      })
-      rows.push(row)
-    }
-    const plan = yield* Effect.promise(() =>
-      indexOf(
-        sql,
-        `SELECT * FROM payments WHERE merchant_id = '${merchant.id}' AND env = 'test' ORDER BY created_at DESC, id DESC LIMIT 21`
-      )
-    )
-    if (!plan.includes("payments_newest")) throw new Error(`the list does not use its index:\n${plan}`)
-    return rows
+/** A service on a filled database, and the requests that are measured. */
+const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, index: number) {
+  const url = new URL(adminUrl)
+  url.pathname = `/growth${index}`
+  yield* Effect.promise(async () => {
+    const admin = new SQL(adminUrl, { max: 1 })
+    await admin.unsafe(`CREATE DATABASE growth${index}`)
+    await admin.close()
   })
+  const directory = yield* temporaryDirectory
+  const service = yield* spawnService({ ...serviceEnv, DATABASE_URL: url.href, DATA_DIR: directory })
+  yield* untilReady(service)
+  const get = async ({ path, headers }: Pick<Asked, "path" | "headers">) => {
+    const response = await fetch(service.baseUrl + path, { headers })
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+  const asked = yield* Effect.promise(async (): Promise<ReadonlyArray<Asked>> => {
+    const person = await signUp(service.baseUrl)
+    const sql = new SQL(url.href, { max: 1 })
+    await fill(sql, person.merchantId, size)
+    await sql.close()
+    console.log(`growth ${size.toLocaleString("en")} payments are in`)
+
+    const key = { authorization: `Bearer ${person.keys.test.secret}` }
+    const session = { cookie: person.cookie, "sec-fetch-site": "same-origin" }
+    const page = (path: string) => `/dashboard/api/merchants/${person.merchantId}/test${path}`
+    let cursor = ""
+    for (let turn = 1; turn < 50; turn++) {
+      const path = `/api/v1/payments?limit=10${cursor === "" ? "" : `&startingAfter=${cursor}`}`
+      cursor = (await get({ path, headers: key })).payments.at(-1).id
+    }
+    const settled = (await get({ path: page("/payments?status=settled"), headers: session })).payments.at(-1)
+    const delivery = (await get({ path: page("/webhooks"), headers: session })).deliveries.at(-1)
+    return [
+      { name: "retrieve", path: `/api/v1/payments/${settled.id}`, headers: key },
+      { name: "list of 20", path: "/api/v1/payments", headers: key },
+      {
+        name: "page 50, of 10, by cursor",
+        path: `/api/v1/payments?limit=10&startingAfter=${cursor}`,
+        headers: key
+      },
+      { name: "dashboard: overview", path: page("/overview"), headers: session },
+      { name: "dashboard: payments", path: page("/payments"), headers: session },
+      { name: "dashboard: failed payments", path: page("/payments?status=failed"), headers: session },
+      {
+        name: "dashboard: by reference code",
+        path: page(`/payments?search=${settled.refCode}`),
+        headers: session
+      },
+      {
+        name: "dashboard: by transaction",
+        path: page(`/payments?search=${settled.reportedTransactionId}`),
+        headers: session
+      },
+      { name: "dashboard: payment", path: page(`/payments/${settled.id}`), headers: session },
+      { name: "dashboard: deliveries", path: page("/webhooks"), headers: session },
+      {
+        name: "dashboard: deliveries, next page",
+        path: page(`/webhooks?startingAfter=${delivery.id}`),
+        headers: session
+      }
+    ]
+  })
+  return { get, asked }
+})
+type World = Effect.Success<ReturnType<typeof makeWorld>>
+
+/** Of each world the median milliseconds of its request, asked in turn. */
+const round = async (worlds: ReadonlyArray<World>, index: number) => {
+  const times = worlds.map((): Array<number> => [])
+  for (let sample = 0; sample < samples; sample++) {
+    for (const [at, { get, asked }] of worlds.entries()) {
+      const request = asked[index]
+      if (request === undefined) continue
+      const start = performance.now()
+      await get(request)
+      times[at]?.push(performance.now() - start)
+    }
+  }
+  return times.map(median)
+}
+
+const measureRequest = async (worlds: ReadonlyArray<World>, index: number) => {
+  await round(worlds, index)
+  const byRound: Array<ReadonlyArray<number>> = []
+  for (let count = 0; count < settings.rounds; count++) byRound.push(await round(worlds, index))
+  const millis = sizes.map((_, size) => byRound.map((one) => one[size] ?? Number.NaN))
+  return { millis, ratios: millis.map((one) => ratios(one, millis[0] ?? [])) }
+}
+
+export const measureGrowth = Effect.gen(function* () {
+  const postgres = yield* startPostgres(explaining)
+  const worlds: Array<World> = []
+  for (const [index, size] of sizes.entries()) worlds.push(yield* makeWorld(postgres.url, size, index))
+  const largest = worlds.at(-1)
+  const measured = yield* Effect.promise(async () => {
+    const requests: Array<Omit<GrowthResult["requests"][number], "indexes">> = []
+    for (const [index, { name }] of (largest?.asked ?? []).entries()) {
+      const one = await measureRequest(worlds, index)
+      requests.push({ name, ...one })
+      const told = sizes.map((_, size) => `${median(one.millis[size] ?? []).toFixed(2)} ms`).join("  ")
+      console.log(`growth ${name.padEnd(34)} ${told}  ${one.ratios.at(-1)?.median.toFixed(2)}`)
+    }
+    return requests
+  })
+  const plansOf = yield* indexesRead(postgres, `growth${sizes.length - 1}`)
+  const result: GrowthResult = {
+    sizes,
+    requests: yield* Effect.promise(async () => {
+      const requests: Array<GrowthResult["requests"][number]> = []
+      for (const [index, one] of measured.entries()) {
+        const request = largest?.asked[index]
+        const plans = await plansOf(async () => {
+          if (largest !== undefined && request !== undefined) await largest.get(request)
+        })
+        const scanned = scannedTables(plans.text, grown)
+        if (scanned.length > 0 && settings.growth >= 100_000) {
+          throw new Error(`${one.name} reads all of ${scanned.join(", ")}:\n${plans.text}`)
+        }
+        requests.push({ ...one, indexes: plans.indexes })
+      }
+      return requests
+    })
+  }
+  return result
+})

@@ -1,15 +1,15 @@
-// The limit: bare Bun.serve and Bun.sql doing the same work as the service (key
-// lookup by hash, token signature or check, one statement) and answering the same
-// bytes. Nothing is validated that the load does not need: no server is faster.
+// The limit: bare Bun.serve and Bun.sql doing the same work as the service (key lookup by
+// hash, token signature or check, one statement) and answering the same bytes. Nothing is
+// validated that the load does not need: no server is faster.
 import { createHash, createHmac } from "node:crypto"
 import { SQL } from "bun"
+import { getAddress, recoverMessageAddress } from "viem"
 
 const env = process.env
 const sql = new SQL(env["DATABASE_URL"] ?? "", { max: 16 })
 const [kid = "", secret = ""] = (env["INTENT_TOKEN_SECRETS"] ?? "").split(":")
 const baseUrl = env["BASE_URL"] ?? ""
 const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
-const receiver = env["RECEIVER"] ?? ""
 const header = Buffer.from(JSON.stringify({ alg: "HS256", typ: "intent+jwt", kid })).toString("base64url")
 
 interface Row {
@@ -18,11 +18,25 @@ interface Row {
   amount: string
   ref_code: string
   intent_url: string
+  payer_type: string
   created_at: Date
   reported_at: Date | null
-  settled_at: Date | null
   transaction_id: Uint8Array | null
   payer_address: Uint8Array | null
+  settled_at: Date | null
+  failure_reason: string | null
+}
+
+interface Change {
+  amountAtomic: string
+  chainId: number
+  receiver: string
+  tokenAddress: string
+}
+
+interface Owner {
+  merchant_id: string
+  receiver_test: Uint8Array
 }
 
 const key = async (request: Request) => {
@@ -32,7 +46,19 @@ const key = async (request: Request) => {
     SELECT k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url, m.receiver_test, m.receiver_live,
       m.identity_audience
     FROM api_keys k JOIN merchants m ON m.id = k.merchant_id WHERE k.hash = ${hash} AND k.revoked_at IS NULL`
-  return row as { merchant_id: string } | undefined
+  return row as Owner
+}
+
+const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const
+
+const checksummed = new Map<string, string>()
+const address = (bytes: Uint8Array) => {
+  const text = hex(bytes)
+  const known = checksummed.get(text)
+  if (known !== undefined) return known
+  const made = getAddress(text)
+  checksummed.set(text, made)
+  return made
 }
 
 const usd = (digits: string) => {
@@ -41,7 +67,6 @@ const usd = (digits: string) => {
   return `${atomic / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, "")}`
 }
 
-const buyer = env["BUYER"] ?? ""
 const view = (row: Row) => ({
   id: row.id,
   amount: usd(row.amount),
@@ -52,15 +77,16 @@ const view = (row: Row) => ({
   refCode: row.ref_code,
   intentUrl: row.intent_url,
   createdAt: row.created_at.toISOString(),
-  payerType: "human",
-  ...(row.reported_at === null || row.transaction_id === null
+  payerType: row.payer_type,
+  ...(row.reported_at === null || row.transaction_id === null || row.payer_address === null
     ? {}
     : {
-        payerAddress: buyer,
+        payerAddress: address(row.payer_address),
         reportedAt: row.reported_at.toISOString(),
-        reportedTransactionId: `0x${Buffer.from(row.transaction_id).toString("hex")}`
+        reportedTransactionId: hex(row.transaction_id)
       }),
-  ...(row.settled_at === null ? {} : { settledAt: row.settled_at.toISOString(), failureReason: null }),
+  ...(row.settled_at === null ? {} : { settledAt: row.settled_at.toISOString() }),
+  ...(row.status === "pending" ? {} : { failureReason: row.failure_reason }),
   token
 })
 
@@ -79,8 +105,28 @@ const check = (jws: string) => {
   const [head, payload = "", signature] = jws.split(".")
   if (createHmac("sha256", secret).update(`${head}.${payload}`).digest("base64url") !== signature)
     throw new Error("forged")
-  return JSON.parse(Buffer.from(payload, "base64url").toString())
+  const claims = JSON.parse(Buffer.from(payload, "base64url").toString())
+  if (claims.iss !== baseUrl || claims.aud !== baseUrl || claims.exp <= Date.now() / 1000)
+    throw new Error("stale")
+  return claims
 }
+
+/** The address that a DID token proves. */
+const buyer = async (didToken: string) => {
+  const [proof, claim] = JSON.parse(Buffer.from(didToken, "base64").toString())
+  const { iss, ext, nbf, aud } = JSON.parse(claim)
+  const now = Date.now() / 1000
+  const recovered = await recoverMessageAddress({ message: claim, signature: proof })
+  if (ext <= now || nbf > now + 300 || aud !== baseUrl || iss.slice(9) !== recovered)
+    throw new Error("not proven")
+  return recovered
+}
+
+const canonical = (changes: ReadonlyArray<Change>) =>
+  changes
+    .map((one) => `${one.chainId} ${one.tokenAddress} ${one.receiver} ${one.amountAtomic}`.toLowerCase())
+    .sort()
+    .join("\n")
 
 const refCode = () => `PAY-${Math.random().toString(36).slice(2, 10).toUpperCase().padEnd(8, "0")}`
 
@@ -88,12 +134,13 @@ Bun.serve({
   port: Number(env["PORT"]),
   hostname: "127.0.0.1",
   routes: {
-    "/healthz": new Response("ok"),
+    "/readyz": new Response("ok"),
     "/api/v1/payment-intents": {
       POST: async (request) => {
         const owner = await key(request)
         const body = (await request.json()) as { amount: string; intentUrl: string }
         const iat = Math.floor(Date.now() / 1000)
+        const receiver = address(owner.receiver_test)
         const intent = {
           amount: usd((BigInt(body.amount.replace(".", "")) * 10_000n).toString()),
           currency: "USD",
@@ -102,17 +149,17 @@ Bun.serve({
           token
         }
         const claims = {
-          iss: baseUrl,
-          aud: baseUrl,
           jti: Bun.randomUUIDv7(),
-          iat,
-          exp: iat + 300,
           amount: intent.amount,
           intentUrl: body.intentUrl,
-          merchant: owner?.merchant_id,
+          merchant: owner.merchant_id,
           env: "test",
           receiver,
-          token
+          token,
+          iss: baseUrl,
+          aud: baseUrl,
+          iat,
+          exp: iat + 300
         }
         return json({ intent, intentToken: sign(claims) }, 201)
       }
@@ -121,7 +168,9 @@ Bun.serve({
       GET: async (request) => {
         const owner = await key(request)
         const rows = (await sql`
-          SELECT * FROM payments WHERE merchant_id = ${owner?.merchant_id} AND env = 'test'
+          SELECT id, status, amount, ref_code, intent_url, payer_type, created_at, reported_at, transaction_id,
+            payer_address, settled_at, failure_reason
+          FROM payments WHERE merchant_id = ${owner.merchant_id} AND env = 'test'
           ORDER BY created_at DESC, id DESC LIMIT 21`) as Array<Row>
         return json({ payments: rows.slice(0, 20).map(view), hasMore: rows.length > 20 })
       },
@@ -129,19 +178,19 @@ Bun.serve({
         const owner = await key(request)
         const { intentToken } = (await request.json()) as { intentToken: string }
         const claims = check(intentToken)
+        if (claims.merchant !== owner.merchant_id) return json({}, 403)
         const atomic = (BigInt(claims.amount.replace(".", "")) * 10_000n).toString()
-        const rows = (await sql`
+        const [row] = (await sql`
           WITH inserted AS (
             INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
-            VALUES (${claims.jti}, ${owner?.merchant_id}, 'test', 'pending', ${atomic}::numeric, ${refCode()}, ${claims.intentUrl},
-              ${Buffer.from(receiver.slice(2), "hex")}, 'human', ${new Date()})
+            VALUES (${claims.jti}, ${claims.merchant}, 'test', 'pending', ${atomic}::numeric, ${refCode()}, ${claims.intentUrl},
+              ${Buffer.from(claims.receiver.slice(2), "hex")}, 'human', ${new Date()})
             ON CONFLICT (id) DO NOTHING RETURNING *
           )
           SELECT *, true AS created FROM inserted
           UNION ALL SELECT *, false AS created FROM payments WHERE id = ${claims.jti} AND NOT EXISTS (SELECT 1 FROM inserted)`) as Array<
           Row & { created: boolean }
         >
-        const [row] = rows
         return row === undefined ? json({}, 500) : json({ payment: view(row) }, row.created ? 201 : 200)
       }
     },
@@ -149,8 +198,32 @@ Bun.serve({
       GET: async (request) => {
         const owner = await key(request)
         const [row] = (await sql`
-          SELECT * FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner?.merchant_id} AND env = 'test'`) as Array<Row>
+          SELECT id, status, amount, ref_code, intent_url, payer_type, created_at, reported_at, transaction_id,
+            payer_address, settled_at, failure_reason
+          FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner.merchant_id} AND env = 'test'`) as Array<Row>
         return row === undefined ? json({}, 404) : json({ payment: view(row) })
+      },
+      PATCH: async (request) => {
+        const owner = await key(request)
+        const body = (await request.json()) as {
+          buyerDidToken: string
+          transactionId: string
+          tokenChanges: ReadonlyArray<Change>
+        }
+        const payer = await buyer(body.buyerDidToken)
+        const [row] = (await sql`
+          SELECT id, status, amount, ref_code, intent_url, payer_type, created_at, reported_at, transaction_id,
+            payer_address, settled_at, failure_reason, token_changes
+          FROM payments WHERE id = ${request.params.id} AND merchant_id = ${owner.merchant_id} AND env = 'test'`) as Array<
+          Row & { token_changes: ReadonlyArray<Change> | null }
+        >
+        if (row?.transaction_id == null || row.payer_address === null || row.token_changes === null)
+          return json({}, 404)
+        const same =
+          hex(row.transaction_id) === body.transactionId &&
+          address(row.payer_address) === payer &&
+          canonical(row.token_changes) === canonical(body.tokenChanges)
+        return same ? json({ payment: view(row) }) : json({}, 409)
       }
     }
   }

@@ -7,16 +7,22 @@ import { temporaryDirectory } from "../support/process.ts"
 
 const root = "/usr/lib/postgresql"
 
-/** The url of a fresh, empty database; stopped with the scope. As root it runs under the user postgres. */
-export const startPostgres = Effect.gen(function* () {
-  const directory = yield* temporaryDirectory
-  const port = yield* freePort(0)
+const newestVersion = () => {
   const version = readdirSync(root)
     .sort((a, b) => Number(a) - Number(b))
     .at(-1)
-  if (version === undefined)
-    return yield* Effect.die(new Error("no Postgres is installed: apt-get install postgresql"))
-  const bin = join(root, version, "bin")
+  if (version === undefined) throw new Error("no Postgres is installed: apt-get install postgresql")
+  return version
+}
+
+/** Such as `Postgres 17`. */
+export const postgresVersion = () => `Postgres ${newestVersion()}`
+
+/** A fresh cluster with an empty database; stopped with the scope. As root it runs under the user postgres. */
+export const startPostgres = Effect.fnUntraced(function* (settings: ReadonlyArray<string> = []) {
+  const directory = yield* temporaryDirectory
+  const port = yield* freePort(0)
+  const bin = join(root, newestVersion(), "bin")
   const data = join(directory, "data")
   const as = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : []
   const run = (...args: ReadonlyArray<string>) => {
@@ -35,11 +41,14 @@ export const startPostgres = Effect.gen(function* () {
         "-l",
         join(directory, "log"),
         "-o",
-        `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=200`,
+        `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=200${settings.map((one) => ` -c ${one}`).join("")}`,
         "start"
       )
     }),
     () => Effect.sync(() => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop"))
   )
-  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, version: `Postgres ${version}` }
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    logFile: join(directory, "log")
+  }
 })

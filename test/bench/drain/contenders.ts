@@ -1,0 +1,185 @@
+// Who drains: the service's own worker, a graphile-worker, a pg-boss. Each has a database of
+// its own on one Postgres, with the service's tables.
+import { SQL } from "bun"
+import { Effect, type Scope } from "effect"
+import { PgBoss } from "pg-boss"
+import {
+  type RunningProcess,
+  spawnProgram,
+  spawnService,
+  temporaryDirectory,
+  untilReady
+} from "../../support/process.ts"
+import { receiver } from "../dataset.ts"
+import type { Receiver } from "../receiving.ts"
+import { serviceEnv } from "../servers.ts"
+import type { DeliveryJob } from "./deliver.ts"
+import { candidates as graphileCandidates } from "./graphileWorker.ts"
+import { candidates as pgBossCandidates, queue } from "./pgBoss.ts"
+
+export type ContenderName = "service" | "graphile-worker" | "pg-boss"
+
+export interface Contender {
+  readonly name: ContenderName
+  readonly sql: SQL
+  readonly endpointId: string
+  readonly merchantId: string
+  /** What it is tried with before the best is measured. */
+  readonly candidates: ReadonlyArray<object>
+  /** A worker in a process of its own, ready, gone with the scope. */
+  readonly start: (settings: object) => Effect.Effect<{ readonly pid: number }, never, Scope.Scope>
+  /** Queues jobs for deliveries that are in the table. */
+  readonly enqueue: (jobs: ReadonlyArray<DeliveryJob>) => Promise<void>
+  /** Whether nothing waits or runs. */
+  readonly idle: () => Promise<boolean>
+}
+
+const untilSaid = (child: RunningProcess, word: string) =>
+  Effect.promise(async () => {
+    for (let tries = 0; tries < 1_000 && !child.output().includes(word); tries++) await Bun.sleep(20)
+    if (!child.output().includes(word)) throw new Error(child.output())
+    return { pid: child.pid }
+  })
+
+/** A database with the service's tables and a merchant. */
+const makeDatabase = Effect.fnUntraced(function* (adminUrl: string, name: string) {
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  const directory = yield* temporaryDirectory
+  const sql = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const admin = new SQL(adminUrl, { max: 1 })
+      await admin.unsafe(`CREATE DATABASE ${name}`)
+      await admin.close()
+      return new SQL(url.href, { max: 1 })
+    }),
+    (client) => Effect.promise(() => client.close())
+  )
+  const env = { ...serviceEnv, DATABASE_URL: url.href, DATA_DIR: directory }
+  const cli = yield* spawnProgram(
+    ["src/cli/main.ts", "merchant", "create", "--name", "Bench", "--receiver", receiver, "--json"],
+    env
+  )
+  yield* cli.exited
+  const { keys, merchant } = JSON.parse(cli.output())
+  return { url: url.href, sql, env, secret: String(keys.test.secret), merchantId: String(merchant.id) }
+})
+
+const open = async (sql: SQL) => {
+  const [row] = await sql`SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE due_at IS NOT NULL) AS open`
+  return Boolean(row.open)
+}
+
+const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
+  const { sql, env, secret, merchantId } = yield* makeDatabase(adminUrl, "service")
+  const settings = { ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${to.port}` }
+  const start = Effect.gen(function* () {
+    const service = yield* spawnService(settings)
+    yield* untilReady(service)
+    return service
+  })
+  const endpointId = yield* Effect.scoped(
+    Effect.flatMap(start, ({ baseUrl }) =>
+      Effect.promise(async () => {
+        const response = await fetch(`${baseUrl}/api/v1/webhook-endpoint`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+          body: JSON.stringify({ url: to.hook })
+        })
+        if (response.status !== 201) throw new Error(await response.text())
+        const [row] = await sql`SELECT id FROM webhook_endpoints`
+        return String(row.id)
+      })
+    )
+  )
+  const contender: Contender = {
+    name: "service",
+    sql,
+    endpointId,
+    merchantId,
+    candidates: [{}],
+    start: () => start,
+    enqueue: async () => {},
+    idle: async () => !(await open(sql))
+  }
+  return contender
+})
+
+/** The endpoint's row, for deliveries to refer to; the url and the secret are in the jobs. */
+const insertEndpoint = async (sql: SQL, merchantId: string, url: string) => {
+  const [row] = await sql`
+    INSERT INTO webhook_endpoints
+      (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
+    VALUES (gen_random_uuid(), ${merchantId}, 'test', ${url}, 'bench', '', 'last', now(), now()) RETURNING id`
+  return String(row.id)
+}
+
+const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
+  const { sql, url, merchantId } = yield* makeDatabase(adminUrl, "graphile")
+  const endpointId = yield* Effect.promise(() => insertEndpoint(sql, merchantId, to.hook))
+  const contender: Contender = {
+    name: "graphile-worker",
+    sql,
+    endpointId,
+    merchantId,
+    candidates: graphileCandidates,
+    start: (settings) =>
+      Effect.flatMap(
+        spawnProgram(["test/bench/drain/graphileWorker.ts", JSON.stringify(settings)], { DATABASE_URL: url }),
+        (child) => untilSaid(child, "ready")
+      ),
+    enqueue: async (jobs) => {
+      await sql`
+        SELECT count(*) FROM graphile_worker.add_jobs((
+          SELECT array_agg(('deliver', payload, NULL, NULL, NULL, NULL, NULL, NULL)::graphile_worker.job_spec)
+          FROM json_array_elements(${JSON.stringify(jobs)}::text::json) AS payload))`
+    },
+    idle: async () => {
+      const [row] = await sql`SELECT EXISTS (SELECT 1 FROM graphile_worker._private_jobs) AS jobs`
+      return !row.jobs && !(await open(sql))
+    }
+  }
+  return contender
+})
+
+const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
+  const { sql, url, merchantId } = yield* makeDatabase(adminUrl, "pgboss")
+  const endpointId = yield* Effect.promise(() => insertEndpoint(sql, merchantId, to.hook))
+  const boss = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const made = new PgBoss({ connectionString: url, max: 1, supervise: false, schedule: false })
+      made.on("error", (error) => console.error(error))
+      await made.start()
+      await made.createQueue(queue)
+      return made
+    }),
+    (made) => Effect.promise(() => made.stop({ graceful: false }))
+  )
+  const contender: Contender = {
+    name: "pg-boss",
+    sql,
+    endpointId,
+    merchantId,
+    candidates: pgBossCandidates,
+    start: (settings) =>
+      Effect.flatMap(
+        spawnProgram(["test/bench/drain/pgBoss.ts", JSON.stringify(settings)], { DATABASE_URL: url }),
+        (child) => untilSaid(child, "ready")
+      ),
+    enqueue: async (jobs) => {
+      await sql`DELETE FROM pgboss.job`
+      await boss.insert(
+        queue,
+        jobs.map((data) => ({ data }))
+      )
+    },
+    idle: async () => {
+      const [row] = await sql`SELECT EXISTS (SELECT 1 FROM pgboss.job WHERE state < 'completed') AS jobs`
+      return !row.jobs && !(await open(sql))
+    }
+  }
+  return contender
+})
+
+export const makeContenders = (adminUrl: string, to: Receiver) =>
+  Effect.all([makeService(adminUrl, to), makeGraphile(adminUrl, to), makePgBoss(adminUrl, to)])

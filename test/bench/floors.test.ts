@@ -1,0 +1,89 @@
+// Which results are below the floors.
+import { describe, expect, test } from "bun:test"
+import { judge, type Results } from "./floors.ts"
+import { type LoadName, loadNames } from "./loads.ts"
+
+const sample = (perSecond: number) => ({ perSecond, p50: 1, p99: 2 })
+const load = (name: LoadName, service: number, limit: number, peer: number) => ({
+  name,
+  samples: {
+    service: [sample(service)],
+    limit: [sample(limit)],
+    peer: [sample(peer)],
+    embedded: [sample(1)]
+  },
+  peakMegabytes: { service: 150, limit: 1, peer: 1, embedded: 900 }
+})
+const http = (service: number): NonNullable<Results["http"]> => ({
+  rounds: 1,
+  seconds: 1,
+  connections: 1,
+  idleMegabytes: { service: 1, limit: 1, peer: 1, embedded: 1 },
+  loads: loadNames.map((name) => load(name, service, 100, 50))
+})
+const spread = (value: number) => ({ min: value, median: value, max: value })
+
+const below = (results: Results) =>
+  judge(results)
+    .filter(({ met }) => !met)
+    .map(({ what }) => what)
+
+describe("floors", () => {
+  test("are asked of the parts that ran alone", () => {
+    expect(judge({})).toEqual([])
+    expect(
+      judge({
+        pipeline: { payments: 1, reportToSettled: { p50: 1, p99: 1 }, settledToFirstByte: { p50: 1, p99: 1 } }
+      }).length
+    ).toBe(2)
+  })
+
+  test("a rate at its floor is met, below it is not", () => {
+    expect(below({ http: http(50) })).toEqual([])
+    expect(below({ http: http(49) })).toEqual([
+      "create intent, of the peer",
+      "retrieve, of the peer",
+      "list of 20, of the peer",
+      "open payment, of the peer"
+    ])
+    expect(below({ http: http(39) }).length).toBe(8)
+  })
+
+  test("a time above its floor is not met, nor is what is no number", () => {
+    const startup = (seconds: number): NonNullable<Results["startup"]> => ({
+      starts: 1,
+      postgres: { seconds: spread(seconds), idleMegabytes: 1 },
+      embedded: { seconds: spread(2), idleMegabytes: 1 },
+      demoSeconds: spread(1)
+    })
+    expect(below({ startup: startup(1) })).toEqual([])
+    expect(below({ startup: startup(1.01) })).toEqual(["start on Postgres"])
+    expect(below({ startup: startup(Number.NaN) })).toEqual(["start on Postgres"])
+  })
+
+  test("a drain is as fast as each of the queues, in its own rounds", () => {
+    const contender = (name: "service" | "graphile-worker" | "pg-boss", ...perSecond: Array<number>) => ({
+      name,
+      settings: {},
+      perSecond,
+      peakMegabytes: 1
+    })
+    const contenders = [
+      contender("service", 10, 20, 30),
+      contender("graphile-worker", 10, 30, 20),
+      contender("pg-boss", 11, 21, 31)
+    ]
+    expect(below({ drain: { deliveries: 1, contenders } })).toEqual(["drain, of pg-boss"])
+  })
+
+  test("growth is judged by the largest table", () => {
+    const request = (name: string, ratio: number) => ({
+      name,
+      millis: [],
+      ratios: [spread(1), spread(2), spread(ratio)],
+      indexes: []
+    })
+    const requests = [request("retrieve", 1.3), request("list of 20", 1.4), request("dashboard: overview", 9)]
+    expect(below({ growth: { sizes: [], requests } })).toEqual(["list of 20, growth of its time"])
+  })
+})

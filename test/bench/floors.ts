@@ -1,0 +1,118 @@
+// The floors below which `--check` fails, and the aims beside them.
+import type { DrainResult } from "./drain/measureDrain.ts"
+import type { GrowthResult } from "./growth.ts"
+import { type HttpResult, rateRatios } from "./http.ts"
+import type { PipelineResult } from "./pipeline.ts"
+import type { StartupResult } from "./startup.ts"
+import { ratios } from "./statistics.ts"
+
+/** What a run measured; a run of some parts has those. */
+export interface Results {
+  readonly http?: HttpResult
+  readonly drain?: DrainResult
+  readonly pipeline?: PipelineResult
+  readonly startup?: StartupResult
+  readonly growth?: GrowthResult
+}
+
+export interface Judged {
+  readonly what: string
+  readonly measured: number
+  readonly floor: number
+  readonly aim: number
+  readonly unit: string
+  readonly met: boolean
+}
+
+type Rule = Omit<Judged, "met">
+
+const atLeast = (rule: Rule): Judged => ({ ...rule, met: rule.measured >= rule.floor })
+const atMost = (rule: Rule): Judged => ({ ...rule, met: rule.measured <= rule.floor })
+
+const judgeHttp = (http: HttpResult): ReadonlyArray<Judged> => [
+  ...http.loads
+    // Nearly all of a replayed report is viem's recovery of the signature, the same in all.
+    .filter(({ name }) => name !== "report, replayed")
+    .flatMap((load) => [
+      atLeast({
+        what: `${load.name}, of the limit`,
+        measured: rateRatios(load, "service", "limit").median,
+        floor: 0.4,
+        aim: 0.6,
+        unit: ""
+      }),
+      atLeast({
+        what: `${load.name}, of the peer`,
+        measured: rateRatios(load, "service", "peer").median,
+        floor: 1,
+        aim: 1.5,
+        unit: ""
+      })
+    ]),
+  atMost({
+    what: "memory under load",
+    measured: Math.max(...http.loads.map(({ peakMegabytes }) => peakMegabytes.service)),
+    floor: 200,
+    aim: 120,
+    unit: "MB"
+  })
+]
+
+const judgeGrowth = ({ requests }: GrowthResult): ReadonlyArray<Judged> =>
+  requests
+    .filter(({ name }) => name === "retrieve" || name === "list of 20")
+    .map((request) =>
+      atMost({
+        what: `${request.name}, growth of its time`,
+        measured: request.ratios.at(-1)?.median ?? Number.NaN,
+        floor: 1.3,
+        aim: 1.1,
+        unit: ""
+      })
+    )
+
+const judgePipeline = ({ settledToFirstByte }: PipelineResult): ReadonlyArray<Judged> => [
+  atMost({
+    what: "settlement to first byte, p50",
+    measured: settledToFirstByte.p50,
+    floor: 50,
+    aim: 15,
+    unit: "ms"
+  }),
+  atMost({
+    what: "settlement to first byte, p99",
+    measured: settledToFirstByte.p99,
+    floor: 250,
+    aim: 80,
+    unit: "ms"
+  })
+]
+
+const judgeDrain = ({ contenders }: DrainResult): ReadonlyArray<Judged> => {
+  const own = contenders.find(({ name }) => name === "service")?.perSecond ?? []
+  return contenders
+    .filter(({ name }) => name !== "service")
+    .map(({ name, perSecond }) =>
+      atLeast({
+        what: `drain, of ${name}`,
+        measured: ratios(own, perSecond).median,
+        floor: 1,
+        aim: 2,
+        unit: ""
+      })
+    )
+}
+
+const judgeStartup = ({ postgres, embedded }: StartupResult): ReadonlyArray<Judged> => [
+  atMost({ what: "start on Postgres", measured: postgres.seconds.median, floor: 1, aim: 0.3, unit: "s" }),
+  atMost({ what: "start on PGlite", measured: embedded.seconds.median, floor: 2, aim: 1, unit: "s" })
+]
+
+/** Each floor of what was measured. What is not a number is not met. */
+export const judge = (results: Results): ReadonlyArray<Judged> => [
+  ...(results.http === undefined ? [] : judgeHttp(results.http)),
+  ...(results.drain === undefined ? [] : judgeDrain(results.drain)),
+  ...(results.pipeline === undefined ? [] : judgePipeline(results.pipeline)),
+  ...(results.startup === undefined ? [] : judgeStartup(results.startup)),
+  ...(results.growth === undefined ? [] : judgeGrowth(results.growth))
+]

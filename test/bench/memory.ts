@@ -1,0 +1,27 @@
+// Resident memory of processes, as Linux tells it.
+import { readFileSync } from "node:fs"
+
+/** Megabytes resident now; NaN once the process is gone. */
+export const megabytesOf = (pid: number): number => {
+  try {
+    return (
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024
+    )
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Samples a process every 100 ms; `stop` answers the most that it held. */
+export const watchMemory = (pid: number): { readonly stop: () => number } => {
+  let peak = megabytesOf(pid)
+  const timer = setInterval(() => {
+    peak = Math.max(peak, megabytesOf(pid))
+  }, 100)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return Math.max(peak, megabytesOf(pid))
+    }
+  }
+}

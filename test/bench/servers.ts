@@ -1,0 +1,63 @@
+// The servers under the same load: the service on Postgres and on its embedded PGlite, the
+// limit and the peer. Each is a process of its own.
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+import { spawnProgram, untilReady } from "../support/process.ts"
+
+export const serverNames = ["service", "limit", "peer", "embedded"] as const
+export type ServerName = (typeof serverNames)[number]
+
+const programs: Readonly<Record<ServerName, string>> = {
+  service: "src/main.ts",
+  embedded: "src/main.ts",
+  limit: "test/bench/limit.ts",
+  peer: "test/bench/peer.ts"
+}
+
+export interface Server {
+  readonly name: ServerName
+  readonly url: string
+  readonly pid: number
+}
+
+/** What intent tokens and DID tokens name, the same for all. */
+export const baseUrl = "http://localhost:8787"
+export const tokenSecret = "b".repeat(40)
+
+/** Nothing that is filled in expires, no limit is met, no chain answers. */
+export const serviceEnv = {
+  BASE_URL: baseUrl,
+  INTENT_TOKEN_SECRETS: `bench:${tokenSecret}`,
+  ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString("base64")}`,
+  BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+  ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+  RATE_LIMIT_PER_KEY: "1000000",
+  PAYMENT_EXPIRY: "9999d"
+}
+
+/** Where a server keeps its files, in a directory of the run. */
+export const dataDirOf = (directory: string, name: ServerName) => {
+  const path = join(directory, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+/** Starts one on databases that are filled; it answers when this returns. */
+export const startServer = Effect.fnUntraced(function* (
+  name: ServerName,
+  options: { readonly databaseUrl: string; readonly directory: string }
+) {
+  const port = yield* freePort(0)
+  const child = yield* spawnProgram([programs[name]], {
+    ...serviceEnv,
+    ...(name === "embedded" ? {} : { DATABASE_URL: options.databaseUrl }),
+    DATA_DIR: dataDirOf(options.directory, name),
+    PORT: String(port),
+    HOST: "127.0.0.1"
+  })
+  const server: Server = { name, url: `http://127.0.0.1:${port}`, pid: child.pid }
+  yield* untilReady({ baseUrl: server.url, output: child.output })
+  return server
+})

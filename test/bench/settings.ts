@@ -1,0 +1,19 @@
+// What a run measures with. The defaults are those of published results; smaller numbers try a change.
+const count = (name: string, fallback: number) => {
+  const value = Number(process.env[name] ?? fallback)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name}: wants an integer from 1`)
+  return value
+}
+
+export const settings = {
+  /** Timed rounds of every comparison, after one that is not counted. */
+  rounds: count("BENCH_ROUNDS", 3),
+  /** Seconds of load on one server in one round. */
+  seconds: count("BENCH_SECONDS", 3),
+  /** Due deliveries that a drain sends. */
+  drain: count("BENCH_DRAIN", 10_000),
+  /** Payments reported and settled at 50 a second. */
+  payments: count("BENCH_PAYMENTS", 500),
+  /** The largest table of the growth, 1,000 at least. */
+  growth: count("BENCH_GROWTH", 1_000_000)
+}
