@@ -1,5 +1,5 @@
 // `bun run bench [part …]`: measures the named parts, or all. `--check` fails below the floors;
-// `--publish`, of a whole run, writes results.json and the README's tables.
+// `--publish`, of a whole run, writes results.data.json and the README's tables.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, type Scope } from "effect"
@@ -55,7 +55,7 @@ mkdirSync("bench-results", { recursive: true })
 writeFileSync(file, written)
 console.log(`\nRaw results: ${file}`)
 if (words.includes("--publish")) {
-  writeFileSync("test/bench/results.json", written)
+  writeFileSync("test/bench/results.data.json", written)
   writeFileSync("README.md", replaceSection(readFileSync("README.md", "utf8"), tables))
 }
 process.exit(words.includes("--check") && judged.some(({ met }) => !met) ? 1 : 0)
