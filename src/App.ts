@@ -236,6 +236,8 @@ export const layerServer = (options: {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 30,
     gracefulShutdownTimeout: "12 seconds",
+    // What a buyer has reported is settled though the page is closed; and no signal is made for each request.
+    interruptOnAbort: false,
     serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: pathsWithDashboard })
   })
 
