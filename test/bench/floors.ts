@@ -31,7 +31,7 @@ const atMost = (rule: Rule): Judged => ({ ...rule, met: rule.measured <= rule.fl
 
 const judgeHttp = (http: HttpResult): ReadonlyArray<Judged> => [
   ...http.loads
-    // Nearly all of a replayed report is viem's recovery of the signature, the same in all.
+    // It has no floor: most of it is the recovery of a signature, the same library's in all.
     .filter(({ name }) => name !== "report, replayed")
     .flatMap((load) => [
       atLeast({

@@ -115,6 +115,9 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     const person = await signUp(service.baseUrl)
     const sql = new SQL(url.href, { max: 1 })
     await fill(sql, person.merchantId, size)
+    const [middle] = await sql`
+      SELECT id FROM payments WHERE merchant_id = ${person.merchantId} ORDER BY created_at DESC
+      LIMIT 1 OFFSET (SELECT count(*) / 2 FROM payments WHERE merchant_id = ${person.merchantId})`
     await sql.close()
     console.log(`growth ${size.toLocaleString("en")} payments are in`)
 
@@ -134,6 +137,11 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
       {
         name: "page 50, of 10, by cursor",
         path: `/api/v1/payments?limit=10&startingAfter=${cursor}`,
+        headers: key
+      },
+      {
+        name: "page in the middle, by cursor",
+        path: `/api/v1/payments?startingAfter=${middle.id}`,
         headers: key
       },
       { name: "dashboard: overview", path: page("/overview"), headers: session },
