@@ -33,9 +33,13 @@ export class Attempts extends Context.Service<
   {
     /**
      * Sends and records; answers whether the receiver accepted. Sends nothing where what is left of the
-     * lease is shorter than an attempt may take: whoever holds the next claim does.
+     * lease is shorter than an attempt may take: whoever holds the next claim does. `onAnswer` runs when
+     * the receiver has answered or failed to, before that is recorded.
      */
-    readonly make: (claimed: ClaimedDelivery) => Effect.Effect<boolean>
+    readonly make: (
+      claimed: ClaimedDelivery,
+      onAnswer?: (accepted: boolean) => Effect.Effect<void>
+    ) => Effect.Effect<boolean>
   }
 >()("quittance/webhooks/Attempts") {
   static readonly layer: Layer.Layer<
@@ -125,10 +129,12 @@ export class Attempts extends Context.Service<
             onSome: (one) => new Date(at.getTime() + Duration.toMillis(one))
           })
         })
-        return ok
       })
 
-      const make = Effect.fnUntraced(function* (claimed: ClaimedDelivery) {
+      const make = Effect.fnUntraced(function* (
+        claimed: ClaimedDelivery,
+        onAnswer: (accepted: boolean) => Effect.Effect<void>
+      ) {
         const now = yield* DateTime.nowAsDate
         if (claimed.interruptions >= maxInterruptions) {
           yield* record({
@@ -155,16 +161,23 @@ export class Attempts extends Context.Service<
           body: claimed.body,
           secret: yield* secrets.open(secret, endpointId)
         })
-        return yield* recordOutcome(claimed, outcome)
+        const accepted = outcome._tag === "Answered" && outcome.ok
+        yield* onAnswer(accepted)
+        yield* recordOutcome(claimed, outcome)
+        return accepted
       })
 
       return Attempts.of({
-        make: (claimed) =>
-          make(claimed).pipe(
-            Effect.withSpan("webhook attempt", {
-              kind: "producer",
-              attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
-            }),
+        make: (claimed, onAnswer = () => Effect.void) =>
+          make(claimed, onAnswer).pipe(
+            Effect.withSpan(
+              "webhook attempt",
+              {
+                kind: "producer",
+                attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
+              },
+              { captureStackTrace: false }
+            ),
             // The lease runs out and the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),

@@ -3,8 +3,9 @@
 // the address it was dialled to.
 import { Clock, Effect, Latch, type Scope } from "effect"
 import type { EgressConnection } from "./EgressConnection.ts"
+import { maxWindow } from "./EndpointPacing.ts"
 
-const maxIdlePerOrigin = 64
+const maxIdlePerOrigin = maxWindow
 const maxIdle = 512
 const distrustMillis = 600_000
 const maxDistrusted = 10_000

@@ -32,23 +32,25 @@ const make = Effect.gen(function* () {
       pacing.enter(endpointId)
       const attempt = Effect.gen(function* () {
         const started = yield* Clock.currentTimeMillis
-        yield* attempts.make(claimed).pipe(
-          Effect.onExit((exit) =>
-            Effect.map(Clock.currentTimeMillis, (now) => {
-              running.delete(claimed.claimId + claimed.id)
-              pacing.leave(endpointId, {
-                ok: Exit.isSuccess(exit) && exit.value,
-                durationMs: now - started
-              })
-            })
-          )
+        let left = false
+        /** The endpoint has room again once it has answered; recording the answer takes none of it. */
+        const leave = Effect.fnUntraced(function* (ok: boolean) {
+          if (left) return
+          left = true
+          const durationMs = (yield* Clock.currentTimeMillis) - started
+          if (pacing.leave(endpointId, { ok, durationMs })) yield* wake.nudge
+        })
+        yield* attempts.make(claimed, leave).pipe(
+          Effect.onExit((exit) => {
+            running.delete(claimed.claimId + claimed.id)
+            return leave(Exit.isSuccess(exit) && exit.value)
+          })
         )
-        yield* wake.nudge
       })
       return FiberSet.run(fibers, attempt)
     })
 
-  /** Claims and starts what is due; true when there may be more at once. */
+  /** Claims and starts what is due and has room; true where the limit left some. */
   const claimSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopping()) return false
@@ -65,7 +67,7 @@ const make = Effect.gen(function* () {
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))
     yield* Effect.forEach(claimed, start, { discard: true })
-    return claimed.length > 0
+    return claimed.length >= limit
   })
 
   // A claim that has begun is finished apart from the loop, so that a stop gives back what it took.

@@ -86,6 +86,7 @@ export const makeAttempt = (
     if (!/^[\x21-\x7e]+$/.test(request.id)) return Effect.die(new TypeError("delivery id is not header-safe"))
     let abandon = (): void => {}
     const attempt = Effect.gen(function* () {
+      const started = yield* Clock.monotonicTimeNanos
       const checked = checkWebhookUrl(request.url, policy)
       if (Result.isFailure(checked)) return yield* Effect.fail("blocked" as const)
       const { url, allowed } = checked.success
@@ -104,11 +105,14 @@ export const makeAttempt = (
       const signable = { id: request.id, timestamp: Math.floor(now / 1000), body: request.body }
       const head = requestHeadOf(url, signatureHeaders(signable, request.secret), request.body)
       onHead(head)
+      // Resolving and connecting have budgets of their own, which end no later.
+      const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6
+      const left = Math.max(1, policy.budgets.totalMillis - elapsed)
       const response = yield* connection
-        .exchange(requestBytes(head, request.body), policy.budgets)
+        .exchange(requestBytes(head, request.body), policy.budgets, left)
         .pipe(
-          Effect.tapError(() =>
-            pooled === undefined
+          Effect.tapError((failure) =>
+            pooled === undefined || failure === "timeout"
               ? Effect.void
               : Effect.map(Clock.currentTimeMillis, (at) => pool.distrust(origin, at))
           )

@@ -55,16 +55,25 @@ export class EgressConnection {
 
   /**
    * Writes one request and reads its response. Fails with `response` when the peer closes early or does not
-   * speak HTTP/1.1 within the budgets. The connection is closed unless it can carry another request.
+   * speak HTTP/1.1 within the budgets, with `timeout` when it takes longer than `timeoutMillis`. The
+   * connection is closed unless it can carry another request.
    */
-  exchange(request: Buffer, budgets: EgressBudgets): Effect.Effect<ResponseReader, "response"> {
+  exchange(
+    request: Buffer,
+    budgets: EgressBudgets,
+    timeoutMillis: number
+  ): Effect.Effect<ResponseReader, "response" | "timeout"> {
     return Effect.callback((resume) => {
       const reader = new ResponseReader(budgets)
-      const settle = (state: "done" | "malformed"): void => {
+      const settle = (state: "done" | "malformed" | "timeout"): void => {
+        clearTimeout(timer)
         this.#peer = undefined
-        if (state === "malformed" || !reader.reusable) this.close()
-        resume(state === "done" ? Effect.succeed(reader) : Effect.fail("response"))
+        if (state !== "done" || !reader.reusable) this.close()
+        if (state === "done") resume(Effect.succeed(reader))
+        else resume(Effect.fail(state === "timeout" ? state : "response"))
       }
+      // One timer: a race of two fibers costs as much as the rest of the exchange.
+      const timer = setTimeout(() => settle("timeout"), timeoutMillis)
       const read = (step: () => "reading" | "done" | "malformed"): void => {
         const state = step()
         if (state !== "reading") settle(state)
@@ -76,6 +85,7 @@ export class EgressConnection {
       if (this.#closed) settle("malformed")
       else this.#socket.write(request)
       return Effect.sync(() => {
+        clearTimeout(timer)
         this.#peer = undefined
         this.close()
       })

@@ -5,7 +5,8 @@ import type { EndpointRoom } from "./WebhookRepo.ts"
 
 /** Attempts in flight to an endpoint that this process knows nothing of. */
 export const initialWindow = 4
-const maxWindow = 64
+/** And at most, to one that accepts promptly. */
+export const maxWindow = 128
 /** A slower success is no reason to send more at once, nor less. */
 const promptMillis = 1_000
 
@@ -16,7 +17,11 @@ interface Endpoint {
 
 export interface EndpointPacing {
   readonly enter: (endpointId: string) => void
-  readonly leave: (endpointId: string, attempt: { readonly ok: boolean; readonly durationMs: number }) => void
+  /** True once half of the endpoint's window is free: claims of a few at a time would cost more than they send. */
+  readonly leave: (
+    endpointId: string,
+    attempt: { readonly ok: boolean; readonly durationMs: number }
+  ) => boolean
   /** What may be claimed for each endpoint that differs from the initial window. */
   readonly rooms: () => ReadonlyArray<EndpointRoom>
 }
@@ -31,12 +36,13 @@ export const makeEndpointPacing = (): EndpointPacing => {
     },
     leave: (endpointId, { ok, durationMs }) => {
       const endpoint = endpoints.get(endpointId)
-      if (endpoint === undefined) return
+      if (endpoint === undefined) return true
       endpoint.running--
       if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(initialWindow, endpoint.window)
       if (endpoint.running === 0 && endpoint.window === initialWindow) endpoints.delete(endpointId)
+      return endpoint.running * 2 <= endpoint.window
     },
     rooms: () =>
       [...endpoints].map(([endpointId, { window, running }]) => ({

@@ -46,15 +46,12 @@ export class Resolver extends Context.Service<
         return addresses
       }, orTimeout(timeoutMillis))
 
-      const resolveLocal = Effect.fn("Resolver.resolveLocal")(
-        (name: string): Effect.Effect<ReadonlyArray<string>, ResolveFailed> => {
-          if (isIP(name) !== 0) return Effect.succeed([name])
-          // RFC 6761 6.3: needs no question, and thousands of sends a second go here in development.
-          if (name === "localhost") return Effect.succeed(["127.0.0.1", "::1"])
-          return options.servers === undefined ? lookupSystem(name) : resolve(name)
-        },
-        orTimeout(timeoutMillis)
-      )
+      const resolveLocal = (name: string): Effect.Effect<ReadonlyArray<string>, ResolveFailed> => {
+        if (isIP(name) !== 0) return Effect.succeed([name])
+        // RFC 6761 6.3: needs no question, and thousands of sends a second go here in development.
+        if (name === "localhost") return Effect.succeed(["127.0.0.1", "::1"])
+        return options.servers === undefined ? orTimeout(timeoutMillis)(lookupSystem(name)) : resolve(name)
+      }
 
       return { resolve, resolveLocal }
     })

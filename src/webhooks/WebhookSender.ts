@@ -43,18 +43,12 @@ export class WebhookSender extends Context.Service<
       const pool = yield* makeConnectionPool(policy.budgets.idleMillis)
       const attempt = makeAttempt(policy, resolver, pool)
 
-      const send = Effect.fn("WebhookSender.send")(function* (request: SendRequest) {
+      const send = Effect.fnUntraced(function* (request: SendRequest) {
         const started = yield* Clock.monotonicTimeNanos
         let sent: { readonly requestHead: string } | undefined
         const result = yield* attempt(request, (requestHead) => {
           sent = { requestHead }
-        }).pipe(
-          Effect.timeoutOrElse({
-            duration: policy.budgets.totalMillis,
-            orElse: () => Effect.fail("timeout" as const)
-          }),
-          Effect.result
-        )
+        }).pipe(Effect.result)
         const durationMs = Number(((yield* Clock.monotonicTimeNanos) - started) / 1_000_000n)
         return Result.match(result, {
           onSuccess: (answer): SendOutcome => ({ _tag: "Answered", ...answer, durationMs, ...sent }),
@@ -72,7 +66,7 @@ export class WebhookSender extends Context.Service<
       const sent: Array<SentRequest> = []
       const scripts = new Map<string, Array<SendOutcome | Effect.Effect<SendOutcome>>>()
 
-      const send = Effect.fn("WebhookSender.send")(function* ({ url, id, body, secret }: SendRequest) {
+      const send = Effect.fnUntraced(function* ({ url, id, body, secret }: SendRequest) {
         const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
         sent.push({ url, id, body, headers: signatureHeaders({ id, timestamp, body }, secret) })
         const script = scripts.get(url) ?? []
