@@ -182,6 +182,38 @@ describe("crash rules", () => {
   )
 })
 
+describe("room", () => {
+  testEffect("an endpoint has room again once it has answered, though its outcomes wait to be recorded", () =>
+    Effect.gen(function* () {
+      const real = yield* WebhookRepo
+      const recording = yield* Deferred.make<void>()
+      const slow = Layer.succeed(
+        WebhookRepo,
+        WebhookRepo.of({
+          ...real,
+          finish: (results) => Effect.andThen(Deferred.await(recording), real.finish(results))
+        })
+      )
+      const { tenant } = yield* newShop(yield* now)
+      const ids = yield* Effect.forEach(Array.from({ length: 10 }), () =>
+        Effect.flatMap(now, (at) => Effect.map(settle(tenant, at), ({ id }) => id))
+      )
+      const worker = DeliveryWorker.layer.pipe(
+        Layer.provide(Layer.fresh(Attempts.layer)),
+        Layer.provide(slow)
+      )
+      yield* Effect.gen(function* () {
+        yield* settleDown
+        expect(yield* sentTo(hookUrl)).toHaveLength(10)
+        expect((yield* deliveryOf(tenant, ids[0] ?? "")).status).toBe("pending")
+        yield* Deferred.succeed(recording, undefined)
+        yield* TestClock.adjust("1 second")
+        for (const id of ids) expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
+      }).pipe(Effect.provide(worker))
+    }).pipe(Effect.provide(idle))
+  )
+})
+
 describe("the endpoint goes", () => {
   testEffect("while a delivery waits: cancelled, nothing more is sent", () =>
     Effect.gen(function* () {
