@@ -46,7 +46,7 @@ const ofEach = <A>(make: (name: ServerName) => A): Of<A> => ({
 
 export const measureHttp = Effect.gen(function* () {
   const directory = yield* temporaryDirectory
-  const { url: databaseUrl } = yield* startPostgres()
+  const { url: databaseUrl } = yield* startPostgres(["autovacuum=off"])
   const dataset = yield* makeDataset
   yield* fillPostgres(databaseUrl, dataset)
   yield* fillEmbedded(dataDirOf(directory, "embedded"), dataset)
@@ -62,21 +62,23 @@ export const measureHttp = Effect.gen(function* () {
     const sql = new SQL(databaseUrl, { max: 1 })
     const results: Array<LoadResult> = []
     for (const load of loads) {
-      // As autovacuum does within a minute of growth: plans made while a table was small go.
-      await sql.unsafe("VACUUM ANALYZE")
       const samples = ofEach((): Array<Sample> => [])
       const peaks = new Map<ServerName, number>()
       for (let round = 0; round <= settings.rounds; round++) {
+        // What autovacuum does within a minute of growth, for all and while none is timed.
+        await sql.unsafe("VACUUM ANALYZE")
         // Another begins each round, so that none is always behind the same neighbour.
         for (let turn = 0; turn < servers.length; turn++) {
           const server = servers[(turn + round) % servers.length]
           if (server === undefined) continue
+          const requests = load.requests(settings.seconds)
+          await sql.unsafe("CHECKPOINT")
           const memory = watchMemory(server.pid)
           const sample = await runWrk({
             url: server.url,
             directory,
             seconds: settings.seconds,
-            requests: load.requests(settings.seconds),
+            requests,
             once: load.once
           })
           peaks.set(server.name, Math.max(peaks.get(server.name) ?? 0, memory.stop()))

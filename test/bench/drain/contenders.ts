@@ -28,6 +28,8 @@ export interface Contender {
   readonly candidates: ReadonlyArray<object>
   /** A worker in a process of its own, ready, gone with the scope. */
   readonly start: (settings: object) => Effect.Effect<{ readonly pid: number }, never, Scope.Scope>
+  /** Leaves nothing of the round before. */
+  readonly tidy: () => Promise<void>
   /** Queues jobs for deliveries that are in the table. */
   readonly enqueue: (jobs: ReadonlyArray<DeliveryJob>) => Promise<void>
   /** Whether nothing waits or runs. */
@@ -70,6 +72,12 @@ const open = async (sql: SQL) => {
   return Boolean(row.open)
 }
 
+const truncate = async (sql: SQL, jobs?: string) => {
+  await sql.unsafe("TRUNCATE webhook_attempts, webhook_deliveries")
+  if (jobs !== undefined) await sql.unsafe(`TRUNCATE ${jobs} CASCADE`)
+  await sql.unsafe("CHECKPOINT")
+}
+
 const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
   const { sql, env, secret, merchantId } = yield* makeDatabase(adminUrl, "service")
   const settings = { ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${to.port}` }
@@ -99,6 +107,7 @@ const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver)
     merchantId,
     candidates: [{}],
     start: () => start,
+    tidy: () => truncate(sql),
     enqueue: async () => {},
     idle: async () => !(await open(sql))
   }
@@ -128,6 +137,7 @@ const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver
         spawnProgram(["test/bench/drain/graphileWorker.ts", JSON.stringify(settings)], { DATABASE_URL: url }),
         (child) => untilSaid(child, "ready")
       ),
+    tidy: () => truncate(sql, "graphile_worker._private_jobs"),
     enqueue: async (jobs) => {
       await sql`
         SELECT count(*) FROM graphile_worker.add_jobs((
@@ -166,8 +176,8 @@ const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) 
         spawnProgram(["test/bench/drain/pgBoss.ts", JSON.stringify(settings)], { DATABASE_URL: url }),
         (child) => untilSaid(child, "ready")
       ),
+    tidy: () => truncate(sql, "pgboss.job"),
     enqueue: async (jobs) => {
-      await sql`DELETE FROM pgboss.job`
       await boss.insert(
         queue,
         jobs.map((data) => ({ data }))

@@ -55,7 +55,7 @@ const drainOnce = async (contender: Contender, to: Receiver): Promise<number> =>
   const { sql, name } = contender
   const jobs = makeJobs(to.hook)
   await to.reset()
-  await sql.unsafe("TRUNCATE webhook_attempts, webhook_deliveries")
+  await contender.tidy()
   await sql`
     INSERT INTO webhook_deliveries (id, merchant_id, env, endpoint_id, type, body, status, due_at, created_at)
     SELECT (job ->> 'id')::uuid, ${contender.merchantId}::uuid, 'test', ${contender.endpointId}::uuid, 'payment.settled',
