@@ -13,7 +13,7 @@ import {
 import { receiver } from "../dataset.ts"
 import type { Receiver } from "../receiving.ts"
 import { serviceEnv } from "../servers.ts"
-import type { DeliveryJob } from "./deliver.ts"
+import { type DeliveryJob, webhookSecret } from "./deliver.ts"
 import { candidates as graphileCandidates } from "./graphileWorker.ts"
 import { candidates as pgBossCandidates, queue } from "./pgBoss.ts"
 
@@ -24,6 +24,8 @@ export interface Contender {
   readonly sql: SQL
   readonly endpointId: string
   readonly merchantId: string
+  /** What its messages are signed with. */
+  readonly secret: string
   /** What it is tried with before the best is measured. */
   readonly candidates: ReadonlyArray<object>
   /** A worker in a process of its own, ready, gone with the scope. */
@@ -64,7 +66,7 @@ const makeDatabase = Effect.fnUntraced(function* (adminUrl: string, name: string
   )
   yield* cli.exited
   const { keys, merchant } = JSON.parse(cli.output())
-  return { url: url.href, sql, env, secret: String(keys.test.secret), merchantId: String(merchant.id) }
+  return { url: url.href, sql, env, key: String(keys.test.secret), merchantId: String(merchant.id) }
 })
 
 const open = async (sql: SQL) => {
@@ -79,24 +81,25 @@ const truncate = async (sql: SQL, jobs?: string) => {
 }
 
 const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
-  const { sql, env, secret, merchantId } = yield* makeDatabase(adminUrl, "service")
+  const { sql, env, key, merchantId } = yield* makeDatabase(adminUrl, "service")
   const settings = { ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${to.port}` }
   const start = Effect.gen(function* () {
     const service = yield* spawnService(settings)
     yield* untilReady(service)
     return service
   })
-  const endpointId = yield* Effect.scoped(
+  const { endpointId, secret } = yield* Effect.scoped(
     Effect.flatMap(start, ({ baseUrl }) =>
       Effect.promise(async () => {
         const response = await fetch(`${baseUrl}/api/v1/webhook-endpoint`, {
           method: "POST",
-          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
           body: JSON.stringify({ url: to.hook })
         })
         if (response.status !== 201) throw new Error(await response.text())
         const [row] = await sql`SELECT id FROM webhook_endpoints`
-        return String(row.id)
+        const created = await response.json()
+        return { endpointId: String(row.id), secret: String(created.secret) }
       })
     )
   )
@@ -105,6 +108,7 @@ const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver)
     sql,
     endpointId,
     merchantId,
+    secret,
     candidates: [{}],
     start: () => start,
     tidy: () => truncate(sql),
@@ -131,6 +135,7 @@ const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver
     sql,
     endpointId,
     merchantId,
+    secret: webhookSecret,
     candidates: graphileCandidates,
     start: (settings) =>
       Effect.flatMap(
@@ -170,6 +175,7 @@ const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) 
     sql,
     endpointId,
     merchantId,
+    secret: webhookSecret,
     candidates: pgBossCandidates,
     start: (settings) =>
       Effect.flatMap(

@@ -1,7 +1,8 @@
 // `bun run bench drain`: how fast due deliveries to one receiver are sent and recorded, by the
 // service's worker and by two job queues, in turn, several rounds.
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { settledEvent } from "../../../src/domain/Webhook.ts"
+import { signatureHeaders } from "../../../src/webhooks/Signature.ts"
 import { tokenChanges } from "../dataset.ts"
 import { watchMemory } from "../memory.ts"
 import { startPostgres } from "../postgres.ts"
@@ -31,11 +32,9 @@ const makeJobs = (url: string) =>
     return { id, url, body }
   })
 
-/** The signed headers that each message must carry, and no contender may save. */
-const signed = ["x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature"]
-
+/** @throws Error where a delivery came not at all or twice, or one of the first without its body or signatures. */
 const checkReceived = (
-  name: string,
+  { name, secret }: Contender,
   { count, twice, heads }: Received,
   bodies: ReadonlyMap<string, string>
 ) => {
@@ -43,9 +42,17 @@ const checkReceived = (
     throw new Error(`${name}: ${count} messages for ${settings.drain} deliveries, ${twice} of them again`)
   }
   for (const { headers, body } of heads) {
-    const missing = [...signed, "content-type", "user-agent"].filter((one) => headers[one] === undefined)
-    if (missing.length > 0 || bodies.get(headers["webhook-id"] ?? "") !== body) {
-      throw new Error(`${name}: a message is not as it should be, without ${missing.join(", ")}`)
+    const id = headers["webhook-id"] ?? ""
+    const timestamp = Number(headers["webhook-timestamp"])
+    const wanted = {
+      ...signatureHeaders({ id, timestamp, body: Buffer.from(body) }, Redacted.make(secret)),
+      "content-type": "application/json",
+      "user-agent": "Quittance-Webhooks/1",
+      "accept-encoding": "identity"
+    }
+    const wrong = Object.entries(wanted).filter(([header, value]) => headers[header] !== value)
+    if (wrong.length > 0 || bodies.get(id) !== body) {
+      throw new Error(`${name}: a message is not as it should be: ${JSON.stringify(wrong)} ${body}`)
     }
   }
 }
@@ -70,7 +77,7 @@ const drainOnce = async (contender: Contender, to: Receiver): Promise<number> =>
   }
   const end = performance.timeOrigin + performance.now()
   const received = await to.state()
-  checkReceived(name, received, new Map(jobs.map(({ id, body }) => [id, body])))
+  checkReceived(contender, received, new Map(jobs.map(({ id, body }) => [id, body])))
   const [row] = await sql`
     SELECT count(*)::int AS recorded FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
     WHERE d.status = 'delivered' AND d.attempts = 1 AND a.number = 1 AND a.response_status = 204
