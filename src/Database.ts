@@ -41,13 +41,21 @@ const holdDirectory = (directory: string) =>
     (file) => Effect.sync(() => file.close())
   )
 
+/** The answer of `execProtocolRaw` would also be parsed and every row of it kept for ever (PGlite 0.5.16). */
+const exec = async (pglite: PGlite, message: Uint8Array): Promise<ReadonlyArray<Uint8Array>> => {
+  const answer: Array<Uint8Array> = []
+  // What it is called with is PGlite's own memory, written again by the next message.
+  await pglite.execProtocolRawStream(message, { onRawData: (bytes) => void answer.push(bytes.slice()) })
+  return answer
+}
+
 const pgliteStream = (pglite: PGlite): Duplex =>
   new Duplex({
     read() {},
-    write(chunk: Uint8Array, _encoding, done) {
-      pglite.execProtocolRaw(chunk).then(
+    write(message: Uint8Array, _encoding, done) {
+      exec(pglite, message).then(
         (answer) => {
-          this.push(answer)
+          for (const bytes of answer) this.push(bytes)
           done()
         },
         (error: Error) => done(error)

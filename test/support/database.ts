@@ -59,8 +59,8 @@ export const countingDatabase = (onRoundTrip: () => void): TestDatabase => ({
   name: "PGlite",
   layer: Layer.unwrap(
     Effect.map(openPglite, (pglite) => {
-      const exec = pglite.execProtocolRaw.bind(pglite)
-      pglite.execProtocolRaw = (...args) => {
+      const exec = pglite.execProtocolRawStream.bind(pglite)
+      pglite.execProtocolRawStream = (...args) => {
         onRoundTrip()
         return exec(...args)
       }
