@@ -7,7 +7,7 @@ const count = (name: string, fallback: number) => {
 
 export const settings = {
   /** Timed rounds of every comparison, after one that is not counted. */
-  rounds: count("BENCH_ROUNDS", 3),
+  rounds: count("BENCH_ROUNDS", 5),
   /** Seconds of load on one server in one round. */
   seconds: count("BENCH_SECONDS", 3),
   /** Due deliveries that a drain sends. */
