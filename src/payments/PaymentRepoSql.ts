@@ -29,7 +29,6 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(paymentColumns())
   const summary = sql.literal(summaryColumns())
-  const summaryOfP = sql.literal(summaryColumns("p."))
 
   const findRow = (tenant: Tenant, id: PaymentId) => sql`
     SELECT ${columns} FROM payments
@@ -51,11 +50,11 @@ const make = Effect.gen(function* () {
           SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
           ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
       : sql`
-          SELECT ${summaryOfP} FROM payments p, payments last
-          WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env}
-            AND p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env}
-            AND (p.created_at, p.id) < (last.created_at, last.id)
-          ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`
+          SELECT ${summary} FROM payments
+          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+            AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
     if (rows.length === 0 && startingAfter !== undefined) {
       const known = yield* findRow(tenant, startingAfter)
       if (known.length === 0) return Option.none()
