@@ -1,10 +1,9 @@
 // What browsers load: the component's script and the hosted pages, under a strict
 // policy and in no frame.
-import { join } from "node:path"
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { browserBundle, bundleAnswer } from "../http/BrowserBundle.ts"
+import { browserBundle, bundleAnswer, sourceFile } from "../http/BrowserBundle.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"
 import { playgroundDocument } from "./pages/playgroundDocument.ts"
@@ -51,13 +50,11 @@ const page = (html: string, connect: ReadonlyArray<string>) =>
     })
   )
 
-const source = (path: string) => join(import.meta.dir, path)
-
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const { baseUrl, environment, rpcUrls } = yield* AppConfig
     const constants = { QUITTANCE_BASE_URL: baseUrl }
-    const checkout = browserBundle(source("component/main.ts"), constants)
+    const checkout = browserBundle(sourceFile("checkout/component/main.ts"), constants)
     const service = originOf(baseUrl)
     const nodes = environment === "development" ? rpcUrls.test.flatMap(originOf) : []
 
@@ -75,7 +72,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     yield* router.add("GET", "/pay", page(payDocument, service))
     yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes]))
     for (const name of ["pay", "playground"] as const) {
-      const bundle = browserBundle(source(`pages/${name}.ts`), constants)
+      const bundle = browserBundle(sourceFile(`checkout/pages/${name}.ts`), constants)
       yield* router.add("GET", `/${name}.js`, bundleAnswer(bundle, { crossOrigin: false }))
     }
   })

@@ -1,10 +1,9 @@
 // The dashboard's files: one HTML shell for every page, its script and its styles.
 // They are public and the same for everybody; what a page shows comes from its API.
-import { join } from "node:path"
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { acceptsGzip, browserBundle, bundleAnswer } from "../http/BrowserBundle.ts"
+import { acceptsGzip, browserBundle, bundleAnswer, sourceFile } from "../http/BrowserBundle.ts"
 
 const envs = ["test", "live"]
 
@@ -57,11 +56,11 @@ const shell = (signUp: "open" | "closed") => `<!doctype html>
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
-const bundle = browserBundle(join(import.meta.dir, "browser/main.tsx"))
+const bundle = browserBundle(sourceFile("dashboard/browser/main.tsx"))
 
 const styles = Effect.promise(async () => {
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "browser/dashboard.css")],
+    entrypoints: [sourceFile("dashboard/browser/dashboard.css")],
     minify: true
   })
   const css = new Uint8Array((await outputs[0]?.arrayBuffer()) ?? new ArrayBuffer())

@@ -1,6 +1,7 @@
 // Browser code that the service serves: an entry point (TS, TSX, CSS as text) is
 // bundled and minified on its first request, then kept in memory with its gzip
 // and its SRI hash. Nothing of it happens while the service starts.
+import { basename, join } from "node:path"
 import { Data, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { crossOriginHeaders } from "./Answers.ts"
@@ -14,6 +15,10 @@ export interface BrowserBundle {
 
 /** The entry point does not build: a bug in its source, named in `message`. */
 export class BundleFailed extends Data.TaggedError("BundleFailed")<{ readonly message: string }> {}
+
+/** A source by its path under `src`, seen from the sources and from the built service in `dist` alike. */
+export const sourceFile = (path: string): string =>
+  join(import.meta.dir, basename(import.meta.dir) === "http" ? ".." : "../src", path)
 
 /** Constants that the bundler writes into the code, by name. */
 export type Constants = Readonly<Record<string, string | boolean>>
@@ -48,7 +53,7 @@ const reasons = (error: unknown): string =>
  * others; a failed build is tried again by the next caller.
  *
  * @example
- * const checkout = browserBundle(join(import.meta.dir, "component/main.ts"))
+ * const checkout = browserBundle(sourceFile("checkout/component/main.ts"))
  */
 export const browserBundle = (
   entry: string,

@@ -18,20 +18,10 @@ const deadlineMillis = 10_000
 const mutations = new Set(["POST", "PATCH", "PUT", "DELETE"])
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const parses = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 type BodyError = InvalidJson | PayloadTooLarge | RequestTimeout
 
 /** The body's bytes, up to the limit and no further. */
-const readBytes = async (source: Request): Promise<Uint8Array | undefined> => {
-  if (source.headers.has("content-length")) return new Uint8Array(await source.arrayBuffer())
+const readChunks = async (source: Request): Promise<Uint8Array | undefined> => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   for await (const chunk of source.body ?? []) {
@@ -42,21 +32,30 @@ const readBytes = async (source: Request): Promise<Uint8Array | undefined> => {
   return Buffer.concat(chunks)
 }
 
+const checkedText = (bytes: Uint8Array | undefined): Effect.Effect<string, BodyError> => {
+  if (bytes === undefined || bytes.byteLength > maxBytes) return Effect.fail(new PayloadTooLarge())
+  try {
+    const text = utf8.decode(bytes)
+    JSON.parse(text)
+    return Effect.succeed(text)
+  } catch {
+    return Effect.fail(new InvalidJson())
+  }
+}
+
 /** The body's text. One timer and one promise: a fiber with a time-out costs more than the read. */
 const readText = (source: Request): Effect.Effect<string, BodyError> =>
   Effect.callback((resume) => {
     const timer = setTimeout(() => resume(Effect.fail(new RequestTimeout())), deadlineMillis)
-    readBytes(source)
-      .then((bytes) => {
-        if (bytes === undefined || bytes.byteLength > maxBytes) return Effect.fail(new PayloadTooLarge())
-        const text = utf8.decode(bytes)
-        return parses(text) ? Effect.succeed(text) : Effect.fail(new InvalidJson())
-      })
-      .catch(() => Effect.fail(new InvalidJson()))
-      .then((answer) => {
-        clearTimeout(timer)
-        resume(answer)
-      })
+    const answer = (text: Effect.Effect<string, BodyError>) => {
+      clearTimeout(timer)
+      resume(text)
+    }
+    const bytes = source.headers.has("content-length") ? source.bytes() : readChunks(source)
+    bytes.then(
+      (read) => answer(checkedText(read)),
+      () => answer(Effect.fail(new InvalidJson()))
+    )
     return Effect.sync(() => clearTimeout(timer))
   })
 

@@ -7,7 +7,7 @@ import { signUp } from "../dashboard/person.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { explaining, indexesRead, scannedTables } from "./plans.ts"
 import { startPostgres } from "./postgres.ts"
-import { serviceEnv } from "./servers.ts"
+import { built, serviceEnv } from "./servers.ts"
 import { settings } from "./settings.ts"
 import { median, ratios, type Spread } from "./statistics.ts"
 
@@ -104,7 +104,7 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     await admin.close()
   })
   const directory = yield* temporaryDirectory
-  const service = yield* spawnService({ ...serviceEnv, DATABASE_URL: url.href, DATA_DIR: directory })
+  const service = yield* spawnService({ ...serviceEnv, DATABASE_URL: url.href, DATA_DIR: directory }, built)
   yield* untilReady(service)
   const get = async ({ path, headers }: Pick<Asked, "path" | "headers">) => {
     const response = await fetch(service.baseUrl + path, { headers })

@@ -10,7 +10,7 @@ import { networks } from "../../src/domain/Chain.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { startPostgres } from "./postgres.ts"
 import { startReceiver } from "./receiving.ts"
-import { baseUrl, serviceEnv } from "./servers.ts"
+import { baseUrl, built, serviceEnv } from "./servers.ts"
 import { settings } from "./settings.ts"
 import { type Quantiles, quantiles } from "./statistics.ts"
 
@@ -57,7 +57,7 @@ const measure = Effect.gen(function* () {
   )
   yield* cli.exited
   const { secret, publishable } = JSON.parse(cli.output()).keys.test
-  const service = yield* spawnService(env)
+  const service = yield* spawnService(env, built)
   yield* untilReady(service)
   const url = service.baseUrl
 

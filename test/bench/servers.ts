@@ -1,6 +1,6 @@
 // The servers under the same load: the service on Postgres and on its embedded PGlite, the
 // limit and the peer. Each is a process of its own.
-import { mkdirSync } from "node:fs"
+import { mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
@@ -9,9 +9,12 @@ import { spawnProgram, untilReady } from "../support/process.ts"
 export const serverNames = ["service", "limit", "peer", "embedded"] as const
 export type ServerName = (typeof serverNames)[number]
 
+/** The service as the image runs it. */
+export const built = "dist/main.js"
+
 const programs: Readonly<Record<ServerName, string>> = {
-  service: "src/main.ts",
-  embedded: "src/main.ts",
+  service: built,
+  embedded: built,
   limit: "test/bench/limit.ts",
   peer: "test/bench/peer.ts"
 }
@@ -26,8 +29,11 @@ export interface Server {
 export const baseUrl = "http://localhost:8787"
 export const tokenSecret = "b".repeat(40)
 
-/** Nothing that is filled in expires, no limit is met, no chain answers. */
+const heap = /BUN_JSC_forceRAMSize=(\d+)/.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? ""
+
+/** The image's heap; nothing that is filled in expires, no limit is met, no chain answers. */
 export const serviceEnv = {
+  BUN_JSC_forceRAMSize: heap,
   BASE_URL: baseUrl,
   INTENT_TOKEN_SECRETS: `bench:${tokenSecret}`,
   ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString("base64")}`,

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { megabytesOf } from "./memory.ts"
 import { startPostgres } from "./postgres.ts"
-import { serviceEnv } from "./servers.ts"
+import { built, serviceEnv } from "./servers.ts"
 import { settings } from "./settings.ts"
 import { type Spread, spread } from "./statistics.ts"
 
@@ -31,7 +31,7 @@ const startOnce = (env: Readonly<Record<string, string>>, restMillis: number) =>
   Effect.scoped(
     Effect.gen(function* () {
       const begun = performance.now()
-      const service = yield* spawnService(env)
+      const service = yield* spawnService(env, built)
       yield* untilReady(service)
       const seconds = (performance.now() - begun) / 1000
       yield* Effect.sleep(restMillis)

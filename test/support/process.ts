@@ -60,11 +60,11 @@ export const spawnProgram = (
     }
   })
 
-/** Starts the service on a free port. */
-export const spawnService = (env: Readonly<Record<string, string>>) =>
+/** Starts the service, from its sources or as built, on a free port. */
+export const spawnService = (env: Readonly<Record<string, string>>, program = "src/main.ts") =>
   Effect.gen(function* () {
     const port = yield* freePort(0)
-    const child = yield* spawnProgram(["src/main.ts"], { PORT: String(port), HOST: "127.0.0.1", ...env })
+    const child = yield* spawnProgram([program], { PORT: String(port), HOST: "127.0.0.1", ...env })
     return { ...child, baseUrl: `http://127.0.0.1:${port}` }
   })
 

@@ -97,6 +97,6 @@ describe("the image", () => {
     expect(user).toBeGreaterThan(0)
     expect(dockerfile.indexOf("CMD [")).toBeGreaterThan(user)
     expect(dockerfile).toContain("HEALTHCHECK")
-    expect(dockerfile).toContain('CMD ["bun", "src/main.ts"]')
+    expect(dockerfile).toContain('CMD ["bun", "dist/main.js"]')
   })
 })

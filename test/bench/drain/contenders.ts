@@ -12,7 +12,7 @@ import {
 } from "../../support/process.ts"
 import { receiver } from "../dataset.ts"
 import type { Receiver } from "../receiving.ts"
-import { serviceEnv } from "../servers.ts"
+import { built, serviceEnv } from "../servers.ts"
 import { type DeliveryJob, webhookSecret } from "./deliver.ts"
 import { candidates as graphileCandidates } from "./graphileWorker.ts"
 import { candidates as pgBossCandidates, queue } from "./pgBoss.ts"
@@ -84,7 +84,7 @@ const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver)
   const { sql, env, key, merchantId } = yield* makeDatabase(adminUrl, "service")
   const settings = { ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${to.port}` }
   const start = Effect.gen(function* () {
-    const service = yield* spawnService(settings)
+    const service = yield* spawnService(settings, built)
     yield* untilReady(service)
     return service
   })

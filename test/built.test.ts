@@ -1,0 +1,62 @@
+// The service as the image runs it: one file, with the sources that browsers get beside it.
+import { expect } from "bun:test"
+import { Effect } from "effect"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
+import { liveEffect } from "./support/run.ts"
+
+const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+liveEffect("the built service answers, and serves what browsers load", () =>
+  Effect.gen(function* () {
+    const build = yield* spawnProgram(["run", "build"], {})
+    expect([yield* build.exited, build.output()]).toEqual([0, expect.stringContaining("main.js")])
+    const env = {
+      DATA_DIR: yield* temporaryDirectory,
+      BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+      ARBITRUM_RPC_URLS: "http://127.0.0.1:9"
+    }
+    const cli = yield* spawnProgram(
+      ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+      env
+    )
+    expect(yield* cli.exited).toBe(0)
+    const { keys } = JSON.parse(cli.output())
+
+    const service = yield* spawnService(env, "dist/main.js")
+    yield* untilReady(service)
+    const ask = (path: string, init?: RequestInit) =>
+      Effect.promise(async () => {
+        const response = await fetch(`${service.baseUrl}${path}`, init)
+        return { status: response.status, text: await response.text() }
+      })
+    const intent = yield* ask("/api/v1/payment-intents", {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys.test.secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ amount: "10.00", intentUrl: "https://shop.example.com/1" })
+    })
+    expect(intent.status).toBe(201)
+    const opened = yield* ask("/api/v1/payments", {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys.test.publishable}`, "content-type": "application/json" },
+      body: JSON.stringify({ intentToken: JSON.parse(intent.text).intentToken })
+    })
+    expect(opened.status).toBe(201)
+    for (const path of ["/dashboard", "/pay", "/playground", "/docs", "/openapi.json"]) {
+      const page = yield* ask(path)
+      expect([path, page.status]).toEqual([path, 200])
+    }
+    const scripts = yield* Effect.forEach(["/dashboard", "/pay", "/playground"], (path) =>
+      Effect.map(ask(path), ({ text }) =>
+        [...text.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(([, one = ""]) => one)
+      )
+    )
+    const loaded = new Set(["/checkout.js", ...scripts.flat()])
+    expect(loaded.size).toBeGreaterThan(3)
+    for (const path of loaded) {
+      const file = yield* ask(path)
+      expect([path, file.status, file.text.length > 1_000]).toEqual([path, 200, true])
+    }
+    yield* service.kill("SIGTERM")
+    expect(yield* service.exited).toBe(0)
+  })
+)
