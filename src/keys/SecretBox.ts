@@ -39,6 +39,18 @@ export class SecretBox extends Context.Service<
         return key
       }
 
+      const unseal = ({ kid, ciphertext }: Sealed, context: string) => {
+        const bytes = Buffer.from(ciphertext)
+        const decipher = createDecipheriv("aes-256-gcm", keyOf(kid), bytes.subarray(0, 12))
+          .setAAD(Buffer.from(context))
+          .setAuthTag(bytes.subarray(-16))
+        return Redacted.make(
+          Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8")
+        )
+      }
+      /** For as long as whoever asked holds the sealed one: a burst to one endpoint opens its secret once. */
+      const opened = new WeakMap<Sealed, { readonly context: string; readonly secret: Redacted.Redacted }>()
+
       return SecretBox.of({
         seal: Effect.fnUntraced(function* (secret, context) {
           const nonce = yield* random.randomBytes(12)
@@ -51,15 +63,13 @@ export class SecretBox extends Context.Service<
           ])
           return { kid: newest, ciphertext }
         }),
-        open: ({ kid, ciphertext }, context) =>
+        open: (sealed, context) =>
           Effect.sync(() => {
-            const sealed = Buffer.from(ciphertext)
-            const decipher = createDecipheriv("aes-256-gcm", keyOf(kid), sealed.subarray(0, 12))
-              .setAAD(Buffer.from(context))
-              .setAuthTag(sealed.subarray(-16))
-            return Redacted.make(
-              Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString("utf8")
-            )
+            const known = opened.get(sealed)
+            if (known?.context === context) return known.secret
+            const secret = unseal(sealed, context)
+            opened.set(sealed, { context, secret })
+            return secret
           })
       })
     })

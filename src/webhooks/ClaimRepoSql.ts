@@ -82,7 +82,8 @@ export const claimsSql = Effect.gen(function* () {
 
   const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
     // `waiting` hops from endpoint to endpoint on the index, so that a long queue to one costs the
-    // others nothing. A lease that ran out is due again with its old claim id still on it.
+    // others nothing. A lease that ran out is due again with its old claim id still on it. Rows that are
+    // locked stay in their place (ctid), which no plan looks for by reading the table.
     const rows = yield* sql`
       WITH RECURSIVE waiting AS (
         (SELECT endpoint_id, due_at FROM webhook_deliveries
@@ -102,8 +103,8 @@ export const claimsSql = Effect.gen(function* () {
           ${claim.rooms.map((one) => one.room)}::integer[]) AS rooms (id, room) ON rooms.id = e.id
         WHERE waiting.due_at <= ${claim.at}
       ), due AS (
-        SELECT picked.id, ready.gone FROM ready CROSS JOIN LATERAL (
-          SELECT id, due_at FROM webhook_deliveries
+        SELECT picked.place, ready.gone FROM ready CROSS JOIN LATERAL (
+          SELECT ctid AS place, due_at FROM webhook_deliveries
           WHERE endpoint_id = ready.id AND due_at <= ${claim.at}
           ORDER BY due_at LIMIT ready.room FOR UPDATE SKIP LOCKED
         ) picked
@@ -111,7 +112,7 @@ export const claimsSql = Effect.gen(function* () {
       ), cancelled AS (
         UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
           status = CASE WHEN resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
-        WHERE id IN (SELECT id FROM due WHERE gone)
+        WHERE ctid = ANY (ARRAY(SELECT place FROM due WHERE gone))
         RETURNING id
       ), interrupted AS (
         UPDATE webhook_attempts a SET failure = 'interrupted' FROM cancelled
@@ -119,7 +120,7 @@ export const claimsSql = Effect.gen(function* () {
       ), d AS (
         UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil},
           interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
-        WHERE id IN (SELECT id FROM due WHERE NOT gone)
+        WHERE ctid = ANY (ARRAY(SELECT place FROM due WHERE NOT gone))
         RETURNING *
       ), attempt AS (
         INSERT INTO webhook_attempts (delivery_id, number, started_at)

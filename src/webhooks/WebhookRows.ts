@@ -4,6 +4,7 @@ import { Env } from "../domain/Chain.ts"
 import { MerchantId, Uuid } from "../domain/Merchant.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { Attempt, type Delivery, DeliveryStatus, type Endpoint, EventType } from "../domain/Webhook.ts"
+import type { Sealed } from "../keys/SecretBox.ts"
 import type { ClaimedDelivery } from "./WebhookRepo.ts"
 
 const EndpointRow = Schema.Struct({
@@ -59,7 +60,7 @@ const ClaimedRow = Schema.Struct({
 export const claimedColumns =
   "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext"
 
-const toClaimed = (row: typeof ClaimedRow.Type): ClaimedDelivery => ({
+const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
   id: row.id,
   merchantId: row.merchant_id,
   env: row.env,
@@ -73,7 +74,7 @@ const toClaimed = (row: typeof ClaimedRow.Type): ClaimedDelivery => ({
   target: {
     endpointId: row.endpoint_id,
     url: row.url,
-    secret: { kid: row.secret_kid, ciphertext: row.secret_ciphertext }
+    secret
   }
 })
 
@@ -114,8 +115,19 @@ const decodeDeliveries = Schema.decodeUnknownEffect(Schema.Array(DeliveryRow))
 export const firstEndpoint = (rows: ReadonlyArray<unknown>) =>
   Effect.map(decodeEndpoints(rows), ([row]) => Option.map(Option.fromUndefinedOr(row), toEndpoint))
 
+/** Deliveries of one claim to one endpoint share its secret, which is then opened once. */
 export const allClaimed = (rows: ReadonlyArray<unknown>) =>
-  Effect.map(decodeClaimed(rows), (all) => all.map(toClaimed))
+  Effect.map(decodeClaimed(rows), (all) => {
+    const secrets = new Map<string, Sealed>()
+    return all.map((row) => {
+      const secret = secrets.get(row.endpoint_id) ?? {
+        kid: row.secret_kid,
+        ciphertext: row.secret_ciphertext
+      }
+      secrets.set(row.endpoint_id, secret)
+      return toClaimed(row, secret)
+    })
+  })
 
 export const firstClaimed = (rows: ReadonlyArray<unknown>) =>
   Effect.map(allClaimed(rows), ([claimed]) => Option.fromUndefinedOr(claimed))

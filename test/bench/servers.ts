@@ -29,11 +29,16 @@ export interface Server {
 export const baseUrl = "http://localhost:8787"
 export const tokenSecret = "b".repeat(40)
 
-const heap = /BUN_JSC_forceRAMSize=(\d+)/.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? ""
+/** How the image bounds the heap. */
+const heap = Object.fromEntries(
+  [...readFileSync("Dockerfile", "utf8").matchAll(/\b(BUN_JSC_\w+)=(\S+)/g)].map(
+    ([, name = "", value = ""]) => [name, value]
+  )
+)
 
 /** The image's heap; nothing that is filled in expires, no limit is met, no chain answers. */
 export const serviceEnv = {
-  BUN_JSC_forceRAMSize: heap,
+  ...heap,
   BASE_URL: baseUrl,
   INTENT_TOKEN_SECRETS: `bench:${tokenSecret}`,
   ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString("base64")}`,
