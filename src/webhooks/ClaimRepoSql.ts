@@ -148,18 +148,18 @@ export const claimsSql = Effect.gen(function* () {
           attempts = r.attempt, claim_id = NULL, resent_from = NULL
         FROM r, webhook_endpoints e
         WHERE d.id = r.id AND d.claim_id = r.claim_id AND e.id = d.endpoint_id
-        RETURNING d.id, d.merchant_id, d.env, d.endpoint_id, d.status
+        RETURNING d.id, r.claim_id, d.merchant_id, d.env, d.endpoint_id, d.status
       ), attempt AS (
         UPDATE webhook_attempts a SET duration_ms = r.duration_ms, response_status = r.response_status,
           failure = r.failure, response_body = decode(r.response_body, 'hex'),
           request_head = r.request_head
-        FROM d JOIN r USING (id) WHERE a.delivery_id = d.id AND a.number = r.attempt
+        FROM d JOIN r USING (id, claim_id) WHERE a.delivery_id = d.id AND a.number = r.attempt
       ), latest AS (
         SELECT d.endpoint_id, r.url,
           (array_agg(r.response_status IS NOT NULL ORDER BY r.at DESC))[1] AS listening,
           (array_agg(r.failure IS NOT NULL ORDER BY r.at DESC))[1] AS failing,
           max(r.at) FILTER (WHERE r.failure IS NULL) AS delivered_at
-        FROM d JOIN r USING (id) GROUP BY d.endpoint_id, r.url
+        FROM d JOIN r USING (id, claim_id) GROUP BY d.endpoint_id, r.url
       ), locked AS (
         SELECT e.id, latest.* FROM webhook_endpoints e
         JOIN latest ON latest.endpoint_id = e.id AND latest.url = e.url
@@ -176,7 +176,7 @@ export const claimsSql = Effect.gen(function* () {
         INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
         SELECT gen_random_uuid(), d.merchant_id, d.env, 'webhook_exhausted', d.id::text,
           'A webhook delivery failed for good. Repair the receiver, then resend it.', r.at
-        FROM d JOIN r USING (id) WHERE d.status = 'failed'
+        FROM d JOIN r USING (id, claim_id) WHERE d.status = 'failed'
         ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
       )
       SELECT id, status FROM d`

@@ -42,8 +42,11 @@ const make = Effect.gen(function* () {
         })
         yield* attempts.make(claimed, leave).pipe(
           Effect.onExit((exit) => {
+            // Claims that found no room in the process wait for this.
+            const full = running.size >= maxInFlight
             running.delete(claimed.claimId + claimed.id)
-            return leave(Exit.isSuccess(exit) && exit.value)
+            const left = leave(Exit.isSuccess(exit) && exit.value)
+            return full ? Effect.andThen(left, wake.nudge) : left
           })
         )
       })

@@ -21,20 +21,37 @@ export interface Answer {
 /** A name with many addresses is tried at a few of them; each gets its share of the time to connect. */
 const maxDials = 3
 
+/** How many urls are remembered as read. */
+const maxDestinations = 1_000
+
+interface Destination {
+  readonly url: URL
+  /** The operator allows it, though it be private. */
+  readonly allowed: boolean
+  /** `scheme://name:port`. */
+  readonly origin: string
+  readonly commonHead: string
+}
+
 const hostHeader = (url: URL): string =>
   url.port === "" ? originOf(url).replace(/:\d+$/, "") : originOf(url)
 
-const requestHeadOf = (url: URL, headers: SignatureHeaders, body: Uint8Array): string =>
+/** The head up to what differs from one delivery to the next. */
+const commonHeadOf = (url: URL): string =>
   [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${hostHeader(url)}`,
     "user-agent: Quittance-Webhooks/1",
     "accept: */*",
     "accept-encoding: identity",
-    "content-type: application/json",
-    `content-length: ${body.length}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    "content-type: application/json"
   ].join("\r\n")
+
+const requestHeadOf = (commonHead: string, headers: SignatureHeaders, body: Uint8Array): string => {
+  let head = `${commonHead}\r\ncontent-length: ${body.length}`
+  for (const [name, value] of Object.entries(headers)) head += `\r\n${name}: ${value}`
+  return head
+}
 
 const requestBytes = (head: string, body: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), body])
@@ -51,6 +68,23 @@ export const makeAttempt = (
   const ownAddresses = new Set(policy.ownHosts.flatMap((host) => canonicalAddress(host) ?? []))
   const mayReach = (address: string): boolean =>
     isPublicAddress(address) && !ownAddresses.has(canonicalAddress(address) ?? address)
+
+  /** What a url says does not change; a burst to one is read once. */
+  const destinations = new Map<string, Destination | undefined>()
+  const destinationOf = (text: string): Destination | undefined => {
+    if (destinations.has(text)) return destinations.get(text)
+    const checked = checkWebhookUrl(text, policy)
+    const destination = Result.isFailure(checked)
+      ? undefined
+      : {
+          ...checked.success,
+          origin: `${checked.success.url.protocol}//${originOf(checked.success.url)}`,
+          commonHead: commonHeadOf(checked.success.url)
+        }
+    if (destinations.size >= maxDestinations) destinations.clear()
+    destinations.set(text, destination)
+    return destination
+  }
 
   const locate = Effect.fnUntraced(function* (url: URL, allowed: boolean) {
     const name = hostOf(url)
@@ -87,12 +121,11 @@ export const makeAttempt = (
     let abandon = (): void => {}
     const attempt = Effect.gen(function* () {
       const started = yield* Clock.monotonicTimeNanos
-      const checked = checkWebhookUrl(request.url, policy)
-      if (Result.isFailure(checked)) return yield* Effect.fail("blocked" as const)
-      const { url, allowed } = checked.success
+      const destination = destinationOf(request.url)
+      if (destination === undefined) return yield* Effect.fail("blocked" as const)
+      const { url, allowed, origin, commonHead } = destination
       const addresses = yield* locate(url, allowed)
 
-      const origin = `${url.protocol}//${originOf(url)}`
       const pooled = pool.take(origin, addresses, yield* Clock.currentTimeMillis)
       if (pooled !== undefined) abandon = () => pooled.close()
       const connection =
@@ -103,7 +136,7 @@ export const makeAttempt = (
 
       const now = yield* Clock.currentTimeMillis
       const signable = { id: request.id, timestamp: Math.floor(now / 1000), body: request.body }
-      const head = requestHeadOf(url, signatureHeaders(signable, request.secret), request.body)
+      const head = requestHeadOf(commonHead, signatureHeaders(signable, request.secret), request.body)
       onHead(head)
       // Resolving and connecting have budgets of their own, which end no later.
       const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6

@@ -10,9 +10,13 @@ export const maxWindow = 128
 /** A slower success is no reason to send more at once, nor less. */
 const promptMillis = 1_000
 
+/** An endpoint that nothing was sent to for so long is forgotten. */
+const forgetMillis = 60_000
+
 interface Endpoint {
   window: number
   running: number
+  usedAt: number
 }
 
 export interface EndpointPacing {
@@ -30,7 +34,7 @@ export const makeEndpointPacing = (): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
   return {
     enter: (endpointId) => {
-      const endpoint = endpoints.get(endpointId) ?? { window: initialWindow, running: 0 }
+      const endpoint = endpoints.get(endpointId) ?? { window: initialWindow, running: 0, usedAt: 0 }
       endpoint.running++
       endpoints.set(endpointId, endpoint)
     },
@@ -38,16 +42,21 @@ export const makeEndpointPacing = (): EndpointPacing => {
       const endpoint = endpoints.get(endpointId)
       if (endpoint === undefined) return true
       endpoint.running--
+      endpoint.usedAt = performance.now()
       if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(initialWindow, endpoint.window)
       if (endpoint.running === 0 && endpoint.window === initialWindow) endpoints.delete(endpointId)
       return endpoint.running * 2 <= endpoint.window
     },
-    rooms: () =>
-      [...endpoints].map(([endpointId, { window, running }]) => ({
-        endpointId,
-        room: Math.max(0, window - running)
-      }))
+    rooms: () => {
+      const rooms: Array<EndpointRoom> = []
+      const forgotten = performance.now() - forgetMillis
+      for (const [endpointId, { window, running, usedAt }] of endpoints) {
+        if (running === 0 && usedAt < forgotten) endpoints.delete(endpointId)
+        else rooms.push({ endpointId, room: Math.max(0, window - running) })
+      }
+      return rooms
+    }
   }
 }

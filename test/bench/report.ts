@@ -146,7 +146,7 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 /** The whole of what a run measured. */
 export const markdown = (machine: Machine, { http, drain, pipeline, startup, growth }: Results): string =>
   [
-    `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings, ${machine.day}. Servers, Postgres and load share the cores.`,
+    `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
     ...(http === undefined ? [] : httpTables(http)),
     ...(drain === undefined ? [] : drainTable(drain)),
     ...otherTable(pipeline, startup),

@@ -29,16 +29,15 @@ export interface Server {
 export const baseUrl = "http://localhost:8787"
 export const tokenSecret = "b".repeat(40)
 
-/** How the image bounds the heap. */
+/** How the image bounds the service's heap. */
 const heap = Object.fromEntries(
   [...readFileSync("Dockerfile", "utf8").matchAll(/\b(BUN_JSC_\w+)=(\S+)/g)].map(
     ([, name = "", value = ""]) => [name, value]
   )
 )
 
-/** The image's heap; nothing that is filled in expires, no limit is met, no chain answers. */
-export const serviceEnv = {
-  ...heap,
+/** Nothing that is filled in expires, no limit is met, no chain answers. */
+const commonEnv = {
   BASE_URL: baseUrl,
   INTENT_TOKEN_SECRETS: `bench:${tokenSecret}`,
   ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString("base64")}`,
@@ -47,6 +46,9 @@ export const serviceEnv = {
   RATE_LIMIT_PER_KEY: "1000000",
   PAYMENT_EXPIRY: "9999d"
 }
+
+/** For the service alone. */
+export const serviceEnv = { ...commonEnv, ...heap }
 
 /** Where a server keeps its files, in a directory of the run. */
 export const dataDirOf = (directory: string, name: ServerName) => {
@@ -62,7 +64,7 @@ export const startServer = Effect.fnUntraced(function* (
 ) {
   const port = yield* freePort(0)
   const child = yield* spawnProgram([programs[name]], {
-    ...serviceEnv,
+    ...(programs[name] === built ? serviceEnv : commonEnv),
     ...(name === "embedded" ? {} : { DATABASE_URL: options.databaseUrl }),
     DATA_DIR: dataDirOf(options.directory, name),
     PORT: String(port),
