@@ -30,7 +30,8 @@ export interface EndpointPacing {
   readonly rooms: () => ReadonlyArray<EndpointRoom>
 }
 
-export const makeEndpointPacing = (): EndpointPacing => {
+/** `now` in milliseconds of any clock that does not go back. */
+export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
   return {
     enter: (endpointId) => {
@@ -42,7 +43,7 @@ export const makeEndpointPacing = (): EndpointPacing => {
       const endpoint = endpoints.get(endpointId)
       if (endpoint === undefined) return true
       endpoint.running--
-      endpoint.usedAt = performance.now()
+      endpoint.usedAt = now()
       if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(initialWindow, endpoint.window)
@@ -51,7 +52,7 @@ export const makeEndpointPacing = (): EndpointPacing => {
     },
     rooms: () => {
       const rooms: Array<EndpointRoom> = []
-      const forgotten = performance.now() - forgetMillis
+      const forgotten = now() - forgetMillis
       for (const [endpointId, { window, running, usedAt }] of endpoints) {
         if (running === 0 && usedAt < forgotten) endpoints.delete(endpointId)
         else rooms.push({ endpointId, room: Math.max(0, window - running) })

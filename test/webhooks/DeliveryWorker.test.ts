@@ -214,6 +214,41 @@ describe("room", () => {
   )
 })
 
+describe("a full process", () => {
+  testEffect("claims on as soon as what it waits for is recorded, not at the next poll", () =>
+    Effect.gen(function* () {
+      const real = yield* WebhookRepo
+      const recording = yield* Deferred.make<void>()
+      const slow = Layer.succeed(
+        WebhookRepo,
+        WebhookRepo.of({
+          ...real,
+          finish: (results) => Effect.andThen(Deferred.await(recording), real.finish(results))
+        })
+      )
+      // 1,024 attempts may run at once; 260 endpoints of four deliveries are a few more.
+      for (let shop = 0; shop < 260; shop++) {
+        const { tenant } = yield* newShop(yield* now)
+        for (let count = 0; count < 4; count++) yield* settle(tenant, yield* now)
+      }
+      const worker = DeliveryWorker.layer.pipe(
+        Layer.provide(Layer.fresh(Attempts.layer)),
+        Layer.provide(slow)
+      )
+      yield* Effect.gen(function* () {
+        yield* settleDown
+        expect(yield* sentTo(hookUrl)).toHaveLength(1024)
+        yield* Deferred.succeed(recording, undefined)
+        yield* TestClock.adjust("10 millis")
+        const sentAtOnce = (yield* sentTo(hookUrl)).length
+        // What still runs is recorded, so that the worker's scope can close.
+        yield* TestClock.adjust("2 seconds")
+        expect(sentAtOnce).toBe(1040)
+      }).pipe(Effect.provide(worker))
+    }).pipe(Effect.provide(idle))
+  )
+})
+
 describe("the endpoint goes", () => {
   testEffect("while a delivery waits: cancelled, nothing more is sent", () =>
     Effect.gen(function* () {

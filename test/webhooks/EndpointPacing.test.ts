@@ -49,3 +49,16 @@ test("a claim is worth it once half of the window is free", () => {
   pacing.enter("a")
   expect(pacing.leave("a", hung)).toBe(true)
 })
+test("an endpoint that nothing was sent to for a minute is forgotten, one with attempts is not", () => {
+  let now = 0
+  const pacing = makeEndpointPacing(() => now)
+  for (const id of ["idle", "busy"]) {
+    pacing.enter(id)
+    pacing.leave(id, prompt)
+  }
+  pacing.enter("busy")
+  now = 60_000
+  expect(pacing.rooms().map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
+  now = 60_001
+  expect(pacing.rooms()).toEqual([{ endpointId: "busy", room: 4 }])
+})
