@@ -4,6 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
+import { audiencesOf } from "../buyers/audiencesOf.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { parseAddress } from "../chain/Address.ts"
@@ -110,10 +111,12 @@ const testRail = HttpApiBuilder.group(
       }),
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
-        const audiences =
-          merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience]
         const { address } = yield* buyers
-          .verify(payload.buyerDidToken, { audiences, env: "test" })
+          .verify(payload.buyerDidToken, {
+            audiences: audiencesOf(merchant, baseUrl),
+            env: "test",
+            longestSeconds: merchant.tokenLifetimeSeconds
+          })
           .pipe(Effect.mapError(refusalOf))
         const grant = yield* faucet.grant({
           merchantId: merchant.id,

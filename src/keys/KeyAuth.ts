@@ -5,7 +5,13 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { Address } from "../domain/Chain.ts"
 import { InvalidApiKey } from "../domain/Errors.ts"
-import { type ApiKey, type Merchant, MerchantId, type Principal } from "../domain/Merchant.ts"
+import {
+  type ApiKey,
+  defaultTokenLifetime,
+  type Merchant,
+  MerchantId,
+  type Principal
+} from "../domain/Merchant.ts"
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyRepo.ts"
@@ -15,6 +21,8 @@ export interface NewMerchant {
   readonly receivers: { readonly test: Address; readonly live: Address }
   readonly logoUrl?: string
   readonly identityAudience?: string
+  readonly boundTokensOnly?: boolean
+  readonly tokenLifetimeSeconds?: number
 }
 
 /** The keys a merchant starts with. Secret keys have full access. Shown once. */
@@ -183,7 +191,9 @@ const makeIssuer = Effect.gen(function* () {
       name: input.name,
       logoUrl: input.logoUrl ?? null,
       receivers: input.receivers,
-      identityAudience: input.identityAudience ?? null
+      identityAudience: input.identityAudience ?? null,
+      boundTokensOnly: input.boundTokensOnly ?? false,
+      tokenLifetimeSeconds: input.tokenLifetimeSeconds ?? defaultTokenLifetime
     }
     const testSecret = yield* key({ kind: "secret", env: "test", permission: "manage" })
     const testPublishable = yield* key({ kind: "publishable", env: "test", permission: "read" })

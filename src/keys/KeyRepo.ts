@@ -21,7 +21,9 @@ const MerchantRow = Schema.Struct({
   logo_url: Schema.NullOr(Schema.String),
   receiver_test: AddressBytes,
   receiver_live: AddressBytes,
-  identity_audience: Schema.NullOr(Schema.String)
+  identity_audience: Schema.NullOr(Schema.String),
+  bound_tokens_only: Schema.Boolean,
+  token_lifetime_seconds: Schema.Int
 })
 
 const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
@@ -29,7 +31,9 @@ const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
   name: row.name,
   logoUrl: row.logo_url,
   receivers: { test: row.receiver_test, live: row.receiver_live },
-  identityAudience: row.identity_audience
+  identityAudience: row.identity_audience,
+  boundTokensOnly: row.bound_tokens_only,
+  tokenLifetimeSeconds: row.token_lifetime_seconds
 })
 
 const PrincipalRow = Schema.Struct({
@@ -99,7 +103,8 @@ export const makeKeyRepo = Effect.gen(function* () {
     const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
     const rows = yield* sql`
       SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
-        m.receiver_test, m.receiver_live, m.identity_audience
+        m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
+        m.token_lifetime_seconds
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
       WHERE k.hash = ANY(${[...keyOf.keys()].map(bytes)}::bytea[]) AND k.revoked_at IS NULL`
     const found = new Map(
@@ -127,9 +132,11 @@ export const makeKeyRepo = Effect.gen(function* () {
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`
-          INSERT INTO merchants (id, name, logo_url, receiver_test, receiver_live, identity_audience, created_at)
+          INSERT INTO merchants (id, name, logo_url, receiver_test, receiver_live, identity_audience,
+            bound_tokens_only, token_lifetime_seconds, created_at)
           VALUES (${merchant.id}, ${merchant.name}, ${merchant.logoUrl}, ${toBytes(merchant.receivers.test)},
-            ${toBytes(merchant.receivers.live)}, ${merchant.identityAudience}, ${at})`
+            ${toBytes(merchant.receivers.live)}, ${merchant.identityAudience}, ${merchant.boundTokensOnly},
+            ${merchant.tokenLifetimeSeconds}, ${at})`
         for (const key of keys) yield* insertKey(merchant.id, key, at)
       })
     )
@@ -177,7 +184,8 @@ export const makeKeyRepo = Effect.gen(function* () {
 
   const findMerchants = Effect.fn("KeyRepo.findMerchants")(function* () {
     const rows = yield* sql`
-      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, identity_audience
+      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, identity_audience,
+        bound_tokens_only, token_lifetime_seconds
       FROM merchants ORDER BY created_at, id`
     return (yield* decodeMerchants(rows)).map(toMerchant)
   }, Effect.orDie)

@@ -7,6 +7,9 @@ import type { Merchant, MerchantId } from "../domain/Merchant.ts"
 
 export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
 
+/** What a merchant asks of its buyers' tokens. What is left out stays as it is. */
+export type TokenRules = Partial<Pick<Merchant, "boundTokensOnly" | "tokenLifetimeSeconds">>
+
 export interface ReceiverChange {
   readonly before: Address
   readonly after: Address
@@ -16,17 +19,44 @@ const decodeReceivers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ before: AddressBytes, after: AddressBytes }))
 )
 
+const decodeRules = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
+)
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  const assignments = (rules: TokenRules) => sql`
+    bound_tokens_only = coalesce(${rules.boundTokensOnly ?? null}::boolean, bound_tokens_only),
+    token_lifetime_seconds = coalesce(${rules.tokenLifetimeSeconds ?? null}::integer, token_lifetime_seconds)`
+  const ruleColumns = sql`
+    bound_tokens_only AS "boundTokensOnly", token_lifetime_seconds AS "tokenLifetimeSeconds"`
+
   return {
-    /** False where there is no such merchant. */
-    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (id: MerchantId, profile: Profile) {
-      const rows = yield* sql`
-        UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
-          identity_audience = ${profile.identityAudience}
-        WHERE id = ${id} RETURNING id`
-      return rows.length > 0
+    /** The rules as they stand then; none where there is no such merchant. */
+    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (
+      id: MerchantId,
+      profile: Profile,
+      rules: TokenRules = {}
+    ) {
+      const [row] = yield* decodeRules(
+        yield* sql`
+          UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
+            identity_audience = ${profile.identityAudience}, ${assignments(rules)}
+          WHERE id = ${id} RETURNING ${ruleColumns}`
+      )
+      return Option.fromUndefinedOr(row)
+    }, Effect.orDie),
+
+    /** As `updateProfile`, of the rules alone. */
+    updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (
+      id: MerchantId,
+      rules: TokenRules
+    ) {
+      const [row] = yield* decodeRules(
+        yield* sql`UPDATE merchants SET ${assignments(rules)} WHERE id = ${id} RETURNING ${ruleColumns}`
+      )
+      return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
     /** New intents name the new address; those that exist keep theirs. None where there is no such merchant. */

@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { LastMember, NotFound } from "../../domain/Errors.ts"
-import { Uuid } from "../../domain/Merchant.ts"
+import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
 import { errorResponse } from "../../http/ErrorResponse.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { Email, Text, TypedAddress } from "../accounts/Api.ts"
@@ -12,7 +12,9 @@ import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Se
 const Profile = Schema.Struct({
   name: Schema.String,
   logoUrl: Schema.NullOr(Schema.String),
-  identityAudience: Schema.NullOr(Schema.String)
+  identityAudience: Schema.NullOr(Schema.String),
+  boundTokensOnly: Schema.Boolean,
+  tokenLifetimeSeconds: Schema.Int
 })
 
 export const SettingsPage = Schema.Struct({
@@ -44,7 +46,9 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
       payload: Schema.Struct({
         name: Text(1, 200),
         logoUrl: Schema.NullOr(LogoUrl),
-        identityAudience: Schema.NullOr(Text(1, 500))
+        identityAudience: Schema.NullOr(Text(1, 500)),
+        boundTokensOnly: Schema.optionalKey(Schema.Boolean),
+        tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime)
       }),
       success: Profile
     }),

@@ -40,7 +40,9 @@ export const layer = HttpApiBuilder.group(
           profile: {
             name: merchant.name,
             logoUrl: merchant.logoUrl,
-            identityAudience: merchant.identityAudience
+            identityAudience: merchant.identityAudience,
+            boundTokensOnly: merchant.boundTokensOnly,
+            tokenLifetimeSeconds: merchant.tokenLifetimeSeconds
           },
           receiver: merchant.receivers[tenant.env],
           network: { name, explorerUrl },
@@ -58,8 +60,12 @@ export const layer = HttpApiBuilder.group(
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
-        yield* merchants.updateProfile(merchant.id, payload)
-        return payload
+        const { boundTokensOnly, tokenLifetimeSeconds, ...profile } = payload
+        const rules = yield* merchants.updateProfile(merchant.id, profile, {
+          ...(boundTokensOnly === undefined ? {} : { boundTokensOnly }),
+          ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeSeconds })
+        })
+        return { ...profile, ...Option.getOrThrow(rules) }
       }),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, user } = yield* CurrentMember
