@@ -47,6 +47,7 @@ import { IntentTokens } from "./intents/IntentTokens.ts"
 import { PaymentIntents } from "./intents/PaymentIntents.ts"
 import { KeyAuth } from "./keys/KeyAuth.ts"
 import { MerchantRepo } from "./keys/MerchantRepo.ts"
+import { Receivers } from "./keys/Receivers.ts"
 import { SecretBox } from "./keys/SecretBox.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentRepo } from "./payments/PaymentRepo.ts"
@@ -209,13 +210,14 @@ const real = Layer.mergeAll(
   KeyAuth.layer,
   PaymentRepo.layer,
   chainVerifier,
-  BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layer)),
+  BuyerIdentity.layerDid,
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   rateLimiter,
   Faucet.layer.pipe(Layer.provide(FaucetRepo.layer)),
   agents
 ).pipe(
+  Layer.provideMerge(ContractSignatures.layer),
   Layer.provideMerge(rpcPool),
   Layer.provide([chainAlerts, chainRecoveries]),
   Layer.provideMerge(Layer.mergeAll(Alerts.layer, WebhookRepo.layer, egressPolicy)),
@@ -292,7 +294,11 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
       KeyAuth.layer,
       WebhookRepo.layer,
       SecretBox.layer,
-      MerchantRepo.layer,
+      // The operator's commands ask no chain: a contract wallet's owner signs in the dashboard.
+      Receivers.layer.pipe(
+        Layer.provideMerge(MerchantRepo.layer),
+        Layer.provide(ContractSignatures.layerNone)
+      ),
       ReplayRepo.layer,
       SealedSecretRepo.layer,
       ForwardRepo.layer

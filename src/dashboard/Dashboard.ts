@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { MerchantRepo } from "../keys/MerchantRepo.ts"
+import { Receivers } from "../keys/Receivers.ts"
 import { DashboardApi } from "./Api.ts"
 import { AccountRepo } from "./accounts/AccountRepo.ts"
 import { Accounts } from "./accounts/Accounts.ts"
@@ -25,7 +26,7 @@ const repos = Layer.mergeAll(
   DeliveryPagesRepo.layer,
   AlertPagesRepo.layer,
   MemberRepo.layer,
-  MerchantRepo.layer
+  Receivers.layer.pipe(Layer.provideMerge(MerchantRepo.layer))
 )
 
 /** People's accounts; also the operator's commands use it. */

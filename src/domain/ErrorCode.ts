@@ -189,6 +189,12 @@ export const errorCodes = {
     retryable: false,
     summary: "This e-mail cannot sign up again. Sign in with it."
   },
+  RECEIVER_TAKEN: {
+    status: 409,
+    retryable: false,
+    summary:
+      "Another merchant receives, or once received, at this address. Use another one; where it is yours, `details` has a text to sign with its key, and the signature moves it to your merchant."
+  },
   LAST_MEMBER: {
     status: 409,
     retryable: false,

@@ -82,6 +82,7 @@ export class EmailTaken extends define("EmailTaken", "EMAIL_TAKEN") {}
 export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_LINK_INVALID") {}
 export class CrossOriginRefused extends define("CrossOriginRefused", "CROSS_ORIGIN_REFUSED") {}
 export class OperatorOnly extends define("OperatorOnly", "OPERATOR_ONLY") {}
+export class ReceiverTaken extends define("ReceiverTaken", "RECEIVER_TAKEN") {}
 export class LastMember extends define("LastMember", "LAST_MEMBER") {}
 export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING") {}
 export class NotFound extends define("NotFound", "NOT_FOUND") {}

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { batched } from "../batched.ts"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
+import { ReceiverTaken } from "../domain/Errors.ts"
 import {
   type ApiKey,
   KeyKind,
@@ -14,6 +15,7 @@ import {
   Uuid
 } from "../domain/Merchant.ts"
 import { hashKey } from "./KeyFormat.ts"
+import { makeReceiverClaims } from "./ReceiverClaims.ts"
 
 const MerchantRow = Schema.Struct({
   merchant_id: MerchantId,
@@ -98,6 +100,7 @@ const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
 
 export const makeKeyRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const claims = yield* makeReceiverClaims
 
   const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
@@ -123,24 +126,28 @@ export const makeKeyRepo = Effect.gen(function* () {
         ${key.prefix}, ${key.lastFour}, ${at})`
   }, Effect.orDie)
 
-  /** The merchant with its first keys: all or nothing. */
-  const insertMerchant = Effect.fn("KeyRepo.insertMerchant")(function* (
-    merchant: Merchant,
-    keys: ReadonlyArray<NewKey>,
-    at: Date
-  ) {
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`
+  /** The merchant with its first keys and its receiving addresses: all or nothing. */
+  const insertMerchant = Effect.fn("KeyRepo.insertMerchant")(
+    (merchant: Merchant, keys: ReadonlyArray<NewKey>, at: Date) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`
           INSERT INTO merchants (id, name, logo_url, receiver_test, receiver_live, identity_audience,
             bound_tokens_only, token_lifetime_seconds, created_at)
           VALUES (${merchant.id}, ${merchant.name}, ${merchant.logoUrl}, ${toBytes(merchant.receivers.test)},
             ${toBytes(merchant.receivers.live)}, ${merchant.identityAudience}, ${merchant.boundTokensOnly},
             ${merchant.tokenLifetimeSeconds}, ${at})`
-        for (const key of keys) yield* insertKey(merchant.id, key, at)
-      })
-    )
-  }, Effect.orDie)
+            for (const key of keys) yield* insertKey(merchant.id, key, at)
+            for (const env of Env.literals) {
+              const address = merchant.receivers[env]
+              const holder = yield* claims.claim({ merchantId: merchant.id, env, address })
+              if (Option.isSome(holder)) return yield* new ReceiverTaken()
+            }
+          })
+        )
+        .pipe(Effect.catchIf((error) => !(error instanceof ReceiverTaken), Effect.die))
+  )
 
   /** Revokes a key and stores its successor in one statement. False where there was nothing to revoke. */
   const replaceKey = Effect.fn("KeyRepo.replaceKey")(function* (

@@ -2,8 +2,9 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
-import type { Address, Env } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import type { Merchant, MerchantId } from "../domain/Merchant.ts"
+import { makeReceiverClaims, type ReceiverHolder, type ReceiverPlace } from "./ReceiverClaims.ts"
 
 export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
 
@@ -15,9 +16,13 @@ export interface ReceiverChange {
   readonly after: Address
 }
 
-const decodeReceivers = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ before: AddressBytes, after: AddressBytes }))
-)
+/** What became of a change. Taken: the address is another merchant's. */
+export type ReceiverOutcome =
+  | { readonly _tag: "Changed"; readonly change: ReceiverChange }
+  | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
+  | { readonly _tag: "Unknown" }
+
+const decodeReceivers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ before: AddressBytes })))
 
 const decodeRules = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
@@ -25,6 +30,7 @@ const decodeRules = Schema.decodeUnknownEffect(
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const claims = yield* makeReceiverClaims
 
   const assignments = (rules: TokenRules) => sql`
     bound_tokens_only = coalesce(${rules.boundTokensOnly ?? null}::boolean, bound_tokens_only),
@@ -59,21 +65,26 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** New intents name the new address; those that exist keep theirs. None where there is no such merchant. */
-    changeReceiver: Effect.fn("MerchantRepo.changeReceiver")(function* (
-      id: MerchantId,
-      env: Env,
-      receiver: Address
-    ) {
-      const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
-      const [row] = yield* decodeReceivers(
-        yield* sql`
-          WITH old AS (SELECT id, ${column} AS before FROM merchants WHERE id = ${id} FOR UPDATE)
-          UPDATE merchants m SET ${column} = ${toBytes(receiver)} FROM old WHERE m.id = old.id
-          RETURNING old.before, m.${column} AS after`
-      )
-      return Option.fromUndefinedOr<ReceiverChange | undefined>(row)
-    }, Effect.orDie)
+    /** Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's. */
+    changeReceiver: (place: ReceiverPlace, holder?: ReceiverHolder) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
+            const { merchantId, env, address } = place
+            const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+            const [row] = yield* decodeReceivers(
+              yield* sql`SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+            )
+            if (row === undefined) return { _tag: "Unknown" }
+            if (holder === undefined || !(yield* claims.take(place, holder))) {
+              const other = yield* claims.claim(place)
+              if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
+            }
+            yield* sql`UPDATE merchants SET ${column} = ${toBytes(address)} WHERE id = ${merchantId}`
+            return { _tag: "Changed", change: { before: row.before, after: address } }
+          })
+        )
+        .pipe(Effect.orDie, Effect.withSpan("MerchantRepo.changeReceiver"))
   }
 })
 

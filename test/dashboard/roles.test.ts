@@ -48,7 +48,7 @@ describe("Who may call the dashboard's API", () => {
     stranger = await signUp(service.baseUrl)
     const at = `/merchants/${owner.merchantId}/test`
     await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    const shop = await makeShop(service, { id: owner.merchantId, keys: owner.keys })
+    const shop = await makeShop(service, { ...owner, id: owner.merchantId })
     const { payment } = await shop.settle()
     const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
     const { body: session } = await owner.call("GET", "/session")

@@ -1,4 +1,5 @@
 // What every PaymentRepo does, whatever it stands on.
+
 import { expect } from "bun:test"
 import { Effect, type Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -9,6 +10,7 @@ import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo, type Settlement, type Tenant } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
 export type RepoLayer = Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | SecureRandom.SecureRandom>
@@ -33,10 +35,10 @@ const evidenceOf = (transactionId: TransactionHash, amount = 1_000_000n, by: Add
 const newTenant = (env: Tenant["env"] = "test") =>
   Effect.gen(function* () {
     const keys = yield* KeyAuth
-    const { merchant } = yield* keys.createMerchant({
-      name: "Shop",
-      receivers: { test: receiver, live: receiver }
-    })
+    const own = freshAddress()
+    const { merchant } = yield* Effect.orDie(
+      keys.createMerchant({ name: "Shop", receivers: { test: own, live: own } })
+    )
     return { merchantId: merchant.id, env }
   })
 

@@ -69,10 +69,9 @@ export const memoryChain = ChainVerifier.layerMemory
 export const newMerchant = (receiver: Address) =>
   Effect.gen(function* () {
     const keys = yield* KeyAuth
-    const { keys: issued, merchant } = yield* keys.createMerchant({
-      name: "Shop",
-      receivers: { test: receiver, live: receiver }
-    })
+    const { keys: issued, merchant } = yield* Effect.orDie(
+      keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
+    )
     const principal: Principal = yield* Effect.orDie(keys.authenticate(issued.test.publishable))
     const webhooks = yield* WebhookRepo
     const random = yield* SecureRandom.SecureRandom
