@@ -1,5 +1,6 @@
 // Settling under fire: whatever comes at once, a payment settles once, a transfer
 // pays once, and nothing that fails verification stands in anybody's way.
+
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
@@ -11,6 +12,7 @@ import { Payments, reportLimit } from "../../src/payments/Payments.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { row } from "../support/attackRows.ts"
 import { databases } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import {
   memoryChain,
   memoryStack,
@@ -187,12 +189,12 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
 
     it(`${row.otherTenant}: another merchant's or environment's payment is not found`, () =>
       Effect.gen(function* () {
-        const { open } = yield* shop
+        const { open, principal: own } = yield* shop
         const payment = yield* open()
         const transfer = yield* paid(payer, payment)
         const payments = yield* Payments
-        const { principal } = yield* newMerchant(receiver)
-        const live = { ...(yield* shop).principal, env: "live" as const }
+        const { principal } = yield* newMerchant(freshAddress())
+        const live = { ...own, env: "live" as const }
         for (const other of [principal, live, { ...principal, env: "live" as const }]) {
           const answer = yield* payments
             .report(other, payment.id, reportOf(payment, payer, transfer))
