@@ -11,6 +11,7 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
 import agents from "../migrations/0003_agents.ts"
+import incomingTransfers from "../migrations/0004_incoming_transfers.ts"
 import receivers from "../migrations/0006_receivers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
@@ -109,6 +110,7 @@ export const migrations = {
   "0001_initial": initial,
   "0002_dashboard": dashboard,
   "0003_agents": agents,
+  "0004_incoming_transfers": incomingTransfers,
   "0006_receivers": receivers
 }
 

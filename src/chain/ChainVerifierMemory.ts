@@ -38,7 +38,16 @@ export const makeMemoryVerifier = Effect.fnUntraced(function* (
         .agreement(env, settled.transactionId)
         .pipe(Effect.map((agreement) => statusOf(env, agreement, settled, finalityDepth))),
     readBalance: (env, address) => Effect.andThen(head(env), chain.balance(address, env)),
-    head,
+    headBlock: (env) =>
+      Effect.flatMap(chain.visibleBlock(env), (block) =>
+        block === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(block)
+      ),
+    account: (env, address) => Effect.all({ head: head(env), nonce: chain.sent(address, env) }),
+    hasUsedNonce: (env, address, nonce) =>
+      Effect.all([chain.visibleHead(env), chain.sent(address, env)]).pipe(
+        Effect.map(([visible, sent]) => (sent > nonce ? visible : undefined))
+      ),
+    readTransfers: chain.reading,
     checkNetwork: (env) =>
       head(env).pipe(
         Effect.match({

@@ -88,6 +88,17 @@ export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING
 export class NotFound extends define("NotFound", "NOT_FOUND") {}
 export class MethodNotAllowed extends define("MethodNotAllowed", "METHOD_NOT_ALLOWED") {}
 export class RequestTimeout extends define("RequestTimeout", "REQUEST_TIMEOUT") {}
+export class PaymentAttemptOpen extends define("PaymentAttemptOpen", "PAYMENT_ATTEMPT_OPEN") {}
+export class PaymentSettled extends define("PaymentSettled", "PAYMENT_SETTLED") {}
+export class IncomingTransferNotFound extends define(
+  "IncomingTransferNotFound",
+  "INCOMING_TRANSFER_NOT_FOUND"
+) {}
+export class IncomingTransferExplained extends define(
+  "IncomingTransferExplained",
+  "INCOMING_TRANSFER_EXPLAINED"
+) {}
+export class TransferNotAttachable extends define("TransferNotAttachable", "TRANSFER_NOT_ATTACHABLE") {}
 export class PaymentReportConflict extends define("PaymentReportConflict", "PAYMENT_REPORT_CONFLICT") {}
 export class PaymentFailed extends define("PaymentFailed", "PAYMENT_FAILED") {}
 export class WebhookEndpointExists extends define("WebhookEndpointExists", "WEBHOOK_ENDPOINT_EXISTS") {}

@@ -1,6 +1,5 @@
 // Settling under fire: whatever comes at once, a payment settles once, a transfer
 // pays once, and nothing that fails verification stands in anybody's way.
-
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
@@ -12,7 +11,6 @@ import { Payments, reportLimit } from "../../src/payments/Payments.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { row } from "../support/attackRows.ts"
 import { databases } from "../support/database.ts"
-import { freshAddress } from "../support/freshAddress.ts"
 import {
   memoryChain,
   memoryStack,
@@ -193,7 +191,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
         const payment = yield* open()
         const transfer = yield* paid(payer, payment)
         const payments = yield* Payments
-        const { principal } = yield* newMerchant(freshAddress())
+        const { principal } = yield* newMerchant(thief)
         const live = { ...own, env: "live" as const }
         for (const other of [principal, live, { ...principal, env: "live" as const }]) {
           const answer = yield* payments

@@ -78,7 +78,14 @@ export const settle = Effect.fnUntraced(function* (tenant: Tenant, at: Date) {
     evidence: { transactionId, payer: address("c"), tokenChanges },
     reportedAt: at,
     at,
-    transfer: { chainId: 84532, transactionId, logPosition: 0, blockNumber: 1n, blockHash: transactionId },
+    transfer: {
+      chainId: 84532,
+      transactionId,
+      logPosition: 0,
+      ordinal: 0,
+      blockNumber: 1n,
+      blockHash: transactionId
+    },
     delivery: { id, body },
     watchAt: at
   })
