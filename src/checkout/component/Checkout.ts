@@ -549,6 +549,7 @@ export class Checkout {
     tell: (message: Message) => void
   ): Promise<Attempt | undefined> {
     const { buyerToken, from, paymentId } = attempt
+    const kept = readAnnounced(paymentId, from) !== undefined
     const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
     try {
       const nonce = await this.#service.announce(paymentId, {
@@ -567,6 +568,11 @@ export class Checkout {
       // The next attempt is another one, but where this one may have arrived.
       if (!retryable) forgetAnnounced(paymentId, from)
       switch (code) {
+        case "INVALID_REQUEST":
+          // The service has ended the attempt of this id.
+          if (kept && writeAttempt(attempt)) return this.#announce(attempt, earlier, tell)
+          notSent("noticeUnreachable")
+          break
         case "PAYMENT_ATTEMPT_OPEN":
           tell({ type: "AttemptOpen" })
           break
