@@ -42,12 +42,13 @@ const context = HttpApiBuilder.group(
   "checkout",
   Effect.fnUntraced(function* (handlers) {
     const faucet = yield* Faucet
-    const { rpcUrls, environment } = yield* AppConfig
+    const { baseUrl, rpcUrls, environment } = yield* AppConfig
 
     return handlers.handle("context", () =>
       Effect.map(CurrentPrincipal, ({ merchant, env }) => {
         const { chainId, name, explorerUrl, usdc } = networks[env]
         const [rpcUrl] = rpcUrls[env]
+        const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
             name: merchant.name,
@@ -55,6 +56,7 @@ const context = HttpApiBuilder.group(
           },
           env,
           livemode: env === "live",
+          audience,
           // Production RPC addresses may carry the operator's access key.
           chain: {
             id: chainId,

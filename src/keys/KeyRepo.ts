@@ -15,7 +15,7 @@ import {
   Uuid
 } from "../domain/Merchant.ts"
 import { hashKey } from "./KeyFormat.ts"
-import { makeReceiverClaims } from "./ReceiverClaims.ts"
+import { makeReceiverRepo } from "./ReceiverRepo.ts"
 
 const MerchantRow = Schema.Struct({
   merchant_id: MerchantId,
@@ -100,7 +100,7 @@ const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
 
 export const makeKeyRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const claims = yield* makeReceiverClaims
+  const claims = yield* makeReceiverRepo
 
   const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))

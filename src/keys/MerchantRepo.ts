@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { Merchant, MerchantId } from "../domain/Merchant.ts"
-import { makeReceiverClaims, type ReceiverHolder, type ReceiverPlace } from "./ReceiverClaims.ts"
+import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./ReceiverRepo.ts"
 
 export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
 
@@ -30,7 +30,7 @@ const decodeRules = Schema.decodeUnknownEffect(
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const claims = yield* makeReceiverClaims
+  const claims = yield* makeReceiverRepo
 
   const assignments = (rules: TokenRules) => sql`
     bound_tokens_only = coalesce(${rules.boundTokensOnly ?? null}::boolean, bound_tokens_only),

@@ -7,7 +7,7 @@ import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import { type ChainUnavailableError, ReceiverTaken } from "../domain/Errors.ts"
 import { MerchantRepo, type ReceiverChange } from "./MerchantRepo.ts"
-import type { ReceiverHolder, ReceiverPlace } from "./ReceiverClaims.ts"
+import type { ReceiverHolder, ReceiverPlace } from "./ReceiverRepo.ts"
 import { receiverMessage } from "./receiverMessage.ts"
 
 /** The refusal, with the text that the owner may sign. `wrong` where a signature was given. */

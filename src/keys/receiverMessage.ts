@@ -1,6 +1,6 @@
 // What the owner of a receiving address signs to move it to another merchant.
 import { createHash } from "node:crypto"
-import type { ReceiverHolder, ReceiverPlace } from "./ReceiverClaims.ts"
+import type { ReceiverHolder, ReceiverPlace } from "./ReceiverRepo.ts"
 
 /**
  * The text for `personal_sign`. Its code stands for whose the address is at present, so that

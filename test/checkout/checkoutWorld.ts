@@ -49,7 +49,9 @@ export interface CheckoutWorld {
   /** Blocks with each transaction, or on demand. */
   readonly automine: (on: boolean) => Promise<void>
   readonly mine: (blocks?: number) => Promise<void>
-  readonly payment: (id: string) => Promise<{ status: string; reportedTransactionId?: string }>
+  readonly payment: (
+    id: string
+  ) => Promise<{ status: string; payerAddress?: string; reportedTransactionId?: string }>
   readonly close: () => Promise<void>
 }
 

@@ -19,6 +19,7 @@ for (const env of ["test", "live"] as const) {
       merchant: { name: "Shop" },
       env,
       livemode: env === "live",
+      audience: "http://localhost:8787",
       chain: { id: chainId, name, explorerUrl },
       token: { address: usdc.address, chainId, symbol: "USDC", decimals: 6 },
       receiver,

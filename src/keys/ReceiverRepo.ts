@@ -23,7 +23,7 @@ const decodeHolders = Schema.decodeUnknownEffect(
 )
 
 /** Both run inside the transaction of what they belong to. */
-export const makeReceiverClaims = Effect.gen(function* () {
+export const makeReceiverRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
