@@ -11,6 +11,7 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
 import agents from "../migrations/0003_agents.ts"
+import x402 from "../migrations/0005_x402.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
 /** The database cannot be used. `message` is the whole sentence for the operator. */
@@ -107,7 +108,8 @@ type Migration = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
 export const migrations = {
   "0001_initial": initial,
   "0002_dashboard": dashboard,
-  "0003_agents": agents
+  "0003_agents": agents,
+  "0005_x402": x402
 }
 
 /** What this release runs and needs. A later release has more, and may share a database with this one. */

@@ -15,6 +15,7 @@ import { Faucet } from "../../src/faucet/Faucet.ts"
 import { type FaucetTiming, layerLiveWith } from "../../src/faucet/FaucetLive.ts"
 import { FaucetRepo } from "../../src/faucet/FaucetRepo.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { OutboxRepo } from "../../src/wallets/OutboxRepo.ts"
 import { address, send, usdc } from "./anvilSuite.ts"
 import type { TestDatabase } from "./database.ts"
 import { testConfig } from "./memory.ts"
@@ -33,6 +34,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
   yield* Effect.orDie(chain.mint(wallet, 10n ** 15n))
   const store = yield* Layer.build(
     Layer.merge(KeyAuth.layer, FaucetRepo.layer).pipe(
+      Layer.provideMerge(OutboxRepo.layer),
       Layer.provideMerge(database.layer),
       Layer.provideMerge(SecureRandom.layerWebCrypto)
     )
@@ -102,7 +104,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
     wallet,
     instance,
     balance,
-    repo: yield* Effect.provideContext(FaucetRepo, store),
+    repo: yield* Effect.provideContext(OutboxRepo, store),
     merchant: Effect.gen(function* () {
       const keys = yield* KeyAuth
       const receiver = address(`0x${"b2".repeat(20)}`)
