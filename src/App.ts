@@ -193,9 +193,7 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
 )
 
 /** The faucet on its wallet's outbox. */
-const faucet = Faucet.layer.pipe(
-  Layer.provide(FaucetRepo.layer.pipe(Layer.provideMerge(OutboxRepo.layer)))
-)
+const faucet = Faucet.layer.pipe(Layer.provide(FaucetRepo.layer.pipe(Layer.provideMerge(OutboxRepo.layer))))
 
 /** Agents in the database, and what they sign. */
 const agents = Agents.layer.pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer]))

@@ -135,7 +135,9 @@ const knownFactories = [
   "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a",
   "0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67"
 ]
-const addresses = list.check(Schema.makeFilter((all) => all.every((one) => isAddress(one, { strict: false }))))
+const addresses = list.check(
+  Schema.makeFilter((all) => all.every((one) => isAddress(one, { strict: false })))
+)
 
 /** An IP address, or a name that does not look like a broken one. */
 const isListenHost = (text: string) =>

@@ -58,5 +58,4 @@ const make = Effect.gen(function* () {
   )
 })
 
-export const layer: Layer.Layer<never, never, AgentRepo | AuthorizationChain> =
-  Layer.effectDiscard(make)
+export const layer: Layer.Layer<never, never, AgentRepo | AuthorizationChain> = Layer.effectDiscard(make)

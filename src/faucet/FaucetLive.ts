@@ -1,6 +1,6 @@
 // The faucet on a real chain: reserve under the limits, broadcast, wait until it is
 // mined; a supervised fiber finishes what a crash or a stuck fee left open.
-import { DateTime, Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { DateTime, type Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isHex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
@@ -172,7 +172,11 @@ const make = Effect.fnUntraced(function* (
 /** As `layerLive`, at another pace. */
 export const layerLiveWith = (
   timing: Partial<FaucetTiming>
-): Layer.Layer<Faucet, never, AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom> =>
+): Layer.Layer<
+  Faucet,
+  never,
+  AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom
+> =>
   Layer.effect(
     Faucet,
     Effect.flatMap(AppConfig, ({ faucet }) =>

@@ -6,7 +6,14 @@ import type { HotWallet, Sighting } from "../chain/HotWallet.ts"
 import type { ChainUnavailable } from "../chain/Verification.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { feesOf, replacingFees, reprice } from "./fees.ts"
-import { type Ended, idOf, idsOf, type Outcome, type OutboxRepo, type OutgoingTransaction } from "./OutboxRepo.ts"
+import {
+  type Ended,
+  idOf,
+  idsOf,
+  type OutboxRepo,
+  type Outcome,
+  type OutgoingTransaction
+} from "./OutboxRepo.ts"
 
 export interface OutboxTiming {
   /** Between looks at open transactions. */
@@ -68,9 +75,7 @@ export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }
     const early = yield* wallet.sight(transaction.nonce, idsOf(transaction))
     if (early.outcome !== "lost") return early
     return yield* stored(transaction).pipe(
-      Effect.flatMap(
-        (now): Effect.Effect<Sighting> => wallet.sightOnAll(transaction.nonce, idsOf(now))
-      ),
+      Effect.flatMap((now): Effect.Effect<Sighting> => wallet.sightOnAll(transaction.nonce, idsOf(now))),
       Effect.repeat({
         schedule: Schedule.spaced(millis(timing.lostAfter) / 4),
         times: 4,
@@ -171,7 +176,10 @@ export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }
 
   /** Signs it anew where its fee keeps it from a block; whether it did. */
   const repriced = Effect.fnUntraced(function* (transaction: OutgoingTransaction, head: bigint) {
-    const { known, state } = yield* Effect.all({ known: wallet.knows(idsOf(transaction)), state: wallet.state })
+    const { known, state } = yield* Effect.all({
+      known: wallet.knows(idsOf(transaction)),
+      state: wallet.state
+    })
     const next = reprice(transaction.versions[0], state, {
       known: known === "unknown" ? undefined : known === "accepted",
       blocksCome: blocksSince(transaction, head) >= patientBlocks
@@ -184,11 +192,7 @@ export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }
     return true
   })
 
-  const tendOne = Effect.fnUntraced(function* (
-    transaction: OutgoingTransaction,
-    next: number,
-    head: bigint
-  ) {
+  const tendOne = Effect.fnUntraced(function* (transaction: OutgoingTransaction, next: number, head: bigint) {
     if (transaction.nonce < next) {
       const { outcome } = yield* look(transaction)
       if (outcome !== "open" && onEnd !== undefined) yield* onEnd(transaction, outcome)

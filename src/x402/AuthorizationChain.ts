@@ -170,7 +170,9 @@ const make = Effect.gen(function* () {
     })
     if (agreed === undefined)
       return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", "test")
-    return agreed.reduce((most, one) => (most === "reverted" || one === "reverted" || one < most ? most : one))
+    return agreed.reduce((most, one) =>
+      most === "reverted" || one === "reverted" || one < most ? most : one
+    )
   })
 
   /** Whether a majority says that the transaction succeeds as it would be sent. */
@@ -189,61 +191,62 @@ const make = Effect.gen(function* () {
     return agreed[0]
   })
 
-  const plan: Shape["plan"] = Effect.fn("AuthorizationChain.plan")(function* (
-    authorization,
-    sender
-  ): Effect.fn.Return<Plan, ChainUnavailable> {
-    const { from, nonce, signature, value } = authorization
-    const deployed = yield* hasCode(from)
-    const factory = deployed ? undefined : factoryOf(signature)
-    if (factory !== undefined && !relaying.factories.includes(factory)) {
-      return {
-        _tag: "Refused",
-        reason: "eip6492_factory_not_allowed",
-        message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
-      }
-    }
-    const kind = (yield* recovers(hashTypedData(typedDataOf(network, authorization)), authorization))
-      ? "account"
-      : "contract"
-    const call = transferCall(usdc, multicall, authorization, kind, deployed)
-    const ceiling =
-      gasCeilings[factory !== undefined ? "deployment" : kind === "account" && !deployed ? "account" : "contract"]
-    const affordable = sender !== undefined && sender.state.wei >= ceiling * sender.state.fees.maxFeePerGas
-    const sent = (gas: bigint) => ({
-      to: call.to,
-      data: call.data,
-      gas: toHex(gas),
-      ...(sender === undefined ? {} : { from: sender.from }),
-      ...(affordable
-        ? {
-            maxFeePerGas: toHex(sender.state.fees.maxFeePerGas),
-            maxPriorityFeePerGas: toHex(sender.state.fees.maxPriorityFeePerGas)
-          }
-        : {})
-    })
-    const estimated = yield* estimate(sent(ceiling))
-    if (estimated !== "reverted") {
-      const gas = withMargin(estimated)
-      if (gas > ceiling) {
+  const plan: Shape["plan"] = Effect.fn("AuthorizationChain.plan")(
+    function* (authorization, sender): Effect.fn.Return<Plan, ChainUnavailable> {
+      const { from, nonce, signature, value } = authorization
+      const deployed = yield* hasCode(from)
+      const factory = deployed ? undefined : factoryOf(signature)
+      if (factory !== undefined && !relaying.factories.includes(factory)) {
         return {
           _tag: "Refused",
-          reason: "invalid_exact_evm_transaction_simulation_failed",
-          message: `The transfer takes ${gas} gas; at most ${ceiling} is paid for it.`
+          reason: "eip6492_factory_not_allowed",
+          message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
         }
       }
-      if (yield* succeeds(sent(gas))) return { _tag: "Ready", call, gas }
+      const kind = (yield* recovers(hashTypedData(typedDataOf(network, authorization)), authorization))
+        ? "account"
+        : "contract"
+      const call = transferCall(usdc, multicall, authorization, kind, deployed)
+      const ceiling =
+        gasCeilings[
+          factory !== undefined ? "deployment" : kind === "account" && !deployed ? "account" : "contract"
+        ]
+      const affordable = sender !== undefined && sender.state.wei >= ceiling * sender.state.fees.maxFeePerGas
+      const sent = (gas: bigint) => ({
+        to: call.to,
+        data: call.data,
+        gas: toHex(gas),
+        ...(sender === undefined ? {} : { from: sender.from }),
+        ...(affordable
+          ? {
+              maxFeePerGas: toHex(sender.state.fees.maxFeePerGas),
+              maxPriorityFeePerGas: toHex(sender.state.fees.maxPriorityFeePerGas)
+            }
+          : {})
+      })
+      const estimated = yield* estimate(sent(ceiling))
+      if (estimated !== "reverted") {
+        const gas = withMargin(estimated)
+        if (gas > ceiling) {
+          return {
+            _tag: "Refused",
+            reason: "invalid_exact_evm_transaction_simulation_failed",
+            message: `The transfer takes ${gas} gas; at most ${ceiling} is paid for it.`
+          }
+        }
+        if (yield* succeeds(sent(gas))) return { _tag: "Ready", call, gas }
+      }
+      if (yield* isUsed(from, nonce))
+        return { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
+      if ((yield* balanceOf(from)) < value)
+        return { _tag: "Refused", reason: "invalid_exact_evm_insufficient_balance" }
+      return {
+        _tag: "Refused",
+        reason: "invalid_exact_evm_transaction_simulation_failed",
+        message: `The transfer reverts, or takes more than the ${ceiling} gas that is paid for it.`
+      }
     }
-    if (yield* isUsed(from, nonce))
-      return { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
-    if ((yield* balanceOf(from)) < value)
-      return { _tag: "Refused", reason: "invalid_exact_evm_insufficient_balance" }
-    return {
-      _tag: "Refused",
-      reason: "invalid_exact_evm_transaction_simulation_failed",
-      message: `The transfer reverts, or takes more than the ${ceiling} gas that is paid for it.`
-    }
-  })
+  )
 
   const standingBy = (
     node: RpcNode,
@@ -269,23 +272,22 @@ const make = Effect.gen(function* () {
       return (yield* block(toHex(head.number - depth))).timestamp >= validBefore ? "expired" : "open"
     })
 
-  const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(
-    function* (payer, nonce, validBefore, notBefore = 0n) {
-      const { agreed } = yield* pool.poll("test", {
-        ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore),
-        key: (answer) => answer,
-        contradicts: () => false
-      })
-      return agreed === undefined ? "unknown" : agreed[0]
-    }
-  )
+  const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(function* (
+    payer,
+    nonce,
+    validBefore,
+    notBefore = 0n
+  ) {
+    const { agreed } = yield* pool.poll("test", {
+      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore),
+      key: (answer) => answer,
+      contradicts: () => false
+    })
+    return agreed === undefined ? "unknown" : agreed[0]
+  })
 
   const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce, since) {
-    const topics = [
-      [usedTopic, cancelledTopic],
-      `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`,
-      nonce
-    ]
+    const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
     const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
     return yield* pool.first("test", (node) =>
       Effect.gen(function* () {
@@ -317,8 +319,6 @@ const make = Effect.gen(function* () {
 export class AuthorizationChain extends Context.Service<AuthorizationChain, Shape>()(
   "quittance/x402/AuthorizationChain"
 ) {
-  static readonly layer: Layer.Layer<AuthorizationChain, never, AppConfig | RpcPool | ContractSignatures> = Layer.effect(
-    AuthorizationChain,
-    make
-  )
+  static readonly layer: Layer.Layer<AuthorizationChain, never, AppConfig | RpcPool | ContractSignatures> =
+    Layer.effect(AuthorizationChain, make)
 }

@@ -10,7 +10,13 @@ import { type Payment, PaymentId } from "../domain/Payment.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { type InvalidReason, judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./judgeExact.ts"
 import { Relayer } from "./Relayer.ts"
-import { amountOf, isDeliverable, type PaymentTaken, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
+import {
+  amountOf,
+  isDeliverable,
+  type PaymentTaken,
+  type Settlement,
+  SettlementRepo
+} from "./SettlementRepo.ts"
 import { budgetReasons, Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 
@@ -205,43 +211,45 @@ const make = Effect.gen(function* () {
   })
 
   /** What is wrong with paying by a known authorization what is asked now. */
-  const judgeAgain = (known: Settlement, account: Account, exact: ExactPayment, requirements: Requirements) => {
+  const judgeAgain = (
+    known: Settlement,
+    account: Account,
+    exact: ExactPayment,
+    requirements: Requirements
+  ) => {
     const reason = judgeKnown(network, exact, requirements)
     if (reason !== undefined) return { reason }
     return isSame(known, account, exact, requirements) ? undefined : used
   }
 
-  const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(function* (
-    principal,
-    exact,
-    requirements,
-    identity
-  ) {
-    const payer = exact.authorization.from
-    const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
-    const at = yield* DateTime.nowAsDate
-    const known = yield* find(exact)
-    const obstacle = yield* Option.match(known, {
-      onNone: () => judgeNew(account, exact, requirements),
-      onSome: (one): Effect.Effect<Obstacle | undefined, ChainUnavailable> => {
-        const wrong = judgeAgain(one, account, exact, requirements)
-        if (wrong !== undefined) return Effect.succeed(wrong)
-        if (one.status === "settled")
-          return Effect.succeed(isDeliverable(one, identity, at) ? undefined : used)
-        // It is on its way: whoever settles it gets its success.
-        if (one.status === "pending" && one.toldReason === null) return Effect.succeed(undefined)
-        return judgeNew(account, exact, requirements)
+  const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
+    function* (principal, exact, requirements, identity) {
+      const payer = exact.authorization.from
+      const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
+      const at = yield* DateTime.nowAsDate
+      const known = yield* find(exact)
+      const obstacle = yield* Option.match(known, {
+        onNone: () => judgeNew(account, exact, requirements),
+        onSome: (one): Effect.Effect<Obstacle | undefined, ChainUnavailable> => {
+          const wrong = judgeAgain(one, account, exact, requirements)
+          if (wrong !== undefined) return Effect.succeed(wrong)
+          if (one.status === "settled")
+            return Effect.succeed(isDeliverable(one, identity, at) ? undefined : used)
+          // It is on its way: whoever settles it gets its success.
+          if (one.status === "pending" && one.toldReason === null) return Effect.succeed(undefined)
+          return judgeNew(account, exact, requirements)
+        }
+      })
+      if (obstacle === undefined) return { isValid: true, payer }
+      const message = obstacle.message ?? messages[obstacle.reason]
+      return {
+        isValid: false,
+        invalidReason: obstacle.reason,
+        ...(message === undefined ? {} : { invalidMessage: message }),
+        payer
       }
-    })
-    if (obstacle === undefined) return { isValid: true, payer }
-    const message = obstacle.message ?? messages[obstacle.reason]
-    return {
-      isValid: false,
-      invalidReason: obstacle.reason,
-      ...(message === undefined ? {} : { invalidMessage: message }),
-      payer
     }
-  })
+  )
 
   const refused = (exact: ExactPayment, { reason, message }: Obstacle, transaction = ""): SettleAnswer => {
     const said = message ?? messages[reason]

@@ -13,7 +13,7 @@ import type { MerchantId } from "../domain/Merchant.ts"
 import { defaultOutboxTiming, makeOutbox, type Standing } from "../wallets/Outbox.ts"
 import { OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 import type { Call } from "./Authorization.ts"
-import { type RelayLimit, RelayerRepo } from "./RelayerRepo.ts"
+import { RelayerRepo, type RelayLimit } from "./RelayerRepo.ts"
 
 export interface Relay {
   readonly purpose: "settle" | "cancel"
@@ -92,9 +92,7 @@ const make = Effect.gen(function* () {
 
   const look: Shape["look"] = Effect.fn("Relayer.look")(function* (reference, purpose) {
     const transaction = yield* stored.latest(wallet.address, reference, purpose)
-    return transaction === undefined
-      ? undefined
-      : { transaction, standing: yield* outbox.look(transaction) }
+    return transaction === undefined ? undefined : { transaction, standing: yield* outbox.look(transaction) }
   })
 
   const refused: Relayed = { _tag: "Refused" }

@@ -107,7 +107,6 @@ export const isDeliverable = ({ answered }: Settlement, identity: string | undef
     answered.to === identity &&
     at.getTime() - answered.at.getTime() < repeatedMillis)
 
-
 const bytesOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), "hex")
 const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 

@@ -11,7 +11,7 @@ import { Payments } from "../payments/Payments.ts"
 import { idsOf } from "../wallets/OutboxRepo.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { Relayer } from "./Relayer.ts"
-import { type RelayLimit, RelayerRepo } from "./RelayerRepo.ts"
+import { RelayerRepo, type RelayLimit } from "./RelayerRepo.ts"
 import { countSettlement } from "./SettlementMetrics.ts"
 import { amountOf, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
 
@@ -31,9 +31,7 @@ const batch = 20
 
 /** When an undecided one is looked at again: soon, and less often the longer nothing can be done. */
 const againMillis = ({ toldReason, createdAt }: Settlement, at: Date) =>
-  toldReason === null
-    ? 2_000
-    : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
+  toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
 export const budgetReasons: { readonly [L in RelayLimit]: string } = {
   merchant: "relay_merchant_budget_exceeded",
@@ -155,7 +153,14 @@ const make = Effect.gen(function* () {
         : yield* giveUp(settlement, plan.reason)
     }
     const relayed = yield* relayer.send(
-      { purpose: "settle", reference: id, merchantId, payer: authorization.from, call: plan.call, gas: plan.gas },
+      {
+        purpose: "settle",
+        reference: id,
+        merchantId,
+        payer: authorization.from,
+        call: plan.call,
+        gas: plan.gas
+      },
       state
     )
     switch (relayed._tag) {
