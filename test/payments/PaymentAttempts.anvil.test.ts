@@ -44,7 +44,7 @@ describe("announced attempts", () => {
   })
 
   test("the same wallet elsewhere is told that it is being paid; another wallet only sees it", async () => {
-    const [buyer, other] = await Promise.all([world.buyer(), world.buyer()])
+    const [buyer, other] = [await world.buyer(), await world.buyer()]
     const payment = await world.open("3")
     expect((await world.announce(buyer, payment.id)).status).toBe(201)
     const second = await world.announce(buyer, payment.id)
