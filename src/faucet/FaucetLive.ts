@@ -12,6 +12,7 @@ import { Faucet, type Grant, type GrantRequest } from "./Faucet.ts"
 import { makeSettleUp } from "./FaucetOutcomes.ts"
 import { FaucetRepo, type OutgoingTransaction, versionsOf } from "./FaucetRepo.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
+import { nobody } from "./limits.ts"
 import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
 
 export interface FaucetTiming {
@@ -35,8 +36,15 @@ const defaultTiming: FaucetTiming = {
   lostAfter: "2 seconds"
 }
 
+const heldBy = (repo: FaucetRepo["Service"]): Faucet["Service"]["held"] =>
+  Effect.fn("Faucet.held")(function* (request) {
+    const held = yield* repo.held({ ...request, recipient: nobody }, yield* DateTime.nowAsDate)
+    if (held !== undefined) return yield* limitReached(held)
+  })
+
 const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
   offer: { enabled: false, usdcAtomic: 0n },
+  held: () => Effect.void,
   grant: Effect.fn("Faucet.grant")(function* () {
     yield* alerts.raise({
       kind: "faucet_not_configured",
@@ -209,7 +217,7 @@ const make = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  return Faucet.of({ offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, grant })
+  return Faucet.of({ offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant })
 })
 
 /** As `layerLive`, at another pace. */
