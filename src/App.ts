@@ -63,6 +63,7 @@ import * as ClockWatch from "./telemetry/ClockWatch.ts"
 import * as Gauges from "./telemetry/Gauges.ts"
 import * as MetricsListener from "./telemetry/MetricsListener.ts"
 import * as Otlp from "./telemetry/Otlp.ts"
+import { OutboxRepo } from "./wallets/OutboxRepo.ts"
 import * as AttemptPruning from "./webhooks/AttemptPruning.ts"
 import { Attempts } from "./webhooks/Attempts.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
@@ -192,12 +193,15 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
   Layer.provide([
     AuthorizationChain.layer.pipe(Layer.provide(ContractSignatures.layer)),
     SettlementRepo.layer,
-    RelayerRepo.layer,
+    RelayerRepo.layer.pipe(Layer.provideMerge(OutboxRepo.layer)),
     AgentRepo.layer,
     AgentWallets.layer
   ]),
   Layer.provide(services)
 )
+
+/** The faucet on its wallet's outbox. */
+const faucet = Faucet.layer.pipe(Layer.provide(FaucetRepo.layer.pipe(Layer.provideMerge(OutboxRepo.layer))))
 
 /** Agents in the database, and what they sign. */
 const agents = Agents.layer.pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer]))
@@ -226,7 +230,7 @@ const real = Layer.mergeAll(
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   rateLimiter,
-  Faucet.layer.pipe(Layer.provide(FaucetRepo.layer)),
+  faucet,
   agents
 ).pipe(
   Layer.provideMerge(ContractSignatures.layer),
@@ -324,8 +328,7 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
 /** As `layerOperator`, with agents and what funds them. */
 export const layerFaucetOperator = Layer.mergeAll(
   agents,
-  Faucet.layer.pipe(
-    Layer.provide(FaucetRepo.layer),
+  faucet.pipe(
     Layer.provide(rpcPool.pipe(Layer.provide(chainAlerts))),
     Layer.provide(Alerts.layer.pipe(Layer.provide(AlertRepo.layer)))
   )

@@ -8,6 +8,8 @@ import { wordlist } from "@scure/bip39/wordlists/english"
 import { Context, Data, Duration, Effect, Layer, Option, Redacted, Schema, SchemaGetter } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
+import { getAddress, isAddress } from "viem/utils"
+import { Address } from "./domain/Chain.ts"
 
 /** A setting that stops the start. `message` is the whole sentence for the operator. */
 export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
@@ -41,6 +43,16 @@ export interface AppConfigShape {
     /** Atomic USDC a grant pays. */
     readonly usdcAtomic: bigint
     readonly gasWei: bigint
+  }
+  /** What the wallet that relays x402 payments does for whom. */
+  readonly relaying: {
+    /** Contracts that may deploy a payer's wallet with its payment (ERC-6492). */
+    readonly factories: ReadonlyArray<Address>
+    /** Gas in any 24 hours. */
+    readonly gasPerMerchant: bigint
+    readonly gasPerPayer: bigint
+    /** What is kept for merchants that have relayed little, in wei. */
+    readonly reserveWei: bigint
   }
   /** Agents' wallets are derived from it; without it there are no agents and no facilitator. */
   readonly agentWalletMnemonic: Option.Option<Redacted.Redacted<string>>
@@ -117,6 +129,15 @@ const isPrivateKey = (text: string) => {
   const key = BigInt(text)
   return key > 0n && key < curveOrder
 }
+
+/** Coinbase Smart Wallet's factory, and Safe's proxy factory 1.4.1. */
+const knownFactories = [
+  "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a",
+  "0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67"
+]
+const addresses = list.check(
+  Schema.makeFilter((all) => all.every((one) => isAddress(one, { strict: false })))
+)
 
 /** An IP address, or a name that does not look like a broken one. */
 const isListenHost = (text: string) =>
@@ -323,6 +344,30 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     "a number of blocks from 1 to 100000",
     64
   )
+  const factories = yield* readOr(
+    "X402_FACTORIES",
+    addresses,
+    "comma-separated addresses of contracts that deploy payers' wallets",
+    knownFactories
+  )
+  const gasPerMerchant = yield* readOr(
+    "RELAY_GAS_PER_MERCHANT",
+    integer(1, Number.MAX_SAFE_INTEGER),
+    "an amount of gas a day",
+    300_000_000
+  )
+  const gasPerPayer = yield* readOr(
+    "RELAY_GAS_PER_PAYER",
+    integer(1, Number.MAX_SAFE_INTEGER),
+    "an amount of gas a day",
+    100_000_000
+  )
+  const reserveWei = yield* readOr(
+    "RELAY_RESERVE_WEI",
+    Schema.String.check(Schema.isPattern(/^\d{1,20}$/)),
+    "an amount in wei",
+    "1000000000000000"
+  )
   const hops = yield* readOr("TRUSTED_PROXY_HOPS", integer(0, 16), "a number from 0 to 16", 0)
   const expiry = yield* readOr("PAYMENT_EXPIRY", duration, "a duration such as 24h, 90m or 30s", "24h")
   const retention = yield* readOr(
@@ -396,6 +441,12 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       privateKey: Option.map(faucetKey, (key) => Redacted.make(key)),
       usdcAtomic: BigInt(faucetUsdc) * 1_000_000n,
       gasWei: BigInt(gasWei)
+    },
+    relaying: {
+      factories: factories.map((one) => Address.make(getAddress(one))),
+      gasPerMerchant: BigInt(gasPerMerchant),
+      gasPerPayer: BigInt(gasPerPayer),
+      reserveWei: BigInt(reserveWei)
     },
     agentWalletMnemonic: Option.map(words, (text) => Redacted.make(text)),
     intentTokenSecrets: toKeyedSecrets(

@@ -12,6 +12,7 @@ import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
 import agents from "../migrations/0003_agents.ts"
 import incomingTransfers from "../migrations/0004_incoming_transfers.ts"
+import x402 from "../migrations/0005_x402.ts"
 import receivers from "../migrations/0006_receivers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
@@ -111,6 +112,7 @@ export const migrations = {
   "0002_dashboard": dashboard,
   "0003_agents": agents,
   "0004_incoming_transfers": incomingTransfers,
+  "0005_x402": x402,
   "0006_receivers": receivers
 }
 

@@ -3,7 +3,6 @@
 import { DateTime, Effect, Layer, Option, Schedule } from "effect"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
 import { AuthorizationChain } from "../x402/AuthorizationChain.ts"
-import { Relayer } from "../x402/Relayer.ts"
 import { AgentRepo } from "./AgentRepo.ts"
 
 const leaseMillis = 30_000
@@ -15,10 +14,6 @@ const settledSeconds = 60n
 const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const chain = yield* AuthorizationChain
-  const relayer = yield* Relayer
-
-  const isCancelled = (payment: AgentPayment) =>
-    Effect.map(relayer.look(payment.id), (found) => found?.sighting.outcome === "moved")
 
   const look = Effect.fn("AgentReconciler.look")(function* ({
     agent,
@@ -30,17 +25,21 @@ const make = Effect.gen(function* () {
     const { nonce, validBefore } = payment
     const standing = yield* chain.standing(agent.address, nonce, validBefore + settledSeconds)
     const at = yield* DateTime.nowAsDate
+    const again = repo.lookAgain(payment.id, new Date(at.getTime() + againMillis))
     switch (standing) {
       case "used": {
-        // A cancellation that went through spends the nonce too, and then nothing has moved.
-        if (yield* isCancelled(payment)) return yield* repo.finish(payment.id, "released", null, at)
-        const use = yield* chain.findUse(agent.address, nonce)
-        return yield* repo.finish(payment.id, "used", Option.getOrNull(use), at)
+        const use = yield* chain.findUse(agent.address, nonce, payment.createdAt)
+        if (Option.isNone(use)) return yield* again
+        // A cancellation spends the nonce too, and then nothing has moved.
+        return use.value.cancelled
+          ? yield* repo.finish(payment.id, "released", null, at)
+          : yield* repo.finish(payment.id, "used", use.value.transactionId, at)
       }
       case "expired":
         return yield* repo.finish(payment.id, "expired", null, at)
       case "open":
-        return yield* repo.lookAgain(payment.id, new Date(at.getTime() + againMillis))
+      case "unknown":
+        return yield* again
     }
   })
 
@@ -59,5 +58,4 @@ const make = Effect.gen(function* () {
   )
 })
 
-export const layer: Layer.Layer<never, never, AgentRepo | AuthorizationChain | Relayer> =
-  Layer.effectDiscard(make)
+export const layer: Layer.Layer<never, never, AgentRepo | AuthorizationChain> = Layer.effectDiscard(make)

@@ -11,7 +11,8 @@ import {
   AgentStatus,
   type Allowance
 } from "../domain/Agent.ts"
-import { Address, Env, type TransactionHash } from "../domain/Chain.ts"
+import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
+import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
 import type { NewKey } from "../keys/KeyRepo.ts"
@@ -31,7 +32,12 @@ export type AgentChange = Partial<
   Pick<NewAgent, "name" | "capPerPayment" | "capPerDay" | "allowedHosts" | "allowedPayees">
 > & { readonly status?: "active" | "paused" }
 
-export type NewAgentPayment = Omit<AgentPayment, "agentId" | "status" | "transactionId">
+export type NewAgentPayment = Omit<AgentPayment, "agentId" | "status" | "transactionId"> & {
+  /** The payment of this service whose x402 address the resource is, if it is one. */
+  readonly pays: string | null
+  /** Host of the resource, with its port. */
+  readonly host: string
+}
 
 export interface AgentSummary {
   readonly agent: Agent
@@ -43,6 +49,8 @@ export type Reservation =
   | { readonly _tag: "Reserved"; readonly payment: AgentPayment; readonly created: boolean }
   | { readonly _tag: "Inactive"; readonly status: "paused" | "revoked" }
   | { readonly _tag: "Throttled"; readonly retryAfter: number }
+  /** The agent's first payment at the host went to this payee. */
+  | { readonly _tag: "OtherPayee"; readonly payee: Address }
   | {
       readonly _tag: "OverCap"
       readonly cap: "payment" | "day"
@@ -95,6 +103,7 @@ const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow))
 const decodeAgents = Schema.decodeUnknownEffect(Schema.Array(AgentRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
 const decodeUsage = Schema.decodeUnknownEffect(UsageRow)
+const decodePayee = Schema.decodeUnknownEffect(Schema.Struct({ pay_to: AddressBytes }))
 const decodeIndex = Schema.decodeUnknownEffect(Schema.Struct({ wallet_index: Schema.Int }))
 
 const toAgent = (row: typeof AgentRow.Type): Agent => ({
@@ -171,7 +180,11 @@ export class AgentRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<Agent>>
     /** Ends an agent and its key in one transaction. */
     readonly revoke: (merchantId: MerchantId, id: AgentId, at: Date) => Effect.Effect<boolean>
-    /** Reserves under the caps, or answers what the request id reserved before. */
+    /**
+     * Reserves under the caps, or answers what the request id reserved before. A payment of this
+     * service is signed for under the nonce that follows from it: while an authorization for it may
+     * be used, or was, that one is answered.
+     */
     readonly reserve: (agentId: AgentId, payment: NewAgentPayment) => Effect.Effect<Reservation>
     readonly allowance: (agent: Agent, at: Date) => Effect.Effect<Allowance>
     readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
@@ -230,6 +243,44 @@ export class AgentRepo extends Context.Service<
         return yield* decodeUsage(row)
       })
 
+      /**
+       * Of a payment of this service that is asked for as it is: the agent's authorization for it that
+       * counts, or else the nonce of the next one. Under the agent's row lock.
+       */
+      const ownPayment = Effect.fnUntraced(function* (
+        agent: Agent,
+        { amount, payTo, pays }: NewAgentPayment
+      ) {
+        if (pays === null) return undefined
+        const asked = yield* sql`
+          SELECT 1 FROM payments WHERE id = ${pays} AND env = ${agent.env}
+            AND receiver = ${toBytes(payTo)} AND amount = ${amount.toString()}::numeric`
+        if (asked.length === 0) return undefined
+        const earlier = yield* Effect.flatMap(
+          sql`SELECT ${paymentColumns} FROM agent_payments WHERE agent_id = ${agent.id} AND payment_id = ${pays}`,
+          payments
+        )
+        const cancelled = earlier.filter(({ status }) => status === "released").length
+        return {
+          live: earlier.find(({ status }) => status === "reserved" || status === "used"),
+          nonce: TransactionHash.make(authorizationNonceOf(pays, cancelled))
+        }
+      })
+
+      /** Whom the agent pays at a host: who was paid there first. Under the agent's row lock. */
+      const payeeAt = Effect.fnUntraced(function* (
+        agent: Agent,
+        { createdAt, host, payTo }: NewAgentPayment
+      ) {
+        yield* sql`
+          INSERT INTO agent_payees (agent_id, host, pay_to, created_at)
+          VALUES (${agent.id}, ${host}, ${toBytes(payTo)}, ${createdAt})
+          ON CONFLICT (agent_id, host) DO NOTHING`
+        const [row] = yield* sql`
+          SELECT pay_to FROM agent_payees WHERE agent_id = ${agent.id} AND host = ${host}`
+        return (yield* decodePayee(row)).pay_to
+      })
+
       const reserve = Effect.fn("AgentRepo.reserve")(function* (agentId: AgentId, input: NewAgentPayment) {
         return yield* sql.withTransaction(
           Effect.gen(function* (): Effect.fn.Return<Reservation, unknown> {
@@ -248,6 +299,9 @@ export class AgentRepo extends Context.Service<
               payments
             )
             if (known !== undefined) return { _tag: "Reserved", payment: known, created: false }
+            const own = yield* ownPayment(agent, input)
+            if (own !== undefined && own.live !== undefined)
+              return { _tag: "Reserved", payment: own.live, created: false }
             const { spent, recent, oldest } = yield* usage(agentId, input.createdAt)
             if (recent >= signaturesPerMinute && oldest !== null) {
               const free = oldest.getTime() + minuteMillis - input.createdAt.getTime()
@@ -257,15 +311,19 @@ export class AgentRepo extends Context.Service<
               return { _tag: "OverCap", cap: "payment", limit: agent.capPerPayment, spent }
             if (spent + input.amount > agent.capPerDay)
               return { _tag: "OverCap", cap: "day", limit: agent.capPerDay, spent }
+            if (own === undefined && agent.allowedHosts !== null && agent.allowedPayees === null) {
+              const payee = yield* payeeAt(agent, input)
+              if (payee !== input.payTo) return { _tag: "OtherPayee", payee }
+            }
             const [payment] = yield* Effect.flatMap(
               sql`
                 INSERT INTO agent_payments
                   (id, agent_id, request_id, request_hash, status, x402_version, resource, requirements, pay_to, amount,
-                   valid_after, valid_before, nonce, created_at, next_look_at)
+                   valid_after, valid_before, nonce, payment_id, created_at, next_look_at)
                 VALUES (${input.id}, ${agentId}, ${input.requestId}, ${input.requestHash}, 'reserved',
                   ${input.x402Version}, ${input.resource}, ${input.requirements}, ${toBytes(input.payTo)},
                   ${input.amount.toString()}::numeric, ${input.validAfter.toString()}::bigint,
-                  ${input.validBefore.toString()}::bigint, ${toBytes(input.nonce)}, ${input.createdAt},
+                  ${input.validBefore.toString()}::bigint, ${toBytes(own?.nonce ?? input.nonce)}, ${own === undefined ? null : input.pays}, ${input.createdAt},
                   ${new Date(input.createdAt.getTime() + firstLookMillis)})
                 RETURNING ${paymentColumns}`,
               payments

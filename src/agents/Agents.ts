@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { toHex } from "viem"
+import { AppConfig } from "../AppConfig.ts"
 import { type Agent, AgentId, type AgentPayment, type Allowance } from "../domain/Agent.ts"
 import { Address, type Env, networks, TransactionHash } from "../domain/Chain.ts"
 import {
@@ -104,12 +105,28 @@ const backdatedSeconds = 600n
 
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 
-const refusalOf = (reservation: Exclude<Reservation, { readonly _tag: "Reserved" }>, amount: bigint) => {
+const refusalOf = (
+  reservation: Exclude<Reservation, { readonly _tag: "Reserved" }>,
+  amount: bigint,
+  payTo: Address
+) => {
   switch (reservation._tag) {
     case "Inactive":
       return reservation.status === "paused" ? new AgentPaused() : new InvalidApiKey()
     case "Throttled":
       return new RateLimited({ retryAfter: reservation.retryAfter })
+    case "OtherPayee":
+      return new AgentPayeeNotAllowed({
+        details: [
+          {
+            path: "payTo",
+            message:
+              "The agent's first payment at this host went to another payee. Have the agent's merchant list the payees.",
+            expected: reservation.payee,
+            actual: payTo
+          }
+        ]
+      })
     case "OverCap": {
       const { cap, limit, spent } = reservation
       return new AgentCapExceeded({
@@ -135,6 +152,7 @@ const refusalOf = (reservation: Exclude<Reservation, { readonly _tag: "Reserved"
 }
 
 const make = Effect.gen(function* () {
+  const { baseUrl } = yield* AppConfig
   const repo = yield* AgentRepo
   const wallets = yield* AgentWallets
   const random = yield* SecureRandom.SecureRandom
@@ -144,6 +162,16 @@ const make = Effect.gen(function* () {
       onNone: () => Effect.fail(new AgentsNotConfigured()),
       onSome: Effect.succeed
     })
+
+  /** The id of the payment of this service whose x402 address this is. */
+  const ownPaymentIn = (resource: string): string | null => {
+    const url = URL.parse(resource)
+    if (url === null || url.origin !== baseUrl) return null
+    return (
+      /^\/api\/v1\/payments\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/x402$/.exec(url.pathname)?.[1] ??
+      null
+    )
+  }
 
   const provision: Shape["provision"] = Effect.fn("Agents.provision")(function* (input) {
     // Known to be configured before anything is stored.
@@ -171,12 +199,29 @@ const make = Effect.gen(function* () {
     if (Option.isNone(host)) {
       return yield* new InvalidRequest({
         details: [
-          { path: "body.resource", message: "Give the resource's http(s) address, without credentials." }
+          {
+            path: "body.resource",
+            message: "Give the resource's http(s) address, without credentials or control characters."
+          }
         ]
       })
     }
     const allowed = agent.allowedHosts
-    if (allowed === null || allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return
+    if (allowed === null) return host.value.host
+    if (!host.value.isPrivate) {
+      return yield* new AgentHostNotAllowed({
+        details: [
+          {
+            path: "body.resource",
+            message:
+              "An agent with allowed hosts pays by https alone: over http anybody on the way is the host.",
+            expected: "https",
+            actual: "http"
+          }
+        ]
+      })
+    }
+    if (allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return host.value.host
     return yield* new AgentHostNotAllowed({
       details: [
         {
@@ -239,7 +284,7 @@ const make = Effect.gen(function* () {
       request.version,
       request.accepts
     )
-    yield* checkHost(agent, request.resource)
+    const host = yield* checkHost(agent, request.resource)
     yield* checkPayee(agent, requirements.payTo)
     const written = JSON.stringify(accepted)
     const requestHash = createHash("sha256")
@@ -260,11 +305,15 @@ const make = Effect.gen(function* () {
       validAfter: now - backdatedSeconds,
       validBefore: now + BigInt(seconds),
       nonce: TransactionHash.make(toHex(yield* random.randomBytes(32))),
-      createdAt: at
+      createdAt: at,
+      pays: ownPaymentIn(request.resource),
+      host
     })
-    if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount)
+    if (reservation._tag !== "Reserved") return yield* refusalOf(reservation, amount, requirements.payTo)
     const { payment, created } = reservation
-    if (!created && !requestHash.equals(payment.requestHash)) return yield* new AgentRequestConflict()
+    // Another request for the same payment of this service is given the authorization that there is.
+    const isRepeated = !created && payment.requestId === request.requestId
+    if (isRepeated && !requestHash.equals(payment.requestHash)) return yield* new AgentRequestConflict()
     return { agent, payment, created, header: yield* signed(agent, payment, request.describedResource) }
   })
 
@@ -291,8 +340,11 @@ const make = Effect.gen(function* () {
 })
 
 export class Agents extends Context.Service<Agents, Shape>()("quittance/agents/Agents") {
-  static readonly layer: Layer.Layer<Agents, never, AgentRepo | AgentWallets | SecureRandom.SecureRandom> =
-    Layer.effect(Agents, make)
+  static readonly layer: Layer.Layer<
+    Agents,
+    never,
+    AppConfig | AgentRepo | AgentWallets | SecureRandom.SecureRandom
+  > = Layer.effect(Agents, make)
 
   /** No agents: for trials without a database. */
   static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {

@@ -5,63 +5,83 @@ import { encodeFunctionData } from "viem"
 import { ChainUnavailable } from "../chain/Verification.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
 import { networks } from "../domain/Chain.ts"
-import { AgentsNotConfigured } from "../domain/Errors.ts"
+import { AgentsNotConfigured, RateLimited } from "../domain/Errors.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../x402/Authorization.ts"
+import { AuthorizationChain } from "../x402/AuthorizationChain.ts"
 import { Relayer } from "../x402/Relayer.ts"
 import { AgentWallets } from "./AgentWallets.ts"
 
 const cancelGas = 120_000n
+/** Seconds after which some of a day's gas is free again. */
+const budgetWait = 3_600
 
 interface Shape {
   /** Sends the cancellation; the reconciler ends the reservation once a block holds it. */
   readonly release: (
     agent: Agent,
     payment: AgentPayment
-  ) => Effect.Effect<void, AgentsNotConfigured | ChainUnavailable>
+  ) => Effect.Effect<void, AgentsNotConfigured | ChainUnavailable | RateLimited>
 }
 
 export class Releases extends Context.Service<Releases, Shape>()("quittance/agents/Releases") {
-  static readonly layer: Layer.Layer<Releases, never, AgentWallets | Relayer> = Layer.effect(
-    Releases,
-    Effect.gen(function* () {
-      const wallets = yield* AgentWallets
-      const relayer = yield* Relayer
-      const network = networks.test
-      return {
-        release: Effect.fn("Releases.release")(function* (agent, payment) {
-          const account = wallets.accountOf(agent.walletIndex)
-          if (Option.isNone(account)) return yield* new AgentsNotConfigured()
-          const signature = yield* Effect.promise(() =>
-            account.value.signTypedData({
-              domain: domainOf(network),
-              types: { CancelAuthorization: authorizationTypes.CancelAuthorization },
-              primaryType: "CancelAuthorization",
-              message: { authorizer: agent.address, nonce: payment.nonce }
-            })
-          )
-          const relayed = yield* relayer.send({
-            purpose: "cancel",
-            reference: payment.id,
-            call: {
-              to: network.usdc.address,
-              data: encodeFunctionData({
-                abi: authorizationAbi,
-                functionName: "cancelAuthorization",
-                args: [agent.address, payment.nonce, signature]
+  static readonly layer: Layer.Layer<Releases, never, AgentWallets | AuthorizationChain | Relayer> =
+    Layer.effect(
+      Releases,
+      Effect.gen(function* () {
+        const wallets = yield* AgentWallets
+        const chain = yield* AuthorizationChain
+        const relayer = yield* Relayer
+        const network = networks.test
+        return {
+          release: Effect.fn("Releases.release")(function* (agent, payment) {
+            const account = wallets.accountOf(agent.walletIndex)
+            if (Option.isNone(account)) return yield* new AgentsNotConfigured()
+            const signature = yield* Effect.promise(() =>
+              account.value.signTypedData({
+                domain: domainOf(network),
+                types: { CancelAuthorization: authorizationTypes.CancelAuthorization },
+                primaryType: "CancelAuthorization",
+                message: { authorizer: agent.address, nonce: payment.nonce }
               })
-            },
-            gas: cancelGas
+            )
+            // What is spent already needs no gas to be told so by a reverted cancellation.
+            const standing = yield* chain.standing(agent.address, payment.nonce, payment.validBefore)
+            if (standing === "used") return
+            const relayed = yield* relayer.send(
+              {
+                purpose: "cancel",
+                reference: payment.id,
+                merchantId: agent.merchantId,
+                payer: agent.address,
+                call: {
+                  to: network.usdc.address,
+                  data: encodeFunctionData({
+                    abi: authorizationAbi,
+                    functionName: "cancelAuthorization",
+                    args: [agent.address, payment.nonce, signature]
+                  })
+                },
+                gas: cancelGas
+              },
+              yield* relayer.state
+            )
+            if (relayed._tag === "OverBudget") {
+              return yield* new RateLimited({
+                retryAfter: budgetWait,
+                message:
+                  "The gas that is spent for this merchant or agent in 24 hours is used up. The authorization expires by itself."
+              })
+            }
+            if (relayed._tag === "Refused") {
+              return yield* new ChainUnavailable({
+                reason: "rpc_unavailable",
+                message: "the relaying wallet lacks gas"
+              })
+            }
           })
-          if (relayed._tag === "Refused") {
-            return yield* new ChainUnavailable({
-              reason: "rpc_unavailable",
-              message: "the relaying wallet lacks gas"
-            })
-          }
-        })
-      }
-    })
-  )
+        }
+      })
+    )
 
   /** For chains without a node: nothing can be released. */
   static readonly layerNone: Layer.Layer<Releases> = Layer.succeed(Releases, {

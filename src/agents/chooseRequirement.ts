@@ -99,12 +99,26 @@ export const chooseRequirement = Effect.fnUntraced(function* (
   return yield* new X402RequirementsUnsupported({ details: [...unsupported, ...malformed].slice(0, 20) })
 })
 
-/** `host` or `host:port` of a resource, as the allow list names them. */
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Where a resource is: its host as the allow list names it, and whether nobody on the way can change what it says. */
 export const hostOf = (
   resource: string
-): Option.Option<{ readonly host: string; readonly hostname: string }> => {
+): Option.Option<{ readonly host: string; readonly hostname: string; readonly isPrivate: boolean }> => {
   const url = URL.parse(resource)
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
-    ? Option.some({ host: url.host, hostname: url.hostname })
+  const plain =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === "" &&
+    url.password === "" &&
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    !/[\u0000-\u001f\u007f]/.test(resource) &&
+    resource.isWellFormed()
+  return plain
+    ? Option.some({
+        host: url.host,
+        hostname: url.hostname,
+        isPrivate: url.protocol === "https:" || loopback.test(url.hostname)
+      })
     : Option.none()
 }

@@ -27,11 +27,18 @@ export interface Unsigned {
   readonly gas: bigint
 }
 
-export interface WalletState {
-  readonly nonce: number
-  /** Per gas, doubled so that a rising base fee does not strand the transaction. */
+/** Wei for each gas. */
+export interface Fees {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
+}
+
+export interface WalletState {
+  readonly nonce: number
+  /** What a gas costs in the next block, in wei. */
+  readonly price: bigint
+  /** The price doubled, so that a rising base fee does not strand the transaction. */
+  readonly fees: Fees
   readonly usdcAtomic: bigint
   readonly wei: bigint
 }
@@ -42,14 +49,16 @@ export interface WalletState {
  */
 export type Broadcast = "accepted" | "refused" | "taken" | "unknown"
 
-/** How a nonce ended: its transaction moved what it should, or nothing; or another's took its place. */
-export type Ending = "moved" | "reverted" | "lost"
-
-/** Where a nonce stands, and with a receipt the version that is in the block. */
-export interface Sighting {
-  readonly outcome: "open" | Ending
-  readonly transactionId?: TransactionHash
-}
+/** Where a nonce stands. `lost`: a block has passed it, and no version of ours is in one. */
+export type Sighting =
+  | { readonly outcome: "open" }
+  | { readonly outcome: "lost" }
+  | {
+      readonly outcome: "moved" | "reverted"
+      /** The version that is in the block. */
+      readonly transactionId: TransactionHash
+      readonly blockNumber: bigint
+    }
 
 const hasIt = /already ?(known|imported|exists)|known transaction/i
 const nonceGone = /nonce (?:is )?too low|replacement transaction underpriced/i
@@ -85,8 +94,11 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
       Effect.map(
         ({ nonce, price, usdcAtomic, wei }): WalletState => ({
           nonce: Number(nonce),
-          maxFeePerGas: price * 2n + 1n,
-          maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n,
+          price,
+          fees: {
+            maxFeePerGas: price * 2n + 1n,
+            maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n
+          },
           usdcAtomic,
           wei
         })
@@ -141,7 +153,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
         const found = yield* node.call("eth_getTransactionReceipt", [transactionId], Receipt)
         if (found === null) continue
         const outcome = found.status === "0x1" ? "moved" : "reverted"
-        return { outcome, transactionId } satisfies Sighting
+        return { outcome, transactionId, blockNumber: found.blockNumber } satisfies Sighting
       }
       return undefined
     })
@@ -156,31 +168,17 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   return {
     address,
     state,
-    sign: (wallet: WalletState, transaction: Unsigned) =>
-      sign({
-        ...transaction,
-        chainId,
-        maxFeePerGas: wallet.maxFeePerGas,
-        maxPriorityFeePerGas: wallet.maxPriorityFeePerGas
-      }),
+    sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
     /** Spends a nonce on nothing. */
-    signFiller: (wallet: WalletState, nonce: number) =>
-      sign({
-        nonce,
-        to: address,
-        value: 0n,
-        gas: 21_000n,
-        chainId,
-        maxFeePerGas: wallet.maxFeePerGas,
-        maxPriorityFeePerGas: wallet.maxPriorityFeePerGas
-      }),
-    /** The same transaction at a fee that replaces it: a quarter more, or the present price. */
-    signDearer: (wallet: WalletState, raw: Hex) => {
+    signFiller: (fees: Fees, nonce: number) =>
+      sign({ nonce, to: address, value: 0n, gas: 21_000n, chainId, ...fees }),
+    isFiller: (raw: Hex) => {
+      const { to, value = 0n, data } = parseTransaction(raw)
+      return to?.toLowerCase() === address.toLowerCase() && value === 0n && data === undefined
+    },
+    /** The same transaction at other fees. */
+    signAgain: (fees: Fees, raw: Hex) => {
       const old = parseTransaction(raw)
-      const dearer = (fee: bigint | undefined, present: bigint) => {
-        const raised = ((fee ?? 0n) * 5n) / 4n + 1n
-        return raised > present ? raised : present
-      }
       return sign({
         ...(old.nonce === undefined ? {} : { nonce: old.nonce }),
         ...(old.to === undefined || old.to === null ? {} : { to: old.to }),
@@ -188,10 +186,13 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
         ...(old.data === undefined || !isHex(old.data) ? {} : { data: old.data }),
         ...(old.gas === undefined ? {} : { gas: old.gas }),
         chainId,
-        maxFeePerGas: dearer(old.maxFeePerGas, wallet.maxFeePerGas),
-        maxPriorityFeePerGas: dearer(old.maxPriorityFeePerGas, wallet.maxPriorityFeePerGas)
+        ...fees
       })
     },
+    /** Whether any node knows one of these; `taken` where all answer that they know none. */
+    knows,
+    /** The newest block's number. */
+    head: pool.first("test", (node) => node.call("eth_blockNumber", [], Quantity)),
     /** To all nodes. Where they say that the nonce is gone, it counts only if they know one of its versions. */
     broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
       Effect.flatMap(
@@ -213,7 +214,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
           const seen = answers.filter(Result.isSuccess).map(({ success }) => success)
           const lost = seen.filter(({ outcome }) => outcome === "lost")
           return (
-            seen.find(({ transactionId }) => transactionId !== undefined) ??
+            seen.find(({ outcome }) => outcome === "moved" || outcome === "reverted") ??
             (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
           )
         }

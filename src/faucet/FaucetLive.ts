@@ -1,40 +1,27 @@
 // The faucet on a real chain: reserve under the limits, broadcast, wait until it is
 // mined; a supervised fiber finishes what a crash or a stuck fee left open.
-import { DateTime, Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { DateTime, type Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isHex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
-import type { Sighting, WalletState } from "../chain/HotWallet.ts"
+import type { WalletState } from "../chain/HotWallet.ts"
 import { RpcPool } from "../chain/RpcPool.ts"
 import { ChainUnavailableError } from "../domain/Errors.ts"
+import { defaultOutboxTiming, makeOutbox, type OutboxTiming, type Standing } from "../wallets/Outbox.ts"
+import { OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 import { Faucet, type Grant, type GrantRequest } from "./Faucet.ts"
-import { makeSettleUp } from "./FaucetOutcomes.ts"
-import { FaucetRepo, type OutgoingTransaction, versionsOf } from "./FaucetRepo.ts"
+import { FaucetRepo } from "./FaucetRepo.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
 import { nobody } from "./limits.ts"
 import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
 
-export interface FaucetTiming {
-  /** Between looks at open transactions. */
-  readonly tendEvery: Duration.Input
-  /** Age at which an open transaction is sent again, as after a crash. */
-  readonly sendAgainAfter: Duration.Input
-  /** Age at which the next transaction in line counts as stuck and gets a higher fee. */
-  readonly stuckAfter: Duration.Input
+export interface FaucetTiming extends OutboxTiming {
   /** The longest that a grant waits to be mined. */
   readonly patience: Duration.Input
-  /** How long a nonce must be gone without a receipt of ours until the transaction counts as lost. */
-  readonly lostAfter: Duration.Input
 }
 
-const defaultTiming: FaucetTiming = {
-  tendEvery: "5 seconds",
-  sendAgainAfter: "5 seconds",
-  stuckAfter: "1 minute",
-  patience: "20 seconds",
-  lostAfter: "2 seconds"
-}
+const defaultTiming: FaucetTiming = { ...defaultOutboxTiming, tendEvery: "5 seconds", patience: "20 seconds" }
 
 const heldBy = (repo: FaucetRepo["Service"]): Faucet["Service"]["held"] =>
   Effect.fn("Faucet.held")(function* (request) {
@@ -59,7 +46,7 @@ const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
 
 const make = Effect.fnUntraced(function* (
   privateKey: Redacted.Redacted<string>,
-  { lostAfter, patience, sendAgainAfter, stuckAfter, tendEvery }: FaucetTiming
+  { patience, ...timing }: FaucetTiming
 ) {
   const { faucet } = yield* AppConfig
   const pool = yield* RpcPool
@@ -87,7 +74,16 @@ const make = Effect.fnUntraced(function* (
     message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
   })
 
-  const settleUp = makeSettleUp(wallet, repo, lostAfter, tellShared)
+  const outbox = makeOutbox({
+    wallet,
+    repo: yield* OutboxRepo,
+    timing,
+    onEmpty: tellEmpty("gas"),
+    onLost: tellShared,
+    end: repo.end,
+    onEnd: ({ purpose }, outcome) =>
+      purpose === "usdc" && outcome === "reverted" ? tellEmpty("USDC") : Effect.void
+  })
 
   const reserve = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
     const grantId = yield* random.uuidV7()
@@ -99,39 +95,29 @@ const make = Effect.fnUntraced(function* (
       gasWei: faucet.gasWei,
       at: yield* DateTime.nowAsDate,
       chainNonce: state.nonce,
+      gasOf: wallet.gasOf,
       sign: (asset, nonce) =>
         asset === "gas"
           ? wallet.signGas(state, nonce, request.recipient, faucet.gasWei)
           : wallet.signUsdc(state, nonce, request.recipient, faucet.usdcAtomic)
     })
     if (reserved._tag === "Limited") return yield* limitReached(reserved)
+    if (reserved._tag === "Blocked") return yield* empty("gas")
     return { grantId, transactions: reserved.transactions }
   })
 
-  /** A lost answer and a lagging node look like a taken nonce at first: asks for a while until it is believed. */
-  const sendOne = (transaction: OutgoingTransaction) =>
-    wallet.broadcast(transaction.raw, versionsOf(transaction)).pipe(
-      Effect.repeat({
-        schedule: Schedule.spaced(Duration.toMillis(lostAfter) / 4),
-        times: 4,
-        until: (verdict) => verdict !== "taken"
-      })
-    )
-
-  /** Sends in order; a refusal gives back what was not sent. */
+  /** Sends in order; a refusal gives back what was not sent, and fills its nonces. */
   const broadcast = Effect.fnUntraced(function* (
     grantId: string,
-    transactions: ReadonlyArray<OutgoingTransaction>,
-    state: WalletState
+    transactions: ReadonlyArray<OutgoingTransaction>
   ) {
     for (const [index, transaction] of transactions.entries()) {
-      const verdict = yield* sendOne(transaction)
+      const verdict = yield* outbox.offer(transaction)
       // It may be under way: the reservation stays and is tended.
       if (verdict === "unknown") return yield* chainDown()
-      if (verdict === "accepted") continue
-      yield* repo.giveBack(wallet.address, grantId, transactions.slice(index), index > 0, (nonce) =>
-        wallet.signFiller(state, nonce)
-      )
+      if (verdict === "sent") continue
+      yield* Effect.forEach(transactions.slice(index), outbox.fill, { discard: true })
+      yield* repo.giveBack(grantId, index > 0)
       if (verdict === "refused") return yield* empty("gas")
       yield* tellShared
       return index === 0 ? "lost" : yield* sharedWallet
@@ -143,10 +129,11 @@ const make = Effect.fnUntraced(function* (
   const attempt = Effect.fnUntraced(function* (request: GrantRequest, state: WalletState) {
     if (state.usdcAtomic < faucet.usdcAtomic) return yield* empty("USDC")
     if (state.wei < wallet.costOf(state, faucet.gasWei)) return yield* empty("gas")
+    if (!(yield* outbox.unblock())) return yield* empty("gas")
     const { grantId, transactions } = yield* reserve(request, state)
-    if ((yield* broadcast(grantId, transactions, state)) === "lost") return "lost"
-    const sightings = yield* Effect.forEach(transactions, settleUp, { concurrency: 2 }).pipe(
-      Effect.orElseSucceed((): ReadonlyArray<Sighting> => [{ outcome: "open" }]),
+    if ((yield* broadcast(grantId, transactions)) === "lost") return "lost"
+    const sightings = yield* Effect.forEach(transactions, outbox.look, { concurrency: 2 }).pipe(
+      Effect.orElseSucceed((): ReadonlyArray<Standing> => [{ outcome: "open" }]),
       Effect.repeat({
         schedule: Schedule.spaced("200 millis"),
         until: (all) => !all.some(({ outcome }) => outcome === "open")
@@ -163,8 +150,8 @@ const make = Effect.fnUntraced(function* (
       recipient: request.recipient,
       usdcAtomic: faucet.usdcAtomic,
       gasWei: gas?.outcome === "moved" ? faucet.gasWei : 0n,
-      transactionIds: sightings.value.flatMap(({ outcome, transactionId }) =>
-        outcome === "lost" || transactionId === undefined ? [] : [transactionId]
+      transactionIds: sightings.value.flatMap((seen) =>
+        seen.outcome === "open" || seen.transactionId === null ? [] : [seen.transactionId]
       )
     }
     return grant
@@ -185,37 +172,7 @@ const make = Effect.fnUntraced(function* (
     return second === "lost" ? yield* sharedWallet : second
   })
 
-  const tendOne = Effect.fnUntraced(function* (transaction: OutgoingTransaction, next: number) {
-    const now = yield* DateTime.nowAsDate
-    const age = now.getTime() - transaction.createdAt.getTime()
-    if (transaction.nonce < next) {
-      const { outcome } = yield* settleUp(transaction)
-      if (outcome === "reverted" && transaction.asset === "usdc") yield* tellEmpty("USDC")
-      return
-    }
-    if (age < Duration.toMillis(sendAgainAfter)) return
-    const versions = versionsOf(transaction)
-    if (transaction.nonce === next && age >= Duration.toMillis(stuckAfter)) {
-      const raw = yield* wallet.signDearer(yield* wallet.state, transaction.raw)
-      if (yield* repo.replace(wallet.address, transaction, raw, now)) yield* wallet.broadcast(raw, versions)
-      return
-    }
-    // A taken nonce is left until a block has passed it: only then is it certain whose it was.
-    if ((yield* wallet.broadcast(transaction.raw, versions)) === "refused") yield* tellEmpty("gas")
-  })
-
-  /** Finishes open transactions: notes the mined, repeats the lost, raises the fee of the stuck. */
-  const tend = Effect.gen(function* () {
-    const open = yield* repo.open(wallet.address)
-    if (open.length === 0) return
-    const next = yield* wallet.minedNonce
-    yield* Effect.forEach(open, (transaction) => tendOne(transaction, next), { discard: true })
-  })
-  yield* tend.pipe(
-    Effect.catchCause((cause) => Effect.logWarning("The faucet's open transactions were not tended", cause)),
-    Effect.repeat(Schedule.spaced(tendEvery)),
-    Effect.forkScoped
-  )
+  yield* outbox.tending
 
   return Faucet.of({ offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant })
 })
@@ -223,7 +180,11 @@ const make = Effect.fnUntraced(function* (
 /** As `layerLive`, at another pace. */
 export const layerLiveWith = (
   timing: Partial<FaucetTiming>
-): Layer.Layer<Faucet, never, AppConfig | RpcPool | FaucetRepo | Alerts | SecureRandom.SecureRandom> =>
+): Layer.Layer<
+  Faucet,
+  never,
+  AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom
+> =>
   Layer.effect(
     Faucet,
     Effect.flatMap(AppConfig, ({ faucet }) =>

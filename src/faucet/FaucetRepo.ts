@@ -1,37 +1,15 @@
-// The SQL of the faucet: limits and nonces are taken together under one lock, and a
-// signed transaction is stored before it is broadcast, so that a crash neither pays
-// twice nor forgets.
+// The SQL of the faucet: limits and nonces are taken together under the wallet's lock, and what
+// becomes of the transactions decides what becomes of the grant.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Hex, hexToBytes, keccak256 } from "viem"
-import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
-import type { Ending } from "../chain/HotWallet.ts"
-import type { Address, TransactionHash } from "../domain/Chain.ts"
+import type { Hex } from "viem"
+import { toBytes } from "../chain/ChainBytes.ts"
+import type { Address } from "../domain/Chain.ts"
+import { type Ended, type Entry, OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 import type { GrantRequest } from "./Faucet.ts"
 import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits.ts"
 
 export type FaucetAsset = "usdc" | "gas"
-
-/** A stored, signed transaction of the wallet. */
-export interface OutgoingTransaction {
-  readonly nonce: number
-  readonly grantId: string
-  /** A filler spends the nonce of what was given back. */
-  readonly asset: FaucetAsset | "filler"
-  readonly raw: Hex
-  readonly transactionId: TransactionHash
-  /** Versions at a lower fee, of which each may still be the one that is mined. */
-  readonly earlier: ReadonlyArray<TransactionHash>
-  /** Null while no block has passed its nonce. */
-  readonly outcome: Ending | null
-  readonly createdAt: Date
-}
-
-/** The ids under which it can be in a block. */
-export const versionsOf = ({
-  transactionId,
-  earlier
-}: OutgoingTransaction): ReadonlyArray<TransactionHash> => [transactionId, ...earlier]
 
 export interface Reservation {
   readonly grantId: string
@@ -42,12 +20,16 @@ export interface Reservation {
   readonly at: Date
   /** The wallet's next nonce as the chain tells it. */
   readonly chainNonce: number
+  /** The gas limit of each transaction. */
+  readonly gasOf: (asset: FaucetAsset) => bigint
   /** Signs locally; called inside the lock. */
   readonly sign: (asset: FaucetAsset, nonce: number) => Effect.Effect<Hex>
 }
 
 export type Reserved =
   | { readonly _tag: "Reserved"; readonly transactions: ReadonlyArray<OutgoingTransaction> }
+  /** The wallet has signed something that no node takes: nothing behind it would go. */
+  | { readonly _tag: "Blocked" }
   | ({ readonly _tag: "Limited" } & Held)
 
 const LimitRow = Schema.Struct({
@@ -55,34 +37,7 @@ const LimitRow = Schema.Struct({
   merchant: Schema.NullOr(Schema.Date),
   ip: Schema.NullOr(Schema.Date)
 })
-const TransactionRow = Schema.Struct({
-  nonce: Schema.BigInt,
-  grant_id: Schema.String,
-  asset: Schema.Literals(["usdc", "gas", "filler"]),
-  raw: Schema.Uint8Array,
-  transaction_id: HashBytes,
-  earlier_ids: Schema.Array(HashBytes),
-  outcome: Schema.NullOr(Schema.Literals(["moved", "reverted", "lost"])),
-  created_at: Schema.Date
-})
-// Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
-const transactionColumns = Object.keys(TransactionRow.fields).join(", ")
 const decodeLimit = Schema.decodeUnknownEffect(LimitRow)
-const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
-const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
-
-const toTransaction = (row: typeof TransactionRow.Type): OutgoingTransaction => ({
-  nonce: Number(row.nonce),
-  grantId: row.grant_id,
-  asset: row.asset,
-  raw: `0x${Buffer.from(row.raw).toString("hex")}`,
-  transactionId: row.transaction_id,
-  earlier: row.earlier_ids,
-  outcome: row.outcome,
-  createdAt: row.created_at
-})
-
-const hashOf = (raw: Hex): Uint8Array => hexToBytes(keccak256(raw))
 
 export class FaucetRepo extends Context.Service<
   FaucetRepo,
@@ -91,46 +46,23 @@ export class FaucetRepo extends Context.Service<
     readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
     /** Takes all three limits and the nonces in one step, or says which limit holds and for how long. */
     readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved>
-    /** Transactions whose nonce no block has passed yet, by nonce. */
-    readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    /** A grant's transaction as it is stored now, with the versions of other instances. */
-    readonly find: (transaction: OutgoingTransaction) => Effect.Effect<OutgoingTransaction | undefined>
     /**
-     * Ends an open transaction under the version that was mined. The grant is `sent` once its USDC has
-     * moved, `returned` where that reverted or nothing moved, and `gas_only` where the USDC alone was lost.
+     * Ends a transaction and says what its grant has come to: `sent` once the USDC has moved,
+     * `gas_only` where the gas alone has, `returned` where neither did.
      */
-    readonly end: (
-      wallet: Address,
-      transaction: OutgoingTransaction,
-      outcome: Ending,
-      at: Date
-    ) => Effect.Effect<void>
-    /** Replaces the signed bytes of an open transaction; false where another instance was first. */
-    readonly replace: (
-      wallet: Address,
-      transaction: OutgoingTransaction,
-      raw: Hex,
-      at: Date
-    ) => Effect.Effect<boolean>
+    readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
     /**
-     * Gives a refused grant back; where its gas was sent (`counted`) it stays counted as `gas_only`.
-     * Its nonces are freed where they are the wallet's last,
-     * otherwise filled with what `fill` signs, so that later transactions are not stuck.
+     * Gives a refused grant's place in the limits back; where its gas was sent (`counted`) it stays
+     * counted as `gas_only`.
      */
-    readonly giveBack: (
-      wallet: Address,
-      grantId: string,
-      refused: ReadonlyArray<OutgoingTransaction>,
-      counted: boolean,
-      fill: (nonce: number) => Effect.Effect<Hex>
-    ) => Effect.Effect<void>
+    readonly giveBack: (grantId: string, counted: boolean) => Effect.Effect<void>
   }
 >()("quittance/faucet/FaucetRepo") {
-  static readonly layer: Layer.Layer<FaucetRepo, never, SqlClient.SqlClient> = Layer.effect(
+  static readonly layer: Layer.Layer<FaucetRepo, never, SqlClient.SqlClient | OutboxRepo> = Layer.effect(
     FaucetRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const lock = sql`SELECT pg_advisory_xact_lock(hashtext('quittance faucet'))`
+      const outbox = yield* OutboxRepo
 
       /** The grant that keeps each limit full: its end of window is when there is room again. */
       const blocking = (request: GrantRequest, at: Date) => {
@@ -154,28 +86,15 @@ export class FaucetRepo extends Context.Service<
         return longestWait(row, at)
       })
 
-      const insertTransaction = (
-        wallet: Address,
-        {
-          nonce,
-          grantId,
-          asset,
-          raw,
-          createdAt
-        }: Omit<OutgoingTransaction, "transactionId" | "earlier" | "outcome">
-      ) => sql`
-        INSERT INTO faucet_transactions (wallet, nonce, grant_id, asset, raw, transaction_id, created_at)
-        VALUES (${toBytes(wallet)}, ${nonce}, ${grantId}, ${asset}, ${hexToBytes(raw)}, ${hashOf(raw)}, ${createdAt})
-        RETURNING ${sql.literal(transactionColumns)}`
-
       return FaucetRepo.of({
         held: Effect.fn("FaucetRepo.held")(limited, Effect.orDie),
 
         reserve: Effect.fn("FaucetRepo.reserve")(function* (reservation) {
           const { grantId, wallet, request, at } = reservation
-          return yield* sql.withTransaction(
+          return yield* outbox.locked(
+            wallet,
             Effect.gen(function* () {
-              yield* lock
+              if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" } as const
               const held = yield* limited(request, at)
               if (held !== undefined) return { _tag: "Limited", ...held } as const
               yield* sql`
@@ -183,96 +102,52 @@ export class FaucetRepo extends Context.Service<
                   (id, merchant_id, recipient, client_address, status, usdc_atomic, gas_wei, created_at)
                 VALUES (${grantId}, ${request.merchantId}, ${toBytes(request.recipient)}, ${request.clientAddress},
                   'reserved', ${reservation.usdcAtomic.toString()}::numeric, ${reservation.gasWei.toString()}::numeric, ${at})`
-              const [row] = yield* sql`
-                SELECT greatest(${reservation.chainNonce}::bigint, coalesce(max(nonce) + 1, 0)) AS next
-                FROM faucet_transactions WHERE wallet = ${toBytes(wallet)}`
-              const next = Number((yield* decodeNonce(row)).next)
-              const transactions: Array<OutgoingTransaction> = []
-              for (const [index, asset] of (["gas", "usdc"] as const).entries()) {
-                const nonce = next + index
-                const raw = yield* reservation.sign(asset, nonce)
-                const rows = yield* insertTransaction(wallet, { nonce, grantId, asset, raw, createdAt: at })
-                transactions.push(...(yield* decodeTransactions(rows)).map(toTransaction))
-              }
+              const entry = (asset: FaucetAsset): Entry => ({
+                purpose: asset,
+                reference: grantId,
+                merchantId: null,
+                payer: null,
+                gas: reservation.gasOf(asset),
+                at,
+                sign: (nonce) => reservation.sign(asset, nonce)
+              })
+              const transactions = yield* outbox.append(wallet, reservation.chainNonce, [
+                entry("gas"),
+                entry("usdc")
+              ])
               return { _tag: "Reserved", transactions } as const
             })
           )
         }, Effect.orDie),
 
-        open: Effect.fn("FaucetRepo.open")(function* (wallet) {
-          const rows = yield* sql`
-            SELECT ${sql.literal(transactionColumns)} FROM faucet_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
-            ORDER BY nonce LIMIT 100`
-          return (yield* decodeTransactions(rows)).map(toTransaction)
-        }, Effect.orDie),
-
-        find: Effect.fn("FaucetRepo.find")(function* ({ grantId, nonce }) {
-          const rows = yield* sql`
-            SELECT ${sql.literal(transactionColumns)} FROM faucet_transactions WHERE grant_id = ${grantId} AND nonce = ${nonce}`
-          return (yield* decodeTransactions(rows)).map(toTransaction)[0]
-        }, Effect.orDie),
-
-        end: Effect.fn("FaucetRepo.end")(function* (wallet, { grantId, nonce, transactionId }, outcome, at) {
+        end: Effect.fn("FaucetRepo.end")(function* (transaction, ended, at) {
+          const grantId = transaction.reference
           yield* sql.withTransaction(
             Effect.gen(function* () {
               // Gas and USDC may end at once, in two instances: the second sees what the first has noted.
               yield* sql`SELECT id FROM faucet_grants WHERE id = ${grantId} FOR UPDATE`
-              yield* sql`
-                UPDATE faucet_transactions
-                SET mined_at = ${at}, outcome = ${outcome}, transaction_id = ${toBytes(transactionId)}
-                WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL`
+              yield* outbox.end(transaction, ended, at)
               yield* sql`
                 UPDATE faucet_grants SET status = CASE
                   WHEN ended.usdc = 'moved' THEN 'sent'
-                  WHEN ended.usdc = 'reverted' OR ended.gas IN ('reverted', 'lost') THEN 'returned'
+                  WHEN ended.usdc = 'reverted' OR ended.gas IS DISTINCT FROM 'moved' THEN 'returned'
                   ELSE 'gas_only' END
                 FROM (
                   SELECT
-                    max(outcome) FILTER (WHERE asset = 'usdc') AS usdc,
-                    max(outcome) FILTER (WHERE asset = 'gas') AS gas,
-                    count(*) FILTER (WHERE asset = 'usdc' AND outcome IS NULL) AS open
-                  FROM faucet_transactions WHERE grant_id = ${grantId}
+                    max(outcome) FILTER (WHERE purpose = 'usdc') AS usdc,
+                    max(outcome) FILTER (WHERE purpose = 'gas') AS gas,
+                    count(*) FILTER (WHERE purpose = 'usdc' AND outcome IS NULL) AS open
+                  FROM wallet_transactions WHERE reference = ${grantId}
                 ) AS ended
-                WHERE id = ${grantId} AND status <> 'returned' AND ended.open = 0`
+                WHERE id = ${grantId} AND ended.open = 0`
             })
           )
         }, Effect.orDie),
 
-        replace: Effect.fn("FaucetRepo.replace")(function* (wallet, { nonce, raw: old }, raw, at) {
-          const rows = yield* sql`
-            UPDATE faucet_transactions
-            SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}, created_at = ${at},
-              earlier_ids = array_prepend(transaction_id, earlier_ids)
-            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
-              AND transaction_id = ${hashOf(old)}
-            RETURNING nonce`
-          return rows.length > 0
-        }, Effect.orDie),
-
-        giveBack: Effect.fn("FaucetRepo.giveBack")(function* (wallet, grantId, refused, counted, fill) {
-          yield* sql.withTransaction(
-            Effect.gen(function* () {
-              yield* lock
-              yield* sql`
-                UPDATE faucet_grants SET status = ${counted ? "gas_only" : "returned"}
-                WHERE id = ${grantId} AND status = 'reserved'`
-              // From the last nonce down: what is last is freed, what others have built on is filled.
-              for (const { nonce } of [...refused].reverse()) {
-                const freed = yield* sql`
-                  DELETE FROM faucet_transactions
-                  WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND NOT EXISTS (
-                    SELECT 1 FROM faucet_transactions later
-                    WHERE later.wallet = ${toBytes(wallet)} AND later.nonce > ${nonce})
-                  RETURNING nonce`
-                if (freed.length > 0) continue
-                const raw = yield* fill(nonce)
-                yield* sql`
-                  UPDATE faucet_transactions
-                  SET asset = 'filler', raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}
-                  WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce}`
-              }
-            })
-          )
+        giveBack: Effect.fn("FaucetRepo.giveBack")(function* (grantId, counted) {
+          yield* sql`
+            UPDATE faucet_grants SET status = ${counted ? "gas_only" : "returned"}
+            WHERE id = ${grantId} AND status = 'reserved'`
         }, Effect.orDie)
       })
     })

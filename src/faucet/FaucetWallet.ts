@@ -13,12 +13,13 @@ export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   return {
     ...wallet,
     /** Wei that a grant costs the wallet at most. */
-    costOf: ({ maxFeePerGas }: WalletState, gasWei: bigint) =>
-      gasWei + (gasLimits.gas + gasLimits.usdc) * maxFeePerGas,
+    costOf: ({ fees }: WalletState, gasWei: bigint) =>
+      gasWei + (gasLimits.gas + gasLimits.usdc) * fees.maxFeePerGas,
+    gasOf: (asset: "gas" | "usdc") => gasLimits[asset],
     signGas: (state: WalletState, nonce: number, to: Address, value: bigint) =>
-      wallet.sign(state, { nonce, to, value, gas: gasLimits.gas }),
+      wallet.sign(state.fees, { nonce, to, value, gas: gasLimits.gas }),
     signUsdc: (state: WalletState, nonce: number, to: Address, value: bigint) =>
-      wallet.sign(state, {
+      wallet.sign(state.fees, {
         nonce,
         to: usdc.address,
         data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, value] }),

@@ -17,7 +17,7 @@ import { transferKindOf } from "./transferKindOf.ts"
 
 /** Mainnet is not watched while its execution is gated. */
 const env = "test"
-const leaseMillis = 15_000
+const leaseMillis = 10_000
 /** Closer to the head than this, blocks are read one by one, by their hashes. */
 const nearBlocks = 64n
 /** Blocks of one question further back; halved while nodes do not answer it. */
@@ -26,6 +26,8 @@ const longestRange = 1_000n
 const firstBackfill = 43_200n
 /** Blocks read before the lease is renewed and the head asked again. */
 const blocksPerSweep = 256n
+/** What reached an address before it became a receiver is not ours to explain; clocks may differ. */
+const beforeReceiverMillis = 3_600_000
 const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
 const batch = 50
@@ -90,7 +92,10 @@ const make = Effect.gen(function* () {
       ).pipe(
         Effect.map((all) =>
           all.flatMap(({ blockTime, merchantId, since, ...transfer }) =>
-            merchantId === undefined || blockTime === undefined || since === undefined || blockTime < since
+            merchantId === undefined ||
+            blockTime === undefined ||
+            since === undefined ||
+            blockTime.getTime() < since.getTime() - beforeReceiverMillis
               ? []
               : [{ ...transfer, merchantId, blockTime }]
           )
@@ -259,6 +264,7 @@ const make = Effect.gen(function* () {
       Effect.forkScoped
     )
 
+  yield* Effect.addFinalizer(() => Effect.ignore(repo.releaseCursor(env, leaseId)))
   yield* supervised("Reading the chain's transfers", "1 second", read)
   yield* supervised("Matching incoming transfers", "500 millis", matchDue)
   yield* supervised("Alerting about incoming transfers", "30 seconds", Effect.as(alert, false))

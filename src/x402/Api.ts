@@ -29,6 +29,9 @@ const VerifyResponse = Schema.Struct({
   payer: Schema.String
 })
 
+/** The request header under which a merchant's server has a lost success repeated. */
+export const idempotencyHeader = "quittance-idempotency-key"
+
 export const SettleResponse = Schema.Struct({
   success: Schema.Boolean,
   errorReason: Schema.optionalKey(
@@ -65,7 +68,8 @@ export class X402Api extends HttpApiGroup.make("x402")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Verify a payment",
-        description: "Whether the signed authorization would pay the merchant what is required."
+        description:
+          "Whether the signed authorization pays the merchant what is required: it would, or it is being settled, or it has settled and its success waits for whoever settles it."
       })
     ),
     HttpApiEndpoint.post("settle", "/x402/settle", {
@@ -76,7 +80,7 @@ export class X402Api extends HttpApiGroup.make("x402")
       OpenApi.annotations({
         summary: "Settle a payment",
         description:
-          "Brings the authorization onto the chain, once however often it is asked, and answers when its Transfer is proven. The payment appears among the merchant's with `payerType: agent`."
+          "Brings the authorization onto the chain, once however often it is asked, and answers when its Transfer is proven. `success` is given once; whoever asks later is told `invalid_exact_evm_nonce_already_used`. So that a lost answer can be repeated, send the request header `quittance-idempotency-key` (1 to 128 of `A-Za-z0-9._-`, your own id of what you sell): for ten minutes the same key gets the same success. The value `payment-identifier` takes the payer's identifier from x402's extension of that name instead; choose it only where your server serves an identifier once. The payment appears among the merchant's with `payerType: agent`."
       })
     )
   )

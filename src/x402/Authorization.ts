@@ -1,14 +1,14 @@
 // EIP-3009: a transfer that its payer has signed and anybody may put on the chain, once.
 import {
   encodeFunctionData,
+  getAddress,
   type Hex,
   hashTypedData,
   parseAbi,
   parseErc6492Signature,
-  parseSignature,
-  size
+  parseSignature
 } from "viem"
-import type { Address, Network } from "../domain/Chain.ts"
+import { Address, type Network } from "../domain/Chain.ts"
 
 /** What the payer signs. `value` is atomic USDC, times are Unix seconds, the nonce 32 random bytes. */
 export interface Authorization {
@@ -45,7 +45,8 @@ export const authorizationAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
   "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)"
 ])
 
 /** The token's EIP-712 domain. */
@@ -90,17 +91,18 @@ export const multicallAbi = parseAbi([
   "function aggregate3(Call3[] calls) payable returns (Result[] returnData)"
 ])
 
-/** The 65-byte form that every version of the token takes. */
-const isAccountSignature = (signature: Hex) => size(signature) === 65
+/** `account`: the signature recovers the payer. `contract`: the payer's own code judges it. */
+export type SignatureKind = "account" | "contract"
 
-const transferData = (authorization: Authorization, signature: Hex): Hex => {
+/** An account's signature goes in as (v, r, s); a contract's bytes go in as they are, whatever their length. */
+const transferData = (authorization: Authorization, signature: Hex, kind: SignatureKind): Hex => {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
-  if (isAccountSignature(signature)) {
-    const { r, s, v, yParity } = parseSignature(signature)
+  if (kind === "account") {
+    const { r, s, yParity } = parseSignature(signature)
     return encodeFunctionData({
       abi: authorizationAbi,
       functionName: "transferWithAuthorization",
-      args: [from, to, value, validAfter, validBefore, nonce, Number(v ?? BigInt(yParity) + 27n), r, s]
+      args: [from, to, value, validAfter, validBefore, nonce, yParity + 27, r, s]
     })
   }
   return encodeFunctionData({
@@ -110,15 +112,22 @@ const transferData = (authorization: Authorization, signature: Hex): Hex => {
   })
 }
 
+/** The contract that an ERC-6492 signature names to deploy its wallet. */
+export const factoryOf = (signature: Hex): Address | undefined => {
+  const { address } = parseErc6492Signature(signature)
+  return address === undefined ? undefined : Address.make(getAddress(address))
+}
+
 /** What puts the authorization on the chain. A wallet still to be deployed is deployed on the way. */
 export const transferCall = (
   usdc: Address,
   multicall: Address,
   authorization: SignedAuthorization,
+  kind: SignatureKind,
   deployed: boolean
 ): Call => {
   const { address: factory, data: factoryData, signature } = parseErc6492Signature(authorization.signature)
-  const transfer = { to: usdc, data: transferData(authorization, signature) }
+  const transfer = { to: usdc, data: transferData(authorization, signature, kind) }
   if (factory === undefined || factoryData === undefined || deployed) return transfer
   return {
     to: multicall,

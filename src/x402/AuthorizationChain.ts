@@ -1,5 +1,5 @@
-// What the test chain says of a signed authorization: whether its signature holds, whether
-// the transfer would go through, whether its nonce is used up. Nothing is sent here.
+// What the test chain says of a signed authorization: whether its signature holds, whether and
+// at what gas the transfer would go through, whether its nonce is spent. Nothing is sent here.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import {
   decodeFunctionResult,
@@ -8,17 +8,21 @@ import {
   type Hex,
   hashTypedData,
   recoverAddress,
+  toEventSelector,
   toHex
 } from "viem"
+import { AppConfig } from "../AppConfig.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
-import type { RpcNode } from "../chain/RpcNode.ts"
-import { RpcPool } from "../chain/RpcPool.ts"
+import type { WalletState } from "../chain/HotWallet.ts"
+import type { NodeFailure, RpcNode } from "../chain/RpcNode.ts"
+import { RpcPool, unavailable } from "../chain/RpcPool.ts"
 import { Bytes, Quantity, Word } from "../chain/RpcSchemas.ts"
 import type { ChainUnavailable } from "../chain/Verification.ts"
 import { Address, networks, TransactionHash } from "../domain/Chain.ts"
 import {
   authorizationAbi,
   type Call,
+  factoryOf,
   type SignedAuthorization,
   transferCall,
   typedDataOf
@@ -30,8 +34,29 @@ const usdc = network.usdc.address
 /** Multicall3's address on every chain that has it. */
 export const multicall = Address.make("0xcA11bde05977b3631167028862bE2a173976CA11")
 
-/** `used`: its nonce is spent. `expired`: unused in a block after its time. `open`: it may still be used. */
-export type AuthorizationStanding = "used" | "expired" | "open"
+/**
+ * `used`: its nonce is spent, by a transfer or a cancellation. `expired`: unused in a block with the
+ * required confirmations after its time. `open`: it may still be used. `unknown`: the nodes do not
+ * say, or have not come as far as is asked.
+ */
+export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
+
+/** What spent a nonce, whoever sent it. */
+export interface AuthorizationUse {
+  readonly transactionId: TransactionHash
+  readonly cancelled: boolean
+}
+
+/** Who would send it, and what is offered for its gas where the wallet holds that. */
+export interface Sender {
+  readonly from: Address
+  readonly state: WalletState
+}
+
+/** What a relaying wallet sends for an authorization, or what stands in its way. */
+export type Plan =
+  | { readonly _tag: "Ready"; readonly call: Call; readonly gas: bigint }
+  | { readonly _tag: "Refused"; readonly reason: InvalidReason; readonly message?: string }
 
 interface Shape {
   /** Whether the payer signed it, under the token domain that the requirements name. */
@@ -40,33 +65,54 @@ interface Shape {
     domain: { readonly name: string; readonly version: string }
   ) => Effect.Effect<boolean, ChainUnavailable>
   readonly hasCode: (address: Address) => Effect.Effect<boolean, ChainUnavailable>
-  /** Tries the transfer without sending it; what stands in its way, if anything does. */
-  readonly tryOut: (
-    authorization: SignedAuthorization
-  ) => Effect.Effect<InvalidReason | undefined, ChainUnavailable>
-  /** The call that a relaying wallet sends for it. */
-  readonly callOf: (authorization: SignedAuthorization) => Effect.Effect<Call, ChainUnavailable>
-  readonly isUsed: (payer: Address, nonce: Hex) => Effect.Effect<boolean, ChainUnavailable>
-  /** Where it stands by a majority of the nodes; `validBefore` in Unix seconds. */
-  readonly standing: (payer: Address, nonce: Hex, validBefore: bigint) => Effect.Effect<AuthorizationStanding>
-  /** The transaction that used it, whoever sent that, among the last blocks. */
+  /** Tries the transaction exactly as it would be sent, without sending it. */
+  readonly plan: (
+    authorization: SignedAuthorization,
+    sender: Sender | undefined
+  ) => Effect.Effect<Plan, ChainUnavailable>
+  /**
+   * Where it stands by a majority of the nodes, in a block at or after `notBefore`;
+   * `validBefore` in Unix seconds.
+   */
+  readonly standing: (
+    payer: Address,
+    nonce: Hex,
+    validBefore: bigint,
+    notBefore?: bigint
+  ) => Effect.Effect<AuthorizationStanding>
+  /** What used it, looked for from the newest block back to `since`. */
   readonly findUse: (
     payer: Address,
-    nonce: Hex
-  ) => Effect.Effect<Option.Option<TransactionHash>, ChainUnavailable>
+    nonce: Hex,
+    since: Date
+  ) => Effect.Effect<Option.Option<AuthorizationUse>, ChainUnavailable>
 }
 
-const UseLogs = Schema.Array(Schema.Struct({ transactionHash: Word }))
-const LatestBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
+const UseLogs = Schema.Array(Schema.Struct({ transactionHash: Word, topics: Schema.Array(Word) }))
+const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
 /** What public nodes search in one question. */
 const searchedBlocks = 9_000n
-const usedTopic = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+/** Seconds that a block's time may lie before the clock by which `since` was taken. */
+const clockSlack = 3_600n
+const [usedTopic, cancelledTopic] = ["AuthorizationUsed", "AuthorizationCanceled"].map((name) =>
+  toEventSelector(`${name}(address,bytes32)`)
+)
+
+/** The most gas that a transaction of each class is sent with. */
+const gasCeilings = { account: 160_000n, contract: 700_000n, deployment: 3_000_000n }
+/** Estimates are of the present state: a quarter more is sent, and what is unused is not paid. */
+const withMargin = (estimate: bigint) => (estimate * 5n) / 4n
 
 const stateData = (payer: Address, nonce: Hex) =>
   encodeFunctionData({ abi: authorizationAbi, functionName: "authorizationState", args: [payer, nonce] })
 const isTrue = (word: string) => /^0x0*1$/.test(word)
 
+/** A node's own words for a call that its gas does not suffice for. */
+const isShortOfGas = ({ kind, said = "" }: NodeFailure) =>
+  kind === "reverted" || (kind === "refused" && /gas required exceeds|intrinsic gas/i.test(said))
+
 const make = Effect.gen(function* () {
+  const { relaying, testnetConfirmations } = yield* AppConfig
   const pool = yield* RpcPool
   const contracts = yield* ContractSignatures
 
@@ -76,25 +122,25 @@ const make = Effect.gen(function* () {
       (code) => code !== "0x"
     )
 
+  const recovers = (hash: Hex, { from, signature }: SignedAuthorization) =>
+    Effect.promise(() =>
+      recoverAddress({ hash, signature }).then(
+        (signer) => signer === from,
+        () => false
+      )
+    )
+
   const isSigned: Shape["isSigned"] = Effect.fn("AuthorizationChain.isSigned")(function* (
     authorization,
     { name, version }
   ) {
     const typed = typedDataOf(network, authorization)
     const hash = hashTypedData({ ...typed, domain: { ...typed.domain, name, version } })
-    const signer = yield* Effect.promise(() =>
-      recoverAddress({ hash, signature: authorization.signature }).catch(() => undefined)
-    )
-    if (signer === authorization.from) return true
+    if (yield* recovers(hash, authorization)) return true
     return yield* contracts.verify("test", authorization.from, hash, authorization.signature)
   })
 
-  const callOf: Shape["callOf"] = (authorization) =>
-    Effect.map(hasCode(authorization.from), (deployed) =>
-      transferCall(usdc, multicall, authorization, deployed)
-    )
-
-  const isUsed: Shape["isUsed"] = (payer, nonce) =>
+  const isUsed = (payer: Address, nonce: Hex) =>
     Effect.map(pool.agreedCall("test", { to: usdc, data: stateData(payer, nonce) }), isTrue)
 
   const balanceOf = (owner: Address) =>
@@ -109,68 +155,170 @@ const make = Effect.gen(function* () {
           : decodeFunctionResult({ abi: erc20Abi, functionName: "balanceOf", data: answer })
     )
 
-  const tryOut: Shape["tryOut"] = Effect.fn("AuthorizationChain.tryOut")(function* (authorization) {
-    const outcome = yield* pool.agreedCall("test", yield* callOf(authorization))
-    if (outcome !== "reverted") return undefined
-    if (yield* isUsed(authorization.from, authorization.nonce)) return "invalid_exact_evm_nonce_already_used"
-    return (yield* balanceOf(authorization.from)) < authorization.value
-      ? "invalid_exact_evm_insufficient_balance"
-      : "invalid_exact_evm_transaction_simulation_failed"
+  /** What the transfer would come to: the limit that it needs, or "reverted". */
+  const estimate = Effect.fnUntraced(function* (
+    transaction: Readonly<Record<string, string>>
+  ): Effect.fn.Return<bigint | "reverted", ChainUnavailable> {
+    const { agreed, contradiction } = yield* pool.poll<bigint | "reverted">("test", {
+      ask: (node) =>
+        node
+          .call("eth_estimateGas", [transaction], Quantity)
+          .pipe(Effect.catchIf(isShortOfGas, () => Effect.succeed("reverted" as const))),
+      // Nodes differ by what they know of storage that is warm; they agree on whether it succeeds.
+      key: (answer) => (answer === "reverted" ? answer : "succeeds"),
+      contradicts: () => true
+    })
+    if (agreed === undefined)
+      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", "test")
+    return agreed.reduce((most, one) =>
+      most === "reverted" || one === "reverted" || one < most ? most : one
+    )
   })
 
-  const standingBy = (node: RpcNode, payer: Address, nonce: Hex, validBefore: bigint) =>
-    Effect.gen(function* () {
-      // The block first: what is unused after it is unused at it.
-      const { timestamp } = yield* node.call("eth_getBlockByNumber", ["latest", false], LatestBlock)
-      const state = yield* node.call(
-        "eth_call",
-        [{ to: usdc, data: stateData(payer, nonce) }, "latest"],
-        Word
-      )
-      const standing: AuthorizationStanding = isTrue(state)
-        ? "used"
-        : timestamp >= validBefore
-          ? "expired"
-          : "open"
-      return standing
+  /** Whether a majority says that the transaction succeeds as it would be sent. */
+  const succeeds = Effect.fnUntraced(function* (transaction: Readonly<Record<string, string>>) {
+    const { agreed, contradiction } = yield* pool.poll("test", {
+      ask: (node) =>
+        node.call("eth_call", [transaction, "latest"], Bytes).pipe(
+          Effect.as(true),
+          Effect.catchIf(isShortOfGas, () => Effect.succeed(false))
+        ),
+      key: String,
+      contradicts: () => true
     })
+    if (agreed === undefined)
+      return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", "test")
+    return agreed[0]
+  })
 
-  const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(
-    function* (payer, nonce, validBefore) {
-      const { agreed } = yield* pool.poll("test", {
-        ask: (node) => standingBy(node, payer, nonce, validBefore),
-        key: (answer) => answer,
-        contradicts: () => false
+  const plan: Shape["plan"] = Effect.fn("AuthorizationChain.plan")(
+    function* (authorization, sender): Effect.fn.Return<Plan, ChainUnavailable> {
+      const { from, nonce, signature, value } = authorization
+      const deployed = yield* hasCode(from)
+      const factory = deployed ? undefined : factoryOf(signature)
+      if (factory !== undefined && !relaying.factories.includes(factory)) {
+        return {
+          _tag: "Refused",
+          reason: "eip6492_factory_not_allowed",
+          message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
+        }
+      }
+      const kind = (yield* recovers(hashTypedData(typedDataOf(network, authorization)), authorization))
+        ? "account"
+        : "contract"
+      const call = transferCall(usdc, multicall, authorization, kind, deployed)
+      const ceiling =
+        gasCeilings[
+          factory !== undefined ? "deployment" : kind === "account" && !deployed ? "account" : "contract"
+        ]
+      const affordable = sender !== undefined && sender.state.wei >= ceiling * sender.state.fees.maxFeePerGas
+      const sent = (gas: bigint) => ({
+        to: call.to,
+        data: call.data,
+        gas: toHex(gas),
+        ...(sender === undefined ? {} : { from: sender.from }),
+        ...(affordable
+          ? {
+              maxFeePerGas: toHex(sender.state.fees.maxFeePerGas),
+              maxPriorityFeePerGas: toHex(sender.state.fees.maxPriorityFeePerGas)
+            }
+          : {})
       })
-      return agreed === undefined ? "open" : agreed[0]
+      const estimated = yield* estimate(sent(ceiling))
+      if (estimated !== "reverted") {
+        const gas = withMargin(estimated)
+        if (gas > ceiling) {
+          return {
+            _tag: "Refused",
+            reason: "invalid_exact_evm_transaction_simulation_failed",
+            message: `The transfer takes ${gas} gas; at most ${ceiling} is paid for it.`
+          }
+        }
+        if (yield* succeeds(sent(gas))) return { _tag: "Ready", call, gas }
+      }
+      if (yield* isUsed(from, nonce))
+        return { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
+      if ((yield* balanceOf(from)) < value)
+        return { _tag: "Refused", reason: "invalid_exact_evm_insufficient_balance" }
+      return {
+        _tag: "Refused",
+        reason: "invalid_exact_evm_transaction_simulation_failed",
+        message: `The transfer reverts, or takes more than the ${ceiling} gas that is paid for it.`
+      }
     }
   )
 
-  const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce) {
-    const logs = yield* pool.first("test", (node) =>
-      Effect.gen(function* () {
-        const { number } = yield* node.call("eth_getBlockByNumber", ["latest", false], LatestBlock)
-        const from = number > searchedBlocks ? number - searchedBlocks : 0n
-        const topics = [usedTopic, `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
-        return yield* node.call(
-          "eth_getLogs",
-          [{ address: usdc, topics, fromBlock: toHex(from), toBlock: "latest" }],
-          UseLogs
-        )
-      })
-    )
-    const [first] = logs
-    return first === undefined ? Option.none() : Option.some(TransactionHash.make(first.transactionHash))
+  const standingBy = (
+    node: RpcNode,
+    payer: Address,
+    nonce: Hex,
+    validBefore: bigint,
+    notBefore: bigint
+  ): Effect.Effect<AuthorizationStanding, NodeFailure> =>
+    Effect.gen(function* () {
+      const block = (tag: string) => node.call("eth_getBlockByNumber", [tag, false], SomeBlock)
+      const head = yield* block("latest")
+      const state = yield* node.call(
+        "eth_call",
+        [{ to: usdc, data: stateData(payer, nonce) }, toHex(head.number)],
+        Word
+      )
+      if (isTrue(state)) return "used"
+      if (head.number < notBefore) return "unknown"
+      if (head.timestamp < validBefore) return "open"
+      const depth = BigInt(testnetConfirmations)
+      if (depth === 0n) return "expired"
+      if (head.number < depth) return "open"
+      return (yield* block(toHex(head.number - depth))).timestamp >= validBefore ? "expired" : "open"
+    })
+
+  const standing: Shape["standing"] = Effect.fn("AuthorizationChain.standing")(function* (
+    payer,
+    nonce,
+    validBefore,
+    notBefore = 0n
+  ) {
+    const { agreed } = yield* pool.poll("test", {
+      ask: (node) => standingBy(node, payer, nonce, validBefore, notBefore),
+      key: (answer) => answer,
+      contradicts: () => false
+    })
+    return agreed === undefined ? "unknown" : agreed[0]
   })
 
-  return { isSigned, hasCode, tryOut, callOf, isUsed, standing, findUse }
+  const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce, since) {
+    const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
+    const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
+    return yield* pool.first("test", (node) =>
+      Effect.gen(function* () {
+        let to = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
+        while (true) {
+          const from = to.number > searchedBlocks ? to.number - searchedBlocks : 0n
+          const [found] = yield* node.call(
+            "eth_getLogs",
+            [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to.number) }],
+            UseLogs
+          )
+          if (found !== undefined) {
+            return Option.some<AuthorizationUse>({
+              transactionId: TransactionHash.make(found.transactionHash),
+              cancelled: found.topics[0] === cancelledTopic
+            })
+          }
+          if (from === 0n) return Option.none<AuthorizationUse>()
+          to = yield* node.call("eth_getBlockByNumber", [toHex(from), false], SomeBlock)
+          if (to.timestamp < oldest) return Option.none<AuthorizationUse>()
+        }
+      })
+    )
+  })
+
+  return { isSigned, hasCode, plan, standing, findUse }
 })
 
 export class AuthorizationChain extends Context.Service<AuthorizationChain, Shape>()(
   "quittance/x402/AuthorizationChain"
 ) {
-  static readonly layer: Layer.Layer<AuthorizationChain, never, RpcPool | ContractSignatures> = Layer.effect(
-    AuthorizationChain,
-    make
-  )
+  static readonly layer: Layer.Layer<AuthorizationChain, never, AppConfig | RpcPool | ContractSignatures> =
+    Layer.effect(AuthorizationChain, make)
 }

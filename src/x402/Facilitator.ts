@@ -8,10 +8,16 @@ import { networks } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
 import { type Payment, PaymentId } from "../domain/Payment.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
-import { type InvalidReason, judgeAuthorization, judgeTerms, judgeToken } from "./judgeExact.ts"
+import { type InvalidReason, judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./judgeExact.ts"
 import { Relayer } from "./Relayer.ts"
-import { amountOf, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
-import { Settlements } from "./Settlements.ts"
+import {
+  amountOf,
+  isDeliverable,
+  type PaymentTaken,
+  type Settlement,
+  SettlementRepo
+} from "./SettlementRepo.ts"
+import { budgetReasons, Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 
 /** Answer of `/verify`. `payer` is who would pay. */
@@ -49,19 +55,29 @@ interface Account {
   readonly payment: Payment | undefined
 }
 
+/** Why a payment is not good, with what the caller can do about it. */
+interface Obstacle {
+  readonly reason: string
+  readonly message?: string | undefined
+}
+
 interface Shape {
   readonly supported: (principal: Principal) => SupportedAnswer
+  /** `identity` is the caller's own id of what it sells: under it a lost success is repeated. */
   readonly verify: (
     principal: Principal,
     payment: ExactPayment,
-    requirements: Requirements
+    requirements: Requirements,
+    identity: string | undefined
   ) => Effect.Effect<VerifyAnswer, ChainUnavailable>
+  /** Succeeds once for each authorization, and again under the same `identity` for ten minutes. */
   readonly settle: (
     principal: Principal,
     payment: ExactPayment,
-    requirements: Requirements
+    requirements: Requirements,
+    identity: string | undefined
   ) => Effect.Effect<SettleAnswer, ChainUnavailable>
-  /** Settles a payment that was opened from an intent. */
+  /** Settles a payment that was opened from an intent, once however often it is asked. */
   readonly settlePayment: (
     merchant: Merchant,
     payment: Payment,
@@ -73,22 +89,38 @@ interface Shape {
 /** How long another instance leaves a settlement to the one that took it. */
 const firstLookMillis = 20_000
 
-const messages: { readonly [R in InvalidReason]?: string } = {
+const messages: { readonly [reason: string]: string } = {
   invalid_exact_evm_eip3009_not_supported:
     "This facilitator settles Circle's USDC of its environment's network only; see /supported.",
   invalid_exact_evm_recipient_mismatch:
     "`to` and `payTo` must be the merchant's receiving address of the key's environment.",
   invalid_exact_evm_network_mismatch:
-    "The payment, the requirements and the key's environment must name one network; see /supported."
+    "The payment, the requirements and the key's environment must name one network; see /supported.",
+  payment_already_settled: "The payment is settled. Nothing was sent for this authorization.",
+  payment_failed: "The payment has failed. Open a new one.",
+  [budgetReasons.merchant]:
+    "The gas that is spent for this merchant in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_MERCHANT.",
+  [budgetReasons.payer]:
+    "The gas that is spent for this payer in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_PAYER.",
+  [budgetReasons.reverts]:
+    "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
+  [budgetReasons.reserve]:
+    "The relaying wallet runs low, and what is left is for merchants that have used little of it. The operator has to fund it."
 }
 
-/** A resource's address as the payment's `intentUrl`. */
-const resourceUrl = (text: string | undefined, baseUrl: string): string => {
-  const url = text === undefined || text.length > 2048 ? null : URL.parse(text)
+/** Seconds that an authorization may reserve a payment for. */
+const longestReservation = 900n
+/** Of an address in its encoded form. */
+const longestUrl = 2048
+
+/** The resource that the merchant's own requirements name as the payment's `intentUrl`. */
+const resourceUrl = ({ resource }: Requirements, baseUrl: string): string => {
+  const url = resource === undefined ? null : URL.parse(resource)
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
   if (!plain) return baseUrl
   url.hash = ""
-  return url.href
+  if (url.href.length > longestUrl) url.search = ""
+  return url.href.length > longestUrl ? url.origin : url.href
 }
 
 const unconfigured = new ChainUnavailable({
@@ -126,104 +158,175 @@ const make = Effect.gen(function* () {
     const receiver = payment === undefined ? merchant.receivers.test : payment.receiver
     const judged = judgeAuthorization(exact, requirements, receiver, now)
     if (judged !== undefined) return judged
+    // While it is good it reserves the payment.
+    if (payment !== undefined && exact.authorization.validBefore > now + longestReservation)
+      return "invalid_exact_evm_payload_authorization_valid_before"
     if (Option.isNone(amountOf(exact.authorization))) return "invalid_exact_evm_authorization_value"
     if (requirements.asset !== network.usdc.address && !(yield* chain.hasCode(requirements.asset)))
       return "asset_not_deployed_contract"
     return judgeToken(network, requirements)
   })
 
-  const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(function* (principal, exact, requirements) {
-    const payer = exact.authorization.from
-    const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
-    const reason =
-      (yield* judge(account, exact, requirements)) ??
-      (Option.isSome(Option.filter(yield* find(exact), ({ status }) => status !== "failed"))
-        ? "invalid_exact_evm_nonce_already_used"
-        : yield* chain.tryOut(exact.authorization))
-    if (reason === undefined) return { isValid: true, payer }
-    const message = messages[reason]
-    return {
-      isValid: false,
-      invalidReason: reason,
-      ...(message === undefined ? {} : { invalidMessage: message }),
-      payer
-    }
+  /** What the chain says against relaying it now. */
+  const tryOut = Effect.fnUntraced(function* (
+    exact: ExactPayment
+  ): Effect.fn.Return<Obstacle | undefined, ChainUnavailable> {
+    const { address: from } = relayer
+    const sender = from === undefined ? undefined : { from, state: yield* relayer.state }
+    const plan = yield* chain.plan(exact.authorization, sender)
+    return plan._tag === "Ready" ? undefined : plan
   })
 
-  const answerOf = (exact: ExactPayment, settlement: Settlement): SettleAnswer => {
-    const common = {
-      payer: exact.authorization.from,
-      transaction: settlement.transactionId ?? "",
-      network: exact.network
-    }
-    switch (settlement.status) {
-      case "settled":
-        return { success: true, ...common }
-      case "pending":
-        return { success: false, errorReason: "settlement_pending", ...common }
-      case "failed":
-        return { success: false, errorReason: settlement.errorReason ?? "", ...common }
-    }
-  }
+  const isSameResource = (known: Settlement, requirements: Requirements) =>
+    requirements.resource === undefined || known.resource === resourceUrl(requirements, baseUrl)
 
-  const refused = (exact: ExactPayment, errorReason: string, errorMessage?: string): SettleAnswer => ({
-    success: false,
-    errorReason,
-    ...(errorMessage === undefined ? {} : { errorMessage }),
-    payer: exact.authorization.from,
-    transaction: "",
-    network: exact.network
-  })
-  const nonceUsed = (exact: ExactPayment) =>
-    refused(
-      exact,
-      "invalid_exact_evm_nonce_already_used",
-      "This authorization pays for something else. Have the payer sign a new one."
-    )
-  const paymentTaken = (exact: ExactPayment) =>
-    refused(
-      exact,
-      "payment_already_taken",
-      "Another authorization is settling this payment, or has settled it. Nothing was sent."
-    )
-
-  const isSameResource = (known: Settlement, resource: string | undefined) =>
-    resource === undefined || known.resource === resourceUrl(resource, baseUrl)
-
-  /** Whether what is asked now is what the known settlement was for. */
+  /** Whether what is asked now is what the known settlement is for: the same money for the same thing. */
   const isSame = (known: Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
     known.merchantId === account.merchant.id &&
     known.env === account.env &&
-    isSameResource(known, requirements.resource ?? exact.resource) &&
+    isSameResource(known, requirements) &&
     (account.payment === undefined ? known.opensPayment : known.paymentId === account.payment.id) &&
     known.authorization.to === exact.authorization.to &&
-    known.authorization.value === exact.authorization.value &&
-    known.authorization.validBefore === exact.authorization.validBefore &&
-    known.authorization.signature === exact.authorization.signature
+    known.authorization.value === exact.authorization.value
 
-  const settleKnown = Effect.fnUntraced(function* (known: Settlement, exact: ExactPayment) {
-    if (known.status !== "failed") return answerOf(exact, yield* settlements.settle(known))
-    // A failed attempt may be repeated for as long as the authorization is good, and is looked
-    // at again where somebody else has used it.
-    const obstacle = yield* chain.tryOut(exact.authorization)
-    if (obstacle !== undefined && obstacle !== "invalid_exact_evm_nonce_already_used")
-      return answerOf(exact, known)
+  const isSameSignature = (known: Settlement, { authorization }: ExactPayment) =>
+    known.authorization.validAfter === authorization.validAfter &&
+    known.authorization.validBefore === authorization.validBefore &&
+    known.authorization.signature === authorization.signature
+
+  const used: Obstacle = {
+    reason: "invalid_exact_evm_nonce_already_used",
+    message:
+      "This authorization has paid, or pays for something else. Have the payer sign a new one; where an answer was lost, repeat the request under its quittance-idempotency-key within ten minutes."
+  }
+
+  /** Everything of a new authorization: its terms, its signature, its times, and the transfer itself. */
+  const judgeNew = Effect.fnUntraced(function* (
+    account: Account,
+    exact: ExactPayment,
+    requirements: Requirements
+  ): Effect.fn.Return<Obstacle | undefined, ChainUnavailable> {
+    const reason = yield* judge(account, exact, requirements)
+    return reason === undefined ? yield* tryOut(exact) : { reason }
+  })
+
+  /** What is wrong with paying by a known authorization what is asked now. */
+  const judgeAgain = (
+    known: Settlement,
+    account: Account,
+    exact: ExactPayment,
+    requirements: Requirements
+  ) => {
+    const reason = judgeKnown(network, exact, requirements)
+    if (reason !== undefined) return { reason }
+    return isSame(known, account, exact, requirements) ? undefined : used
+  }
+
+  const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
+    function* (principal, exact, requirements, identity) {
+      const payer = exact.authorization.from
+      const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
+      const at = yield* DateTime.nowAsDate
+      const known = yield* find(exact)
+      const obstacle = yield* Option.match(known, {
+        onNone: () => judgeNew(account, exact, requirements),
+        onSome: (one): Effect.Effect<Obstacle | undefined, ChainUnavailable> => {
+          const wrong = judgeAgain(one, account, exact, requirements)
+          if (wrong !== undefined) return Effect.succeed(wrong)
+          if (one.status === "settled")
+            return Effect.succeed(isDeliverable(one, identity, at) ? undefined : used)
+          // It is on its way: whoever settles it gets its success.
+          if (one.status === "pending" && one.toldReason === null) return Effect.succeed(undefined)
+          return judgeNew(account, exact, requirements)
+        }
+      })
+      if (obstacle === undefined) return { isValid: true, payer }
+      const message = obstacle.message ?? messages[obstacle.reason]
+      return {
+        isValid: false,
+        invalidReason: obstacle.reason,
+        ...(message === undefined ? {} : { invalidMessage: message }),
+        payer
+      }
+    }
+  )
+
+  const refused = (exact: ExactPayment, { reason, message }: Obstacle, transaction = ""): SettleAnswer => {
+    const said = message ?? messages[reason]
+    return {
+      success: false,
+      errorReason: reason,
+      ...(said === undefined ? {} : { errorMessage: said }),
+      payer: exact.authorization.from,
+      transaction,
+      network: exact.network
+    }
+  }
+  const paymentTaken: Obstacle = {
+    reason: "payment_already_taken",
+    message: "Another authorization is settling this payment, or has settled it. Nothing was sent."
+  }
+
+  /** How a settlement stands, for a caller. The success of one that no payment waits for is delivered once. */
+  const answerOf = Effect.fnUntraced(function* (
+    exact: ExactPayment,
+    settlement: Settlement,
+    identity: string | undefined
+  ) {
+    const transaction = settlement.transactionId ?? ""
+    switch (settlement.status) {
+      case "settled": {
+        const isTheirs =
+          !settlement.opensPayment ||
+          (yield* repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate))
+        return isTheirs
+          ? { success: true, payer: exact.authorization.from, transaction, network: exact.network }
+          : refused(exact, used)
+      }
+      case "pending":
+        return refused(exact, { reason: settlement.toldReason ?? "settlement_pending" }, transaction)
+      case "failed":
+        return refused(exact, { reason: settlement.errorReason ?? "" }, transaction)
+    }
+  })
+
+  const settleKnown = Effect.fnUntraced(function* (
+    given: Settlement,
+    account: Account,
+    exact: ExactPayment,
+    requirements: Requirements
+  ): Effect.fn.Return<Settlement | Obstacle, ChainUnavailable | PaymentTaken> {
+    const known = given.status === "pending" ? yield* settlements.settle(given) : given
+    // What is asked is settled, or the chain has yet to say so.
+    if (known.status === "settled" || (known.status === "pending" && isSameSignature(known, exact)))
+      return known
+    if (known.status === "pending") return { reason: known.toldReason ?? "settlement_pending" }
+    // It has just come to its end.
+    if (given.status === "pending" && isSameSignature(known, exact)) return known
+    // One that failed may be tried again for as long as it is good, also signed anew under its nonce.
+    const obstacle = yield* judgeNew(account, exact, requirements)
+    if (obstacle !== undefined && obstacle.reason !== "invalid_exact_evm_nonce_already_used") return obstacle
     const now = yield* DateTime.nowAsDate
-    yield* repo.revive(known.id, new Date(now.getTime() + firstLookMillis))
-    return answerOf(exact, yield* settlements.settle(known))
+    yield* repo.revive(known, exact.authorization, new Date(now.getTime() + firstLookMillis))
+    return yield* settlements.settle(known)
   })
 
   const settleFor = Effect.fn("Facilitator.settle")(
-    function* (account: Account, exact: ExactPayment, requirements: Requirements) {
+    function* (
+      account: Account,
+      exact: ExactPayment,
+      requirements: Requirements,
+      identity: string | undefined
+    ) {
       const known = yield* find(exact)
       if (Option.isSome(known)) {
-        return isSame(known.value, account, exact, requirements)
-          ? yield* settleKnown(known.value, exact)
-          : nonceUsed(exact)
+        const wrong = judgeAgain(known.value, account, exact, requirements)
+        if (wrong !== undefined) return refused(exact, wrong)
+        const came = yield* settleKnown(known.value, account, exact, requirements)
+        return "status" in came ? yield* answerOf(exact, came, identity) : refused(exact, came)
       }
-      const reason =
-        (yield* judge(account, exact, requirements)) ?? (yield* chain.tryOut(exact.authorization))
-      if (reason !== undefined) return refused(exact, reason, messages[reason])
+      const obstacle = yield* judgeNew(account, exact, requirements)
+      if (obstacle !== undefined) return refused(exact, obstacle)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const { settlement } = yield* repo.register({
@@ -235,15 +338,18 @@ const make = Effect.gen(function* () {
         chainId: network.chainId,
         asset: network.usdc.address,
         authorization: exact.authorization,
-        resource: resourceUrl(requirements.resource ?? exact.resource, baseUrl),
+        resource: resourceUrl(requirements, baseUrl),
         at,
         nextLookAt: new Date(at.getTime() + firstLookMillis)
       })
-      if (!isSame(settlement, account, exact, requirements)) return nonceUsed(exact)
-      return answerOf(exact, yield* settlements.settle(settlement))
+      if (!isSame(settlement, account, exact, requirements)) return refused(exact, used)
+      return yield* answerOf(exact, yield* settlements.settle(settlement), identity)
     },
     (effect, _account, exact) =>
-      Effect.catchTag(effect, "PaymentTaken", () => Effect.succeed(paymentTaken(exact)))
+      Effect.catchTags(effect, {
+        PaymentTaken: () => Effect.succeed(refused(exact, paymentTaken)),
+        PaymentClosed: () => Effect.succeed(refused(exact, { reason: "payment_already_settled" }))
+      })
   )
 
   const shape: Shape = {
@@ -259,10 +365,10 @@ const make = Effect.gen(function* () {
       signers: { "eip155:*": relayer.address === undefined ? [] : [relayer.address] }
     }),
     verify,
-    settle: ({ merchant, env }, exact, requirements) =>
-      settleFor({ merchant, env, payment: undefined }, exact, requirements),
+    settle: ({ merchant, env }, exact, requirements, identity) =>
+      settleFor({ merchant, env, payment: undefined }, exact, requirements, identity),
     settlePayment: (merchant, payment, exact, requirements) =>
-      settleFor({ merchant, env: payment.env, payment }, exact, requirements)
+      settleFor({ merchant, env: payment.env, payment }, exact, requirements, undefined)
   }
   return shape
 })

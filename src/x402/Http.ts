@@ -16,9 +16,11 @@ import {
 import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
+import { clientAddressOf } from "../http/RequestContext.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { viewOf } from "../payments/Http.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { idempotencyHeader } from "./Api.ts"
 import { Facilitator, type SettleAnswer } from "./Facilitator.ts"
 import { paymentRequiredV1, paymentRequiredV2, requirementsOf } from "./paymentRequirements.ts"
 import {
@@ -34,6 +36,26 @@ const malformed = (path: string, version: X402Version) => (error: { readonly mes
   new InvalidRequest({
     details: [{ path, message: `Not of x402 version ${version}: ${error.message}`.slice(0, 300) }]
   })
+
+/** The value of the header by which a merchant has the payer's own identifier count. */
+const payersIdentifier = "payment-identifier"
+
+/**
+ * Under which id a lost success is repeated. It is the merchant's word alone: whatever is in a
+ * payment its payer chooses, and sends as often as he likes.
+ */
+const identityOf = Effect.fnUntraced(function* ({ identifier }: ExactPayment) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const key = headers[idempotencyHeader]
+  if (key === undefined) return undefined
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(key)) {
+    return yield* new InvalidRequest({
+      details: [{ path: `header.${idempotencyHeader}`, message: "1 to 128 of A-Z a-z 0-9 . _ -" }]
+    })
+  }
+  if (key !== payersIdentifier) return `key ${key}`
+  return identifier === undefined ? undefined : `payer ${identifier}`
+})
 
 const facilitator = HttpApiBuilder.group(
   Api,
@@ -60,18 +82,26 @@ const facilitator = HttpApiBuilder.group(
       supported: () => Effect.map(CurrentPrincipal, service.supported),
       verify: Effect.fnUntraced(function* ({ payload }) {
         const { payment, requirements } = yield* read(payload)
-        return yield* service.verify(yield* CurrentPrincipal, payment, requirements).pipe(orChainUnavailable)
+        const identity = yield* identityOf(payment)
+        return yield* service
+          .verify(yield* CurrentPrincipal, payment, requirements, identity)
+          .pipe(orChainUnavailable)
       }),
       settle: Effect.fnUntraced(function* ({ payload }) {
         const { payment, requirements } = yield* read(payload)
-        return yield* service.settle(yield* CurrentPrincipal, payment, requirements).pipe(orChainUnavailable)
+        const identity = yield* identityOf(payment)
+        return yield* service
+          .settle(yield* CurrentPrincipal, payment, requirements, identity)
+          .pipe(orChainUnavailable)
       })
     })
   })
 )
 
-/** Looks at one payment by one key: 2 a second. */
+/** Looks at one payment by one client with one key: 2 a second. */
 const payLimit = { rate: 2, perSeconds: 1, burst: 30 }
+/** Payment headers of one client with one key, over all payments: each costs the nodes a simulation. */
+const headerLimit = { rate: 5, perSeconds: 1, burst: 60 }
 
 const versionIn = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Literals([1, 2]) }))
 
@@ -83,7 +113,7 @@ const payments = HttpApiBuilder.group(
     const keys = yield* KeyAuth
     const repo = yield* PaymentRepo
     const limiter = yield* RateLimiter
-    const { baseUrl } = yield* AppConfig
+    const { baseUrl, trustedProxyHops } = yield* AppConfig
 
     const paymentRequired = (payment: Payment, resource: string, error: string) =>
       HttpServerResponse.jsonUnsafe(paymentRequiredV1(payment, resource, error), {
@@ -110,13 +140,28 @@ const payments = HttpApiBuilder.group(
       const version = Option.flatMap(decoded, versionIn)
       if (Option.isNone(decoded) || Option.isNone(version))
         return "The payment header is not base64 of x402 JSON."
-      return yield* readPayment(version.value.x402Version, decoded.value).pipe(
-        Effect.match({
-          onFailure: () => "The payment header does not hold an `exact` EIP-3009 payment.",
-          onSuccess: (payment): ExactPayment => payment
-        })
+      const { x402Version } = version.value
+      return yield* readPayment(x402Version, decoded.value).pipe(
+        Effect.mapError(
+          malformed(x402Version === 1 ? "header.x-payment" : "header.payment-signature", x402Version)
+        )
       )
     })
+
+    const paymentBody = (payment: Payment) => HttpServerResponse.jsonUnsafe({ payment: viewOf(payment) })
+
+    /** A settled payment, whatever header asks for it; nothing is moved. */
+    const settledAnswer = (payment: Payment, sent: ExactPayment | string | undefined) => {
+      const { reported } = payment
+      if (typeof sent !== "object" || reported?.evidence.payer !== sent.authorization.from)
+        return paymentBody(payment)
+      const { payer, transactionId: transaction } = reported.evidence
+      return withOutcome(
+        paymentBody(payment),
+        { success: true, payer, transaction, network: sent.network },
+        sent.version
+      )
+    }
 
     return handlers.handle(
       "pay",
@@ -124,7 +169,10 @@ const payments = HttpApiBuilder.group(
         const principal = yield* keys.authenticate(query.pk)
         if (principal.kind !== "publishable") return yield* new KeyKindNotAllowed()
         if (principal.env !== "test") return yield* new LiveModeGated()
-        const wait = yield* limiter.take(`x402 ${principal.keyId} ${params.id}`, payLimit)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { headers } = request
+        const client = `${clientAddressOf(request, trustedProxyHops)} ${principal.keyId}`
+        const wait = yield* limiter.take(`x402 ${client} ${params.id}`, payLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
         const found = yield* repo.find(tenant, params.id)
@@ -132,27 +180,22 @@ const payments = HttpApiBuilder.group(
         const payment = found.value
         if (payment.status === "failed") return yield* new PaymentFailed()
         const resource = `${baseUrl}/api/v1/payments/${payment.id}/x402?pk=${query.pk}`
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
         const sent = yield* sentPayment(headers)
-        if (sent === undefined) {
-          return payment.status === "settled"
-            ? HttpServerResponse.jsonUnsafe({ payment: viewOf(payment) })
-            : paymentRequired(payment, resource, "PAYMENT-SIGNATURE or X-PAYMENT header is required")
-        }
+        if (payment.status === "settled") return settledAnswer(payment, sent)
+        if (sent === undefined)
+          return paymentRequired(payment, resource, "PAYMENT-SIGNATURE or X-PAYMENT header is required")
         if (typeof sent === "string") return paymentRequired(payment, resource, sent)
+        const waitAll = yield* limiter.take(`x402 ${client}`, headerLimit)
+        if (waitAll > 0) return yield* new RateLimited({ retryAfter: waitAll })
         const answer = yield* service
           .settlePayment(principal.merchant, payment, sent, requirementsOf(payment, sent.version, resource))
           .pipe(orChainUnavailable)
-        if (!answer.success) {
-          const error = answer.errorReason ?? "invalid payment"
-          return withOutcome(paymentRequired(payment, resource, error), answer, sent.version)
-        }
-        const settled = yield* repo.find(tenant, params.id)
-        return withOutcome(
-          HttpServerResponse.jsonUnsafe({ payment: viewOf(Option.getOrElse(settled, () => payment)) }),
-          answer,
-          sent.version
-        )
+        const now = Option.getOrElse(yield* repo.find(tenant, params.id), () => payment)
+        // By this header or by another way of paying: it is settled, and nothing is left to pay.
+        if (now.status === "settled") return settledAnswer(now, sent)
+        if (now.status === "failed") return yield* new PaymentFailed()
+        const error = answer.success ? "settlement_pending" : (answer.errorReason ?? "invalid payment")
+        return withOutcome(paymentRequired(now, resource, error), answer, sent.version)
       })
     )
   })

@@ -1,60 +1,73 @@
-// The wallet that brings signed authorizations onto the test chain and pays their gas. One
-// transaction a reference; a supervised fiber repeats what was lost and raises what is stuck.
-import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+// The wallet that brings signed authorizations onto the test chain and pays their gas, within
+// the budgets of those it pays for.
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { toHex } from "viem"
+import { AppConfig } from "../AppConfig.ts"
 import { AgentWallets } from "../agents/AgentWallets.ts"
 import { Alerts } from "../alerts/Alerts.ts"
-import { makeHotWallet, type Sighting, type WalletState } from "../chain/HotWallet.ts"
+import { makeHotWallet, type WalletState } from "../chain/HotWallet.ts"
 import { RpcPool } from "../chain/RpcPool.ts"
-import type { ChainUnavailable } from "../chain/Verification.ts"
+import { ChainUnavailable } from "../chain/Verification.ts"
 import type { Address } from "../domain/Chain.ts"
+import type { MerchantId } from "../domain/Merchant.ts"
+import { defaultOutboxTiming, makeOutbox, type Standing } from "../wallets/Outbox.ts"
+import { OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 import type { Call } from "./Authorization.ts"
-import { type RelayedTransaction, RelayerRepo, type RelayPurpose } from "./RelayerRepo.ts"
+import { RelayerRepo, type RelayLimit } from "./RelayerRepo.ts"
 
 export interface Relay {
-  readonly purpose: RelayPurpose
+  readonly purpose: "settle" | "cancel"
+  /** A settlement or an agent's payment. */
   readonly reference: string
+  readonly merchantId: MerchantId
+  /** Whose authorization it is. */
+  readonly payer: Address
   readonly call: Call
   readonly gas: bigint
 }
 
-/** `sent`: a node has it, or may have it. `refused`: no node takes it and nothing is kept of it. */
+/**
+ * `Sent`: a node has it, or may have it. `Refused`: the wallet cannot pay for it. `Closed`: what it
+ * is for has ended. Where nothing was sent before, nothing is under way after these two.
+ */
 export type Relayed =
-  | { readonly _tag: "Sent"; readonly transaction: RelayedTransaction }
+  | { readonly _tag: "Sent"; readonly transaction: OutgoingTransaction }
   | { readonly _tag: "Refused" }
+  | { readonly _tag: "Closed" }
+  | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
 
 interface Shape {
   /** Undefined while no mnemonic is configured. */
   readonly address: Address | undefined
+  /** What the wallet holds and offers for gas. */
+  readonly state: Effect.Effect<WalletState, ChainUnavailable>
   /** Stores and broadcasts, once for each reference that has nothing open. */
-  readonly send: (relay: Relay) => Effect.Effect<Relayed, ChainUnavailable>
+  readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, ChainUnavailable>
   /** Where the newest transaction of a reference stands; noted once a block has passed it. */
   readonly look: (
-    reference: string
+    reference: string,
+    purpose: Relay["purpose"]
   ) => Effect.Effect<
-    { readonly transaction: RelayedTransaction; readonly sighting: Sighting } | undefined,
+    { readonly transaction: OutgoingTransaction; readonly standing: Standing } | undefined,
     ChainUnavailable
   >
 }
 
-const tendEvery = "3 seconds"
-const sendAgainMillis = 5_000
-const stuckMillis = 60_000
-/** How long a nonce must be gone without a receipt of ours until the transaction counts as lost. */
-const lostAfter = Duration.seconds(2)
-
 const off: Shape = {
   address: undefined,
+  state: Effect.fail(
+    new ChainUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
+  ),
   send: () => Effect.succeed({ _tag: "Refused" }),
   look: () => Effect.succeed(undefined)
 }
 
-const versionsOf = ({ transactionId, earlier }: RelayedTransaction) => [transactionId, ...earlier]
-
 const make = Effect.gen(function* () {
+  const { relaying } = yield* AppConfig
   const wallets = yield* AgentWallets
   const pool = yield* RpcPool
   const repo = yield* RelayerRepo
+  const stored = yield* OutboxRepo
   const alerts = yield* Alerts
   const key = wallets.relayerKey
   if (Option.isNone(key)) return off
@@ -66,94 +79,73 @@ const make = Effect.gen(function* () {
     subject: wallet.address,
     message: `The wallet ${wallet.address}, which relays x402 payments, lacks gas. Send it ETH on Base Sepolia.`
   })
-
-  const end = Effect.fnUntraced(function* (transaction: RelayedTransaction, sighting: Sighting) {
-    if (sighting.outcome === "open") return
-    const id = sighting.transactionId ?? transaction.transactionId
-    yield* repo.end(wallet.address, transaction.nonce, id, sighting.outcome, yield* DateTime.nowAsDate)
+  const outbox = makeOutbox({
+    wallet,
+    repo: stored,
+    timing: defaultOutboxTiming,
+    onEmpty: tellEmpty,
+    onLost: Effect.logWarning(
+      "Something else sends transactions from the relaying wallet; give each deployment an AGENT_WALLET_MNEMONIC of its own"
+    ),
+    end: stored.end
   })
 
-  /** A receipt is believed at once; a vanished nonce only when most nodes say so for a while. */
-  const sight = Effect.fnUntraced(function* (transaction: RelayedTransaction) {
-    const versions = versionsOf(transaction)
-    const early = yield* wallet.sight(transaction.nonce, versions)
-    if (early.outcome !== "lost") return early
-    return yield* wallet.sightOnAll(transaction.nonce, versions).pipe(
-      Effect.repeat({
-        schedule: Schedule.spaced(Duration.toMillis(lostAfter) / 4),
-        times: 4,
-        while: ({ outcome }) => outcome === "lost"
-      })
-    )
+  const look: Shape["look"] = Effect.fn("Relayer.look")(function* (reference, purpose) {
+    const transaction = yield* stored.latest(wallet.address, reference, purpose)
+    return transaction === undefined ? undefined : { transaction, standing: yield* outbox.look(transaction) }
   })
 
-  const look: Shape["look"] = Effect.fn("Relayer.look")(function* (reference) {
-    const transaction = yield* repo.latest(reference)
-    if (transaction === undefined) return undefined
-    if (transaction.outcome !== null) {
-      const { outcome, transactionId } = transaction
-      return { transaction, sighting: { outcome, transactionId } }
-    }
-    const sighting = yield* sight(transaction)
-    yield* end(transaction, sighting)
-    return { transaction, sighting }
-  })
+  const refused: Relayed = { _tag: "Refused" }
 
-  const affordable = ({ wei, maxFeePerGas }: WalletState, gas: bigint) => wei >= gas * maxFeePerGas
-
-  const send: Shape["send"] = Effect.fn("Relayer.send")(function* ({ purpose, reference, call, gas }) {
-    const state = yield* wallet.state
-    if (!affordable(state, gas)) {
+  const send: Shape["send"] = Effect.fn("Relayer.send")(function* (relay, state) {
+    const { call, gas } = relay
+    const cost = gas * state.fees.maxFeePerGas
+    if (state.wei < cost || !(yield* outbox.unblock())) {
       yield* tellEmpty
-      return { _tag: "Refused" }
+      return refused
     }
-    const { transaction, created } = yield* repo.take({
-      wallet: wallet.address,
-      purpose,
-      reference,
-      chainNonce: state.nonce,
+    const taken = yield* repo.take(wallet.address, {
+      purpose: relay.purpose,
+      reference: relay.reference,
+      merchantId: relay.merchantId,
+      payer: relay.payer,
+      gas,
       at: yield* DateTime.nowAsDate,
-      sign: (nonce) => wallet.sign(state, { nonce, to: call.to, data: call.data, gas })
+      chainNonce: state.nonce,
+      budgets: {
+        gasPerMerchant: relaying.gasPerMerchant,
+        gasPerPayer: relaying.gasPerPayer,
+        onlyReserve: state.wei - cost < relaying.reserveWei
+      },
+      sign: (nonce) => wallet.sign(state.fees, { nonce, to: call.to, data: call.data, gas })
     })
-    if (!created) return { _tag: "Sent", transaction }
-    const verdict = yield* wallet.broadcast(transaction.raw, versionsOf(transaction))
-    if (verdict === "refused" && (yield* repo.withdraw(wallet.address, transaction.nonce))) {
-      yield* tellEmpty
-      return { _tag: "Refused" }
+    switch (taken._tag) {
+      case "Known":
+        return { _tag: "Sent", transaction: taken.transaction }
+      case "Blocked":
+        return refused
+      case "Created": {
+        if ((yield* outbox.offer(taken.transaction)) !== "refused")
+          return { _tag: "Sent", transaction: taken.transaction }
+        yield* outbox.fill(taken.transaction)
+        yield* tellEmpty
+        return refused
+      }
+      default:
+        return taken
     }
-    return { _tag: "Sent", transaction }
   })
 
-  const tendOne = Effect.fnUntraced(function* (transaction: RelayedTransaction, next: number) {
-    if (transaction.nonce < next) return yield* end(transaction, yield* sight(transaction))
-    const now = yield* DateTime.nowAsDate
-    const age = now.getTime() - transaction.createdAt.getTime()
-    if (age < sendAgainMillis) return
-    const versions = versionsOf(transaction)
-    if (transaction.nonce === next && age >= stuckMillis) {
-      const raw = yield* wallet.signDearer(yield* wallet.state, transaction.raw)
-      if (yield* repo.replace(wallet.address, transaction, raw, now)) yield* wallet.broadcast(raw, versions)
-      return
-    }
-    if ((yield* wallet.broadcast(transaction.raw, versions)) === "refused") yield* tellEmpty
-  })
+  yield* outbox.tending
 
-  yield* Effect.gen(function* () {
-    const open = yield* repo.open(wallet.address)
-    if (open.length === 0) return
-    const next = yield* wallet.minedNonce
-    yield* Effect.forEach(open, (transaction) => tendOne(transaction, next), { discard: true })
-  }).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("The relayed transactions were not tended", cause)),
-    Effect.repeat(Schedule.spaced(tendEvery)),
-    Effect.forkScoped
-  )
-
-  const shape: Shape = { address: wallet.address, send, look }
+  const shape: Shape = { address: wallet.address, state: wallet.state, send, look }
   return shape
 })
 
 export class Relayer extends Context.Service<Relayer, Shape>()("quittance/x402/Relayer") {
-  static readonly layer: Layer.Layer<Relayer, never, AgentWallets | RpcPool | RelayerRepo | Alerts> =
-    Layer.effect(Relayer, make)
+  static readonly layer: Layer.Layer<
+    Relayer,
+    never,
+    AppConfig | AgentWallets | RpcPool | RelayerRepo | OutboxRepo | Alerts
+  > = Layer.effect(Relayer, make)
 }

@@ -1,179 +1,168 @@
-// The relaying wallet's outbox: nonces are taken under one lock and a signed transaction is
-// stored before it is broadcast, so that a crash neither forgets nor doubles it.
+// What may be relayed: under the relaying wallet's lock a settlement and its payment are still
+// pending, and the budgets of the merchant and the payer have room. Then, and in the same
+// transaction, the signed transaction is stored.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Hex, hexToBytes, keccak256 } from "viem"
-import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
-import type { Ending } from "../chain/HotWallet.ts"
-import type { Address, TransactionHash } from "../domain/Chain.ts"
+import { toBytes } from "../chain/ChainBytes.ts"
+import type { Address } from "../domain/Chain.ts"
+import type { MerchantId } from "../domain/Merchant.ts"
+import { type Entry, OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 
-export type RelayPurpose = "settle" | "cancel"
-
-export interface RelayedTransaction {
-  readonly nonce: number
-  readonly purpose: RelayPurpose
-  /** What it is sent for: a settlement or an agent's payment. */
-  readonly reference: string
-  readonly raw: Hex
-  readonly transactionId: TransactionHash
-  /** Versions at a lower fee, of which each may still be the one that is mined. */
-  readonly earlier: ReadonlyArray<TransactionHash>
-  /** Null while no block has passed its nonce. */
-  readonly outcome: Ending | null
-  readonly createdAt: Date
+export interface RelayOrder extends Entry {
+  readonly purpose: "settle" | "cancel"
+  readonly merchantId: MerchantId
+  readonly payer: Address
+  /** The wallet's next nonce as the chain tells it. */
+  readonly chainNonce: number
+  readonly budgets: RelayBudgets
 }
 
-const Row = Schema.Struct({
-  nonce: Schema.BigInt,
-  purpose: Schema.Literals(["settle", "cancel"]),
-  reference: Schema.String,
-  raw: Schema.Uint8Array,
-  transaction_id: HashBytes,
-  earlier_ids: Schema.Array(HashBytes),
-  outcome: Schema.NullOr(Schema.Literals(["moved", "reverted", "lost"])),
-  created_at: Schema.Date
-})
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodeNonce = Schema.decodeUnknownEffect(Schema.Struct({ next: Schema.BigInt }))
+/** Gas in any 24 hours. */
+export interface RelayBudgets {
+  readonly gasPerMerchant: bigint
+  readonly gasPerPayer: bigint
+  /** Whether only the reserve is left in the wallet: it is for merchants that have relayed little. */
+  readonly onlyReserve: boolean
+}
 
-// Named: a statement that Postgres has planned with `*` fails once a later release adds a column.
-const columns = Object.keys(Row.fields).join(", ")
+/** Which budget has no room. */
+export type RelayLimit = "merchant" | "payer" | "reverts" | "reserve"
 
-const toTransaction = (row: typeof Row.Type): RelayedTransaction => ({
-  nonce: Number(row.nonce),
-  purpose: row.purpose,
-  reference: row.reference,
-  raw: `0x${Buffer.from(row.raw).toString("hex")}`,
-  transactionId: row.transaction_id,
-  earlier: row.earlier_ids,
-  outcome: row.outcome,
-  createdAt: row.created_at
-})
+export type Taken =
+  | { readonly _tag: "Created"; readonly transaction: OutgoingTransaction }
+  /** The reference's transaction that is still open or has moved something. */
+  | { readonly _tag: "Known"; readonly transaction: OutgoingTransaction }
+  /** The settlement has ended or its payment is no longer pending: nothing is sent. */
+  | { readonly _tag: "Closed" }
+  /** The wallet has signed something that no node takes: nothing behind it would go. */
+  | { readonly _tag: "Blocked" }
+  | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
 
-const hashOf = (raw: Hex): Uint8Array => hexToBytes(keccak256(raw))
+const dayMillis = 24 * 3_600_000
+/** Reverted transactions weigh so many times their gas: what they cost is never earned. */
+const revertWeight = 10
+/** Reverts of one payer in a day after which nothing of it is relayed. */
+const revertsPerDay = 3
+/** The share of a merchant's budget that the reserve is open to. */
+const reservedShare = 20n
+
+const decodeUsage = Schema.decodeUnknownEffect(
+  Schema.Struct({
+    merchant: Schema.BigIntFromString,
+    payer: Schema.BigIntFromString,
+    reverts: Schema.Int
+  })
+)
+const decodeStatus = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ status: Schema.String })))
+const decodeSettlement = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ payment_id: Schema.String, opens_payment: Schema.Boolean }))
+)
 
 export class RelayerRepo extends Context.Service<
   RelayerRepo,
   {
+    /** Signs and stores inside the lock, once for each reference that has nothing open. */
+    readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
     /**
-     * The reference's transaction that is still open or has moved something; otherwise a new one,
-     * signed inside the lock with the wallet's next nonce.
+     * Ends a settlement of which nothing was ever signed, decided under its row's lock; where
+     * something was, its callers are told the reason and it stays pending until the chain decides.
      */
-    readonly take: (input: {
-      readonly wallet: Address
-      readonly purpose: RelayPurpose
-      readonly reference: string
-      /** The wallet's next nonce as the chain tells it. */
-      readonly chainNonce: number
-      readonly at: Date
-      readonly sign: (nonce: number) => Effect.Effect<Hex>
-    }) => Effect.Effect<{ readonly transaction: RelayedTransaction; readonly created: boolean }>
-    /** The newest transaction sent for a reference. */
-    readonly latest: (reference: string) => Effect.Effect<RelayedTransaction | undefined>
-    /** Transactions whose nonce no block has passed yet, by nonce. */
-    readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<RelayedTransaction>>
-    readonly end: (
-      wallet: Address,
-      nonce: number,
-      transactionId: TransactionHash,
-      outcome: Ending,
-      at: Date
-    ) => Effect.Effect<void>
-    /** Replaces the signed bytes of an open transaction; false where another instance was first. */
-    readonly replace: (
-      wallet: Address,
-      transaction: RelayedTransaction,
-      raw: Hex,
-      at: Date
-    ) => Effect.Effect<boolean>
-    /** Forgets a transaction that every node refused, where its nonce is the wallet's last; otherwise it stays open. */
-    readonly withdraw: (wallet: Address, nonce: number) => Effect.Effect<boolean>
+    readonly failUnsent: (settlementId: string, reason: string, at: Date) => Effect.Effect<"failed" | "told">
   }
 >()("quittance/x402/RelayerRepo") {
-  static readonly layer: Layer.Layer<RelayerRepo, never, SqlClient.SqlClient> = Layer.effect(
+  static readonly layer: Layer.Layer<RelayerRepo, never, SqlClient.SqlClient | OutboxRepo> = Layer.effect(
     RelayerRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const lock = sql`SELECT pg_advisory_xact_lock(hashtext('quittance relayer'))`
-      const decode = (rows: ReadonlyArray<unknown>) =>
-        Effect.map(decodeRows(rows), (all) => all.map(toTransaction))
+      const outbox = yield* OutboxRepo
+
+      /** Under the settlement's row lock. */
+      const endUnsent = Effect.fnUntraced(function* (settlementId: string, reason: string, at: Date) {
+        const sent = yield* sql`
+          SELECT 1 FROM wallet_transactions WHERE reference = ${settlementId} AND purpose = 'settle' LIMIT 1`
+        yield* sent.length === 0
+          ? sql`
+              UPDATE x402_settlements SET status = 'failed', error_reason = ${reason}, told_reason = NULL,
+                finished_at = ${at}, next_look_at = NULL
+              WHERE id = ${settlementId} AND status = 'pending'`
+          : sql`
+              UPDATE x402_settlements SET told_reason = ${reason}
+              WHERE id = ${settlementId} AND status = 'pending'`
+        return sent.length === 0 ? "failed" : "told"
+      })
+
+      const statusOf = (rows: ReadonlyArray<unknown>) =>
+        Effect.map(decodeStatus(rows), ([row]) => row?.status)
+      const lockSettlement = (id: string) =>
+        Effect.flatMap(sql`SELECT status FROM x402_settlements WHERE id = ${id} FOR UPDATE`, statusOf)
+
+      /** Locks the payment, then the settlement: the order of everybody who locks both. */
+      const mayMove = Effect.fnUntraced(function* (settlementId: string, at: Date) {
+        const [known] = yield* Effect.flatMap(
+          sql`SELECT payment_id, opens_payment FROM x402_settlements WHERE id = ${settlementId}`,
+          decodeSettlement
+        )
+        if (known === undefined) return false
+        const payment = yield* Effect.flatMap(
+          sql`SELECT status FROM payments WHERE id = ${known.payment_id} FOR NO KEY UPDATE`,
+          statusOf
+        )
+        if ((yield* lockSettlement(settlementId)) !== "pending") return false
+        if (payment === "pending" || (payment === undefined && known.opens_payment)) return true
+        const reason = payment === "settled" ? "payment_already_settled" : "payment_failed"
+        yield* endUnsent(settlementId, reason, at)
+        return false
+      })
+
+      const overBudget = Effect.fnUntraced(function* (order: RelayOrder) {
+        const { budgets, gas, merchantId, payer } = order
+        const since = new Date(order.at.getTime() - dayMillis)
+        const spent = sql`coalesce(sum(CASE WHEN outcome = 'reverted' THEN gas * ${sql.literal(String(revertWeight))}
+          WHEN outcome IN ('lost', 'filled') THEN 0 ELSE gas END), 0)::text`
+        const [row] = yield* sql`
+          SELECT
+            (SELECT ${spent} FROM wallet_transactions
+              WHERE merchant_id = ${merchantId} AND created_at > ${since}) AS merchant,
+            (SELECT ${spent} FROM wallet_transactions
+              WHERE payer = ${toBytes(payer)} AND created_at > ${since}) AS payer,
+            (SELECT count(*)::int FROM wallet_transactions
+              WHERE payer = ${toBytes(payer)} AND created_at > ${since} AND outcome = 'reverted') AS reverts`
+        const usage = yield* decodeUsage(row)
+        const limit = (): RelayLimit | undefined => {
+          if (usage.reverts >= revertsPerDay) return "reverts"
+          if (usage.payer + gas > budgets.gasPerPayer) return "payer"
+          if (usage.merchant + gas > budgets.gasPerMerchant) return "merchant"
+          if (budgets.onlyReserve && usage.merchant + gas > budgets.gasPerMerchant / reservedShare)
+            return "reserve"
+          return undefined
+        }
+        return limit()
+      })
 
       return RelayerRepo.of({
-        take: Effect.fn("RelayerRepo.take")(function* ({ wallet, purpose, reference, chainNonce, at, sign }) {
-          return yield* sql.withTransaction(
-            Effect.gen(function* () {
-              yield* lock
-              const [known] = yield* Effect.flatMap(
-                sql`
-                  SELECT ${sql.literal(columns)} FROM relayer_transactions
-                  WHERE reference = ${reference} AND (mined_at IS NULL OR outcome = 'moved')
-                  ORDER BY created_at DESC LIMIT 1`,
-                decode
-              )
-              if (known !== undefined) return { transaction: known, created: false }
-              const [row] = yield* sql`
-                SELECT greatest(${chainNonce}::bigint, coalesce(max(nonce) + 1, 0)) AS next
-                FROM relayer_transactions WHERE wallet = ${toBytes(wallet)}`
-              const nonce = Number((yield* decodeNonce(row)).next)
-              const raw = yield* sign(nonce)
-              const [transaction] = yield* Effect.flatMap(
-                sql`
-                  INSERT INTO relayer_transactions
-                    (wallet, nonce, purpose, reference, raw, transaction_id, created_at)
-                  VALUES (${toBytes(wallet)}, ${nonce}, ${purpose}, ${reference}, ${hexToBytes(raw)},
-                    ${hashOf(raw)}, ${at})
-                  RETURNING ${sql.literal(columns)}`,
-                decode
-              )
+        take: Effect.fn("RelayerRepo.take")(function* (wallet, order) {
+          const { at, chainNonce, purpose, reference } = order
+          return yield* outbox.locked(
+            wallet,
+            Effect.gen(function* (): Effect.fn.Return<Taken, unknown> {
+              const known = yield* outbox.latest(wallet, reference, purpose)
+              if (known !== undefined && (known.outcome === null || known.outcome === "moved"))
+                return { _tag: "Known", transaction: known }
+              if (purpose === "settle" && !(yield* mayMove(reference, at))) return { _tag: "Closed" }
+              if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" }
+              const limit = yield* overBudget(order)
+              if (limit !== undefined) return { _tag: "OverBudget", limit }
+              const [transaction] = yield* outbox.append(wallet, chainNonce, [order])
               if (transaction === undefined) return yield* Effect.die(new Error("No row was returned"))
-              return { transaction, created: true }
+              yield* sql`UPDATE x402_settlements SET told_reason = NULL WHERE id = ${reference}`
+              return { _tag: "Created", transaction }
             })
           )
         }, Effect.orDie),
 
-        latest: Effect.fn("RelayerRepo.latest")(function* (reference) {
-          const rows = yield* sql`
-            SELECT ${sql.literal(columns)} FROM relayer_transactions WHERE reference = ${reference} ORDER BY created_at DESC LIMIT 1`
-          return (yield* decode(rows))[0]
-        }, Effect.orDie),
-
-        open: Effect.fn("RelayerRepo.open")(function* (wallet) {
-          const rows = yield* sql`
-            SELECT ${sql.literal(columns)} FROM relayer_transactions WHERE wallet = ${toBytes(wallet)} AND mined_at IS NULL
-            ORDER BY nonce LIMIT 100`
-          return yield* decode(rows)
-        }, Effect.orDie),
-
-        end: Effect.fn("RelayerRepo.end")(function* (wallet, nonce, transactionId, outcome, at) {
-          yield* sql`
-            UPDATE relayer_transactions
-            SET mined_at = ${at}, outcome = ${outcome}, transaction_id = ${toBytes(transactionId)}
-            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL`
-        }, Effect.orDie),
-
-        replace: Effect.fn("RelayerRepo.replace")(function* (wallet, { nonce, raw: old }, raw, at) {
-          const rows = yield* sql`
-            UPDATE relayer_transactions
-            SET raw = ${hexToBytes(raw)}, transaction_id = ${hashOf(raw)}, created_at = ${at},
-              earlier_ids = array_prepend(transaction_id, earlier_ids)
-            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL
-              AND transaction_id = ${hashOf(old)}
-            RETURNING nonce`
-          return rows.length > 0
-        }, Effect.orDie),
-
-        withdraw: Effect.fn("RelayerRepo.withdraw")(function* (wallet, nonce) {
+        failUnsent: Effect.fn("RelayerRepo.failUnsent")(function* (settlementId, reason, at) {
           return yield* sql.withTransaction(
-            Effect.gen(function* () {
-              yield* lock
-              const rows = yield* sql`
-                DELETE FROM relayer_transactions
-                WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND mined_at IS NULL AND NOT EXISTS (
-                  SELECT 1 FROM relayer_transactions later
-                  WHERE later.wallet = ${toBytes(wallet)} AND later.nonce > ${nonce})
-                RETURNING nonce`
-              return rows.length > 0
-            })
+            Effect.andThen(lockSettlement(settlementId), endUnsent(settlementId, reason, at))
           )
         }, Effect.orDie)
       })

@@ -13,6 +13,9 @@ import type { SignedAuthorization } from "./Authorization.ts"
 /** Another authorization is settling this payment, or has settled it. */
 export class PaymentTaken extends Data.TaggedError("PaymentTaken") {}
 
+/** The payment is settled or has failed: nothing is moved for it. */
+export class PaymentClosed extends Data.TaggedError("PaymentClosed") {}
+
 export interface NewSettlement {
   readonly id: string
   readonly merchantId: MerchantId
@@ -38,8 +41,12 @@ export interface Settlement {
   readonly resource: string
   readonly status: "pending" | "settled" | "failed"
   readonly errorReason: string | null
+  /** Of a pending one: what callers are told while the chain may still decide otherwise. */
+  readonly toldReason: string | null
   readonly transactionId: TransactionHash | null
   readonly createdAt: Date
+  /** When its success was given to a caller, and under which identity. */
+  readonly answered: { readonly at: Date; readonly to: string | null } | null
 }
 
 const Row = Schema.Struct({
@@ -58,8 +65,11 @@ const Row = Schema.Struct({
   resource: Schema.String,
   status: Schema.Literals(["pending", "settled", "failed"]),
   error_reason: Schema.NullOr(Schema.String),
+  told_reason: Schema.NullOr(Schema.String),
   transaction_id: Schema.NullOr(HashBytes),
-  created_at: Schema.Date
+  created_at: Schema.Date,
+  answered_at: Schema.NullOr(Schema.Date),
+  answered_to: Schema.NullOr(Schema.String)
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
@@ -81,9 +91,21 @@ const toSettlement = (row: typeof Row.Type): Settlement => ({
   resource: row.resource,
   status: row.status,
   errorReason: row.error_reason,
+  toldReason: row.told_reason,
   transactionId: row.transaction_id,
-  createdAt: row.created_at
+  createdAt: row.created_at,
+  answered: row.answered_at === null ? null : { at: row.answered_at, to: row.answered_to }
 })
+
+/** How long a success is repeated to who had it. */
+const repeatedMillis = 10 * 60_000
+
+/** Whether a success is there for the caller: it is delivered once, and repeated to the same identity. */
+export const isDeliverable = ({ answered }: Settlement, identity: string | undefined, at: Date): boolean =>
+  answered === null ||
+  (identity !== undefined &&
+    answered.to === identity &&
+    at.getTime() - answered.at.getTime() < repeatedMillis)
 
 const bytesOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), "hex")
 const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
@@ -91,10 +113,16 @@ const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "U
 export class SettlementRepo extends Context.Service<
   SettlementRepo,
   {
-    /** The authorization's settlement: a new one, or the one that is known. */
+    /**
+     * The authorization's settlement: a new one, or the one that is known. For a payment that exists
+     * it is made under the payment's row lock and only while that is pending: it reserves the payment.
+     */
     readonly register: (
       input: NewSettlement
-    ) => Effect.Effect<{ readonly settlement: Settlement; readonly created: boolean }, PaymentTaken>
+    ) => Effect.Effect<
+      { readonly settlement: Settlement; readonly created: boolean },
+      PaymentTaken | PaymentClosed
+    >
     readonly find: (
       chainId: number,
       asset: Address,
@@ -102,20 +130,29 @@ export class SettlementRepo extends Context.Service<
       nonce: Hex
     ) => Effect.Effect<Option.Option<Settlement>>
     readonly findById: (id: string) => Effect.Effect<Option.Option<Settlement>>
-    /** The settlement that is paying, or has paid, a payment. */
-    readonly findByPayment: (paymentId: PaymentId) => Effect.Effect<Option.Option<Settlement>>
-    /** Opens a failed settlement anew; false where it is not failed (any more). */
-    readonly revive: (id: string, nextLookAt: Date) => Effect.Effect<boolean, PaymentTaken>
+    /**
+     * Opens a failed settlement anew, with the authorization as it is signed now, under the lock
+     * that `register` takes. Nothing where it is not failed (any more) or its payment is closed.
+     */
+    readonly revive: (
+      settlement: Settlement,
+      authorization: SignedAuthorization,
+      nextLookAt: Date
+    ) => Effect.Effect<void, PaymentTaken>
+    /** Takes a settlement's success for a caller, in one step; false where another caller has had it. */
+    readonly deliver: (id: string, identity: string | undefined, at: Date) => Effect.Effect<boolean>
+    /** What callers are told of a pending one. */
+    readonly tell: (id: string, reason: string) => Effect.Effect<void>
     /** Notes under which transaction it is looked for. */
     readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
-    /** Ends a pending settlement; a later outcome never overwrites an earlier one. */
+    /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
     readonly finish: (
       id: string,
       outcome:
         | { readonly status: "settled"; readonly transactionId: TransactionHash }
         | { readonly status: "failed"; readonly errorReason: string },
       at: Date
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<boolean>
     /** Takes pending settlements that are due; each is out of other instances' sight until `leaseUntil`. */
     readonly takeDue: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Settlement>>
     readonly lookAgain: (id: string, at: Date) => Effect.Effect<void>
@@ -132,7 +169,7 @@ export class SettlementRepo extends Context.Service<
       // numeric(78,0) and numeric(20,0) come as text from every driver this way.
       const columns = sql`id, merchant_id, env, payment_id, opens_payment, payer, nonce, receiver,
         amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
-        signature, resource, status, error_reason, transaction_id, created_at`
+        signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
 
       const find = Effect.fn("SettlementRepo.find")(function* (
         chainId: number,
@@ -153,24 +190,34 @@ export class SettlementRepo extends Context.Service<
         register: Effect.fn("SettlementRepo.register")(
           function* (input) {
             const { authorization } = input
+            // Of a payment that exists the row is locked first, and decides.
+            const reserved = input.opensPayment
+              ? sql`SELECT 1`
+              : sql`
+                  SELECT 1 FROM payments
+                  WHERE id = ${input.paymentId} AND merchant_id = ${input.merchantId} AND env = ${input.env}
+                    AND status = 'pending' FOR NO KEY UPDATE`
             const rows = yield* sql`
-            INSERT INTO x402_settlements
-              (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce, receiver, amount,
-               valid_after, valid_before, signature, resource, status, created_at, next_look_at)
-            VALUES (${input.id}, ${input.merchantId}, ${input.env}, ${input.paymentId}, ${input.opensPayment},
-              ${input.chainId}, ${toBytes(input.asset)}, ${toBytes(authorization.from)},
-              ${bytesOf(authorization.nonce)}, ${toBytes(authorization.to)},
-              ${authorization.value.toString()}::numeric, ${authorization.validAfter.toString()}::numeric,
-              ${authorization.validBefore.toString()}::numeric, ${bytesOf(authorization.signature)},
-              ${input.resource}, 'pending', ${input.at}, ${input.nextLookAt})
-            ON CONFLICT (chain_id, asset, payer, nonce) DO NOTHING
-            RETURNING ${columns}`.pipe(
+              WITH reserved AS (${reserved})
+              INSERT INTO x402_settlements
+                (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce, receiver, amount,
+                 valid_after, valid_before, signature, resource, status, created_at, next_look_at)
+              SELECT ${input.id}::uuid, ${input.merchantId}::uuid, ${input.env}::text, ${input.paymentId}::uuid,
+                ${input.opensPayment}::boolean, ${input.chainId}::integer, ${toBytes(input.asset)}::bytea,
+                ${toBytes(authorization.from)}::bytea, ${bytesOf(authorization.nonce)}::bytea,
+                ${toBytes(authorization.to)}::bytea, ${authorization.value.toString()}::numeric,
+                ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore.toString()}::numeric,
+                ${bytesOf(authorization.signature)}::bytea, ${input.resource}::text, 'pending',
+                ${input.at}::timestamptz, ${input.nextLookAt}::timestamptz
+              FROM reserved
+              ON CONFLICT (chain_id, asset, payer, nonce) DO NOTHING
+              RETURNING ${columns}`.pipe(
               Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
             )
             const [created] = yield* decode(rows)
             if (created !== undefined) return { settlement: created, created: true }
             const known = yield* find(input.chainId, input.asset, authorization.from, authorization.nonce)
-            if (Option.isNone(known)) return yield* Effect.die(new Error("A settlement row has vanished"))
+            if (Option.isNone(known)) return yield* new PaymentClosed()
             return { settlement: known.value, created: false }
           },
           Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
@@ -180,24 +227,41 @@ export class SettlementRepo extends Context.Service<
           return yield* first(yield* sql`SELECT ${columns} FROM x402_settlements WHERE id = ${id}`)
         }, Effect.orDie),
 
-        findByPayment: Effect.fn("SettlementRepo.findByPayment")(function* (paymentId) {
-          return yield* first(
-            yield* sql`
-              SELECT ${columns} FROM x402_settlements WHERE payment_id = ${paymentId} AND status <> 'failed'`
-          )
-        }, Effect.orDie),
-
         revive: Effect.fn("SettlementRepo.revive")(
-          function* (id, nextLookAt) {
-            const rows = yield* sql`
-            UPDATE x402_settlements
-            SET status = 'pending', error_reason = NULL, finished_at = NULL, next_look_at = ${nextLookAt}
-            WHERE id = ${id} AND status = 'failed'
-            RETURNING id`.pipe(Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken())))
-            return rows.length > 0
+          function* ({ id, opensPayment, paymentId }, authorization, nextLookAt) {
+            const reserved = opensPayment
+              ? sql`SELECT 1`
+              : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending' FOR NO KEY UPDATE`
+            yield* sql`
+              WITH reserved AS (${reserved})
+              UPDATE x402_settlements
+              SET status = 'pending', error_reason = NULL, told_reason = NULL, finished_at = NULL,
+                transaction_id = NULL, next_look_at = ${nextLookAt},
+                valid_after = ${authorization.validAfter.toString()}::numeric,
+                valid_before = ${authorization.validBefore.toString()}::numeric,
+                signature = ${bytesOf(authorization.signature)}::bytea
+              FROM reserved WHERE id = ${id} AND status = 'failed'`.pipe(
+              Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
+            )
           },
           Effect.catchTags({ SqlError: Effect.die })
         ),
+
+        deliver: Effect.fn("SettlementRepo.deliver")(function* (id, identity, at) {
+          const rows = yield* sql`
+            UPDATE x402_settlements
+            SET answered_to = CASE WHEN answered_at IS NULL THEN ${identity ?? null}::text ELSE answered_to END,
+              answered_at = coalesce(answered_at, ${at})
+            WHERE id = ${id} AND status = 'settled' AND (answered_at IS NULL
+              OR (answered_to = ${identity ?? null}::text
+                AND answered_at > ${new Date(at.getTime() - repeatedMillis)}))
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        tell: Effect.fn("SettlementRepo.tell")(function* (id, reason) {
+          yield* sql`UPDATE x402_settlements SET told_reason = ${reason} WHERE id = ${id} AND status = 'pending'`
+        }, Effect.orDie),
 
         noteTransaction: Effect.fn("SettlementRepo.noteTransaction")(function* (id, transactionId) {
           yield* sql`
@@ -206,16 +270,18 @@ export class SettlementRepo extends Context.Service<
         }, Effect.orDie),
 
         finish: Effect.fn("SettlementRepo.finish")(function* (id, outcome, at) {
-          yield* outcome.status === "settled"
+          const rows = yield* outcome.status === "settled"
             ? sql`
                 UPDATE x402_settlements
                 SET status = 'settled', transaction_id = ${toBytes(outcome.transactionId)}, error_reason = NULL,
-                  finished_at = ${at}, next_look_at = NULL
-                WHERE id = ${id} AND status <> 'settled'`
+                  told_reason = NULL, finished_at = ${at}, next_look_at = NULL
+                WHERE id = ${id} AND status = 'pending' RETURNING id`
             : sql`
                 UPDATE x402_settlements
-                SET status = 'failed', error_reason = ${outcome.errorReason}, finished_at = ${at}, next_look_at = NULL
-                WHERE id = ${id} AND status = 'pending'`
+                SET status = 'failed', error_reason = ${outcome.errorReason}, told_reason = NULL,
+                  finished_at = ${at}, next_look_at = NULL
+                WHERE id = ${id} AND status = 'pending' RETURNING id`
+          return rows.length > 0
         }, Effect.orDie),
 
         takeDue: Effect.fn("SettlementRepo.takeDue")(function* (at, leaseUntil, limit) {

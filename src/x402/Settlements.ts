@@ -1,22 +1,25 @@
 // Brings a signed authorization onto the chain and proves that it paid. Each step is stored
 // before it is taken and any instance may take the next one: requests, retries and the
-// reconciler all call `advance`. Success is the Transfer log, never a status alone.
+// reconciler all call `advance`. Success is the Transfer log, never a status alone; failure is
+// what the chain shows of the authorization, never that a try of ours came to nothing.
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { size } from "viem"
 import type { ChainUnavailable } from "../chain/Verification.ts"
 import { networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
+import { idsOf } from "../wallets/OutboxRepo.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { Relayer } from "./Relayer.ts"
+import { RelayerRepo, type RelayLimit } from "./RelayerRepo.ts"
 import { countSettlement } from "./SettlementMetrics.ts"
 import { amountOf, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
 
 interface Shape {
-  /** Takes the next step of a settlement and answers how it stands then. */
-  readonly advance: (settlement: Settlement) => Effect.Effect<Settlement, ChainUnavailable>
-  /** Advances until it has ended, or for as long as a caller is made to wait. */
+  /**
+   * Advances until it has ended, or there is a reason to tell, or for as long as a caller is made to
+   * wait. One whose last try came to nothing is tried again.
+   */
   readonly settle: (settlement: Settlement) => Effect.Effect<Settlement, ChainUnavailable>
 }
 
@@ -24,13 +27,18 @@ interface Shape {
 const patience = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
-const againMillis = 2_000
 const batch = 20
-/** What is unused of it is not paid. */
-const gas = { account: 160_000n, contract: 700_000n, deployment: 3_000_000n }
 
-const gasFor = (settlement: Settlement, deploys: boolean) =>
-  deploys ? gas.deployment : size(settlement.authorization.signature) === 65 ? gas.account : gas.contract
+/** When an undecided one is looked at again: soon, and less often the longer nothing can be done. */
+const againMillis = ({ toldReason, createdAt }: Settlement, at: Date) =>
+  toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
+
+export const budgetReasons: { readonly [L in RelayLimit]: string } = {
+  merchant: "relay_merchant_budget_exceeded",
+  payer: "relay_payer_budget_exceeded",
+  reverts: "relay_payer_reverts",
+  reserve: "relay_reserve_reached"
+}
 
 const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
@@ -38,6 +46,7 @@ const make = Effect.gen(function* () {
   const payments = yield* Payments
   const chain = yield* AuthorizationChain
   const relayer = yield* Relayer
+  const relays = yield* RelayerRepo
   const { chainId, usdc } = networks.test
 
   const reread = (settlement: Settlement) =>
@@ -50,8 +59,8 @@ const make = Effect.gen(function* () {
     settlement: Settlement,
     outcome: Parameters<SettlementRepo["Service"]["finish"]>[1]
   ) {
-    yield* repo.finish(settlement.id, outcome, yield* DateTime.nowAsDate)
-    yield* countSettlement(outcome.status)
+    const isOurs = yield* repo.finish(settlement.id, outcome, yield* DateTime.nowAsDate)
+    if (isOurs) yield* countSettlement(outcome.status)
     return yield* reread(settlement)
   })
   const fail = (settlement: Settlement, errorReason: string) =>
@@ -97,72 +106,153 @@ const make = Effect.gen(function* () {
         nextCheckAt: new Date(at.getTime() + leaseMillis)
       })
     }
-    const seen = yield* payments.look(payment.value, evidence, at)
+    // The authorization is this settlement's alone, so how old its transfer is decides nothing.
+    const seen = yield* payments.look(payment.value, evidence, at, { sinceBlock: 0n })
     switch (seen._tag) {
       case "Settled":
         return yield* finish(settlement, { status: "settled", transactionId })
-      case "Refused":
-        return seen.final ? yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch") : settlement
+      case "Refused": {
+        if (!seen.final) return settlement
+        // The money has moved. Where another transfer had settled the payment, this one is a second,
+        // under the transaction that is noted here.
+        switch (seen.error._tag) {
+          case "PaymentReportConflict":
+            return yield* fail(settlement, "payment_already_settled")
+          case "PaymentFailed":
+            return yield* fail(settlement, "payment_failed")
+          default:
+            return yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch")
+        }
+      }
       default:
         return settlement
     }
   })
 
-  const send = Effect.fnUntraced(function* (settlement: Settlement) {
-    const call = yield* chain.callOf(settlement.authorization)
-    const relayed = yield* relayer.send({
-      purpose: "settle",
-      reference: settlement.id,
-      call,
-      gas: gasFor(settlement, call.to !== usdc.address)
-    })
-    return relayed._tag === "Sent"
-      ? settlement
-      : yield* fail(settlement, "invalid_exact_evm_transaction_failed")
+  /** Ends it where nothing was ever signed for it; otherwise only its callers are told. */
+  const giveUp = Effect.fnUntraced(function* (settlement: Settlement, reason: string) {
+    const came = yield* relays.failUnsent(settlement.id, reason, yield* DateTime.nowAsDate)
+    if (came === "failed") yield* countSettlement("failed")
+    return yield* reread(settlement)
   })
 
-  /** Nothing of ours will move it: somebody else may have, or it may go out again. */
-  const recover = Effect.fnUntraced(function* (settlement: Settlement, mayResend: boolean) {
+  const tell = Effect.fnUntraced(function* (settlement: Settlement, reason: string) {
+    yield* repo.tell(settlement.id, reason)
+    return yield* reread(settlement)
+  })
+
+  const send = Effect.fnUntraced(function* (settlement: Settlement) {
+    const { authorization, id, merchantId } = settlement
+    if (relayer.address === undefined)
+      return yield* giveUp(settlement, "invalid_exact_evm_transaction_failed")
+    const state = yield* relayer.state
+    const plan = yield* chain.plan(authorization, { from: relayer.address, state })
+    if (plan._tag === "Refused") {
+      // A spent nonce is no failure yet: the next look finds what has spent it.
+      return plan.reason === "invalid_exact_evm_nonce_already_used"
+        ? settlement
+        : yield* giveUp(settlement, plan.reason)
+    }
+    const relayed = yield* relayer.send(
+      {
+        purpose: "settle",
+        reference: id,
+        merchantId,
+        payer: authorization.from,
+        call: plan.call,
+        gas: plan.gas
+      },
+      state
+    )
+    switch (relayed._tag) {
+      case "Refused":
+        return yield* giveUp(settlement, "invalid_exact_evm_transaction_failed")
+      case "OverBudget":
+        return yield* giveUp(settlement, budgetReasons[relayed.limit])
+      default:
+        return yield* reread(settlement)
+    }
+  })
+
+  /**
+   * Nothing of ours will move it: somebody else may have, or it may go out again. `notBefore` is the
+   * block of our own receipt: what a node says of an earlier one counts for nothing.
+   */
+  const recover = Effect.fnUntraced(function* (
+    settlement: Settlement,
+    mayResend: boolean,
+    notBefore?: bigint
+  ) {
     const { from, nonce, validBefore } = settlement.authorization
-    switch (yield* chain.standing(from, nonce, validBefore)) {
+    switch (yield* chain.standing(from, nonce, validBefore, notBefore)) {
       case "used": {
-        const use = yield* chain.findUse(from, nonce)
-        return Option.isNone(use) ? settlement : yield* prove(settlement, use.value)
+        const use = yield* chain.findUse(from, nonce, settlement.createdAt)
+        if (Option.isNone(use)) return settlement
+        return use.value.cancelled
+          ? yield* fail(settlement, "invalid_exact_evm_nonce_already_used")
+          : yield* prove(settlement, use.value.transactionId)
       }
       case "expired":
         return yield* fail(settlement, "invalid_exact_evm_payload_authorization_valid_before")
       case "open":
         return mayResend
           ? yield* send(settlement)
-          : yield* fail(settlement, "invalid_exact_evm_transaction_failed")
+          : yield* tell(settlement, settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
+      case "unknown":
+        return settlement
     }
   })
 
-  const advance = Effect.fn("Settlements.advance")(function* (given: Settlement) {
+  /**
+   * Takes the next step of a settlement; `retry` where a caller asks for another try after one that
+   * came to nothing. `open`: a transaction of ours is on its way.
+   */
+  const advance = Effect.fn("Settlements.advance")(function* (
+    given: Settlement,
+    retry: boolean
+  ): Effect.fn.Return<{ readonly settlement: Settlement; readonly open: boolean }, ChainUnavailable> {
     const settlement = yield* reread(given)
-    if (settlement.status !== "pending") return settlement
-    const relayed = yield* relayer.look(settlement.id)
-    if (relayed === undefined) return yield* recover(settlement, true)
-    const id = relayed.sighting.transactionId ?? relayed.transaction.transactionId
-    switch (relayed.sighting.outcome) {
-      case "open":
-        if (settlement.transactionId !== id) yield* repo.noteTransaction(settlement.id, id)
-        return settlement
+    if (settlement.status !== "pending") return { settlement, open: false }
+    const relayed = yield* relayer.look(settlement.id, "settle")
+    const ended = (next: Settlement) => ({ settlement: next, open: false })
+    if (relayed === undefined) return ended(yield* recover(settlement, true))
+    const { standing, transaction } = relayed
+    switch (standing.outcome) {
+      case "open": {
+        const [id] = idsOf(transaction)
+        if (id === undefined || settlement.transactionId === id) return { settlement, open: true }
+        yield* repo.noteTransaction(settlement.id, id)
+        return { settlement: { ...settlement, transactionId: id }, open: true }
+      }
       case "moved":
-        return yield* prove(settlement, id)
+        return ended(
+          standing.transactionId === null
+            ? yield* recover(settlement, false)
+            : yield* prove(settlement, standing.transactionId)
+        )
       case "reverted":
-        return yield* recover(settlement, false)
+      case "filled":
+        return ended(yield* recover(settlement, retry, standing.blockNumber ?? undefined))
       case "lost":
-        return yield* recover(settlement, true)
+        return ended(yield* recover(settlement, true))
     }
   })
 
   const settle = Effect.fn("Settlements.settle")(function* (settlement: Settlement) {
-    const ended = yield* advance(settlement).pipe(
-      Effect.repeat({ schedule: Schedule.spaced(between), until: ({ status }) => status !== "pending" }),
+    // What is told already is told again only after another try has come to nothing too.
+    let retry = settlement.toldReason !== null
+    const step = Effect.suspend(() => advance(settlement, retry))
+    const isDone = ({ settlement: now, open }: Effect.Success<typeof step>) => {
+      if (now.status !== "pending") return true
+      const waits = retry && open
+      if (now.toldReason === null) retry = false
+      return now.toldReason !== null && !waits
+    }
+    const ended = yield* step.pipe(
+      Effect.repeat({ schedule: Schedule.spaced(between), until: isDone }),
       Effect.timeoutOption(patience)
     )
-    return Option.isSome(ended) ? ended.value : yield* reread(settlement)
+    return Option.isSome(ended) ? ended.value.settlement : yield* reread(settlement)
   })
 
   const tend = Effect.gen(function* () {
@@ -171,9 +261,13 @@ const make = Effect.gen(function* () {
     yield* Effect.forEach(
       due,
       Effect.fnUntraced(function* (settlement: Settlement) {
-        const { status } = yield* advance(settlement).pipe(Effect.orElseSucceed(() => settlement))
+        const now = yield* advance(settlement, false).pipe(
+          Effect.map((step) => step.settlement),
+          Effect.orElseSucceed(() => settlement)
+        )
         const at = yield* DateTime.nowAsDate
-        if (status === "pending") yield* repo.lookAgain(settlement.id, new Date(at.getTime() + againMillis))
+        if (now.status === "pending")
+          yield* repo.lookAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
       }),
       { concurrency: 5, discard: true }
     )
@@ -186,7 +280,7 @@ const make = Effect.gen(function* () {
     Effect.forkScoped
   )
 
-  const shape: Shape = { advance, settle }
+  const shape: Shape = { settle }
   return shape
 })
 
@@ -194,6 +288,6 @@ export class Settlements extends Context.Service<Settlements, Shape>()("quittanc
   static readonly layer: Layer.Layer<
     Settlements,
     never,
-    SettlementRepo | PaymentRepo | Payments | AuthorizationChain | Relayer
+    SettlementRepo | PaymentRepo | Payments | AuthorizationChain | Relayer | RelayerRepo
   > = Layer.effect(Settlements, make)
 }

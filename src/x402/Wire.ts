@@ -15,7 +15,11 @@ export const networkNames: { readonly [E in Env]: { readonly 1?: string; readonl
 }
 
 const Text = Schema.String.check(Schema.isMaxLength(4096))
-const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/))
+/** A uint256 in decimal. */
+const Digits = Schema.String.check(
+  Schema.isPattern(/^[0-9]{1,78}$/).abort(),
+  Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "a number of at most 256 bits")
+)
 const HexBytes = Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){0,16384}$/))
 const AnyAddress = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/))
 
@@ -58,10 +62,18 @@ const PayloadV1 = Schema.Struct({
 })
 const PayloadV2 = Schema.Struct({
   x402Version: Schema.Literal(2),
-  resource: Schema.optionalKey(Schema.NullOr(Schema.Struct({ url: Text }))),
   accepted: RequirementsV2,
-  payload: ExactPayload
+  payload: ExactPayload,
+  extensions: Schema.optionalKey(Schema.Unknown)
 })
+/** The extension `payment-identifier` of a payment of version 2. */
+const decodeIdentifier = Schema.decodeUnknownOption(
+  Schema.Struct({
+    "payment-identifier": Schema.Struct({
+      info: Schema.Struct({ id: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/)) })
+    })
+  })
+)
 
 /** What a resource asks for, whichever version said it. */
 export interface Requirements {
@@ -84,7 +96,8 @@ export interface ExactPayment {
   readonly scheme: string
   readonly network: string
   readonly authorization: SignedAuthorization
-  readonly resource: string | undefined
+  /** The payer's identifier of the payment, by x402's extension `payment-identifier`. */
+  readonly identifier: string | undefined
 }
 
 const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
@@ -120,7 +133,7 @@ const paymentOf = (
   scheme: string,
   network: string,
   { signature, authorization }: typeof ExactPayload.Type,
-  resource: string | undefined
+  identifier: string | undefined
 ): ExactPayment => {
   const read: Authorization = {
     from: addressOf(authorization.from),
@@ -130,7 +143,7 @@ const paymentOf = (
     validBefore: BigInt(authorization.validBefore),
     nonce: hex(authorization.nonce)
   }
-  return { version, scheme, network, authorization: { ...read, signature: hex(signature) }, resource }
+  return { version, scheme, network, authorization: { ...read, signature: hex(signature) }, identifier }
 }
 
 const lenient = { onExcessProperty: "ignore", errors: "all" } as const
@@ -154,7 +167,13 @@ export const readPayment = (version: X402Version, value: unknown) =>
         paymentOf(1, read.scheme, read.network, read.payload, undefined)
       )
     : Effect.map(decodePayloadV2(value), (read) =>
-        paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.resource?.url)
+        paymentOf(
+          2,
+          read.accepted.scheme,
+          read.accepted.network,
+          read.payload,
+          Option.getOrUndefined(decodeIdentifier(read.extensions))?.["payment-identifier"].info.id
+        )
       )
 
 /** JSON as a header value: base64 with padding, of UTF-8. */

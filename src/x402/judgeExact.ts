@@ -21,6 +21,7 @@ export type InvalidReason =
   | "invalid_exact_evm_nonce_already_used"
   | "invalid_exact_evm_insufficient_balance"
   | "invalid_exact_evm_transaction_simulation_failed"
+  | "eip6492_factory_not_allowed"
 
 /** Seconds that an authorization must still be good for: time to bring it into a block. */
 const marginSeconds = 6n
@@ -41,27 +42,54 @@ export const judgeTerms = (
   return undefined
 }
 
-/** What comes after it. `receiver` is where this merchant's money goes; `now` is in Unix seconds. */
-export const judgeAuthorization = (
+/** Whom and what it pays. `receiver` is where this merchant's money goes. */
+const judgePayee = (
   { authorization }: ExactPayment,
+  requirements: Requirements,
+  receiver: Address
+): InvalidReason | undefined => {
+  // A payment to oneself moves nothing.
+  const isOneself = authorization.from === authorization.to
+  return isOneself || authorization.to !== requirements.payTo || requirements.payTo !== receiver
+    ? "invalid_exact_evm_recipient_mismatch"
+    : undefined
+}
+
+const judgeAmount = (
+  { authorization }: ExactPayment,
+  requirements: Requirements
+): InvalidReason | undefined => {
+  if (authorization.value === requirements.amount) return undefined
+  return requirements.version === 1
+    ? "invalid_exact_evm_authorization_value"
+    : "invalid_exact_evm_payload_authorization_value_mismatch"
+}
+
+/** What comes after it. `now` is in Unix seconds. */
+export const judgeAuthorization = (
+  payment: ExactPayment,
   requirements: Requirements,
   receiver: Address,
   now: bigint
 ): InvalidReason | undefined => {
-  // A payment to oneself moves nothing.
-  const isOneself = authorization.from === authorization.to
-  if (isOneself || authorization.to !== requirements.payTo || requirements.payTo !== receiver)
-    return "invalid_exact_evm_recipient_mismatch"
-  if (authorization.validBefore < now + marginSeconds)
-    return "invalid_exact_evm_payload_authorization_valid_before"
-  if (authorization.validAfter > now) return "invalid_exact_evm_payload_authorization_valid_after"
-  if (authorization.value !== requirements.amount) {
-    return requirements.version === 1
-      ? "invalid_exact_evm_authorization_value"
-      : "invalid_exact_evm_payload_authorization_value_mismatch"
-  }
-  return undefined
+  const payee = judgePayee(payment, requirements, receiver)
+  if (payee !== undefined) return payee
+  const { validAfter, validBefore } = payment.authorization
+  if (validBefore < now + marginSeconds) return "invalid_exact_evm_payload_authorization_valid_before"
+  if (validAfter > now) return "invalid_exact_evm_payload_authorization_valid_after"
+  return judgeAmount(payment, requirements)
 }
+
+/** Of an authorization that was found good before: whether it pays what is asked now. */
+export const judgeKnown = (
+  network: Network,
+  payment: ExactPayment,
+  requirements: Requirements
+): InvalidReason | undefined =>
+  judgeTerms(network, payment, requirements) ??
+  judgePayee(payment, requirements, payment.authorization.to) ??
+  judgeAmount(payment, requirements) ??
+  judgeToken(network, requirements)
 
 /** Whether the terms name the token of the network, in the reference's words; code is asked by the caller. */
 export const judgeToken = (network: Network, requirements: Requirements): InvalidReason | undefined => {

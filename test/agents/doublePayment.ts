@@ -54,10 +54,14 @@ export const doublePaymentRounds = (rounds: number, log: (line: string) => void)
       return service
     })
     let service = yield* start
-    const call = async (path: string, body?: unknown, signal?: AbortSignal) => {
+    const call = async (path: string, body?: unknown, signal?: AbortSignal, identity?: string) => {
       const response = await fetch(`${service.baseUrl}/api/v1${path}`, {
         method: body === undefined ? "GET" : "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          ...(identity === undefined ? {} : { "quittance-idempotency-key": identity })
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal === undefined ? {} : { signal })
       })
@@ -144,15 +148,17 @@ export const doublePaymentRounds = (rounds: number, log: (line: string) => void)
       })
       const given = failure === "asker gives up" ? 5 + (round % 60) : failure === "node down" ? 400 : 20_000
       yield* Effect.promise(() =>
-        call("/x402/settle", body, AbortSignal.timeout(given)).catch(() => undefined)
+        call("/x402/settle", body, AbortSignal.timeout(given), `round-${round}`).catch(() => undefined)
       )
       node.behave(() => undefined)
       if (failure.startsWith("killed")) service = yield* start
-      // Whoever asks again, and however many at once, gets one answer.
+      // The merchant's server asks again under its own id, however often, and gets one answer.
       const answers = yield* Effect.promise(async () => {
         const until = Date.now() + 60_000
         while (true) {
-          const all = await Promise.all([1, 2, 3].map(() => call("/x402/settle", body)))
+          const all = await Promise.all(
+            [1, 2, 3].map(() => call("/x402/settle", body, undefined, `round-${round}`))
+          )
           const pending = all.some(
             (one) => one.errorReason === "settlement_pending" || one.error !== undefined
           )

@@ -149,7 +149,7 @@ onEachDatabase("the faucet between two lines", (database) => {
       expect(yield* world.minedNonce).toBe(2)
     }))
 
-  it("a refused broadcast gives the grant and its nonces back", (world) =>
+  it("a refused broadcast gives the grant back, keeps what was signed, and fills its nonces", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
       const { alerts, faucet, node } = yield* world.instance(quick)
@@ -166,11 +166,17 @@ onEachDatabase("the faucet between two lines", (database) => {
         "faucet_empty",
         world.wallet
       ])
-      expect(yield* world.repo.open(world.wallet)).toHaveLength(0)
+      // The first attempt's bytes, and a filler for each; the others signed nothing behind them.
+      const open = yield* world.repo.open(world.wallet)
+      expect(open.map(({ purpose, versions }) => [purpose, versions.length])).toEqual([
+        ["gas", 2],
+        ["usdc", 2]
+      ])
       node.behave(() => undefined)
       const answers = yield* Effect.forEach([1, 2, 3], () => Effect.result(faucet.grant(asked)))
       expect(answers.map(tell)).toEqual(["granted", "granted", "granted"])
-      expect(yield* world.minedNonce).toBe(6)
+      expect(yield* world.minedNonce).toBe(8)
+      yield* holds(world, asked.recipient, 3n * one, 3n * gas)
     }))
 
   it("a refusal under later reservations fills its nonces, so that those go through", (world) =>
@@ -235,7 +241,7 @@ onEachDatabase("the faucet between two lines", (database) => {
     }))
 
   liveEffect(
-    "a transaction stuck at a low fee is replaced with a higher one, and the recipient is paid once",
+    "a transaction whose fee blocks pass over is replaced with a higher one, and the recipient is paid once",
     () =>
       Effect.gen(function* () {
         // A chain of its own: it seals no block until it is told to.
@@ -257,9 +263,18 @@ onEachDatabase("the faucet between two lines", (database) => {
         })
         const grant = yield* Effect.forkScoped(Effect.result(faucet.grant(yield* request(world, recipient))))
         const tried = Effect.sync(() => feesOfFirst(sent))
+        // Time alone raises nothing: no block has come.
+        yield* Effect.sleep("1500 millis")
+        expect(yield* tried).toHaveLength(1)
+        yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x174876e800"])
+        for (let block = 0; block < 3; block++) {
+          yield* world.chain.mine(1)
+          yield* Effect.sleep("200 millis")
+        }
         const [low = 0n, high = 0n] = yield* eventually(tried, (fees) => fees.length >= 2)
         expect(high * 1000n).toBeGreaterThanOrEqual(low * 1125n)
         yield* world.chain.mine(1)
+        yield* world.chain.rpc("anvil_setNextBlockBaseFeePerGas", ["0x1"])
         yield* world.chain.mine(1)
         yield* holds(world, recipient, one, gas)
         expect(yield* world.minedNonce).toBe(2)

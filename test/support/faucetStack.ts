@@ -16,6 +16,7 @@ import { Faucet } from "../../src/faucet/Faucet.ts"
 import { type FaucetTiming, layerLiveWith } from "../../src/faucet/FaucetLive.ts"
 import { FaucetRepo } from "../../src/faucet/FaucetRepo.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { OutboxRepo } from "../../src/wallets/OutboxRepo.ts"
 import { address, send, usdc } from "./anvilSuite.ts"
 import type { TestDatabase } from "./database.ts"
 import { freshAddress } from "./freshAddress.ts"
@@ -35,6 +36,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
   yield* Effect.orDie(chain.mint(wallet, 10n ** 15n))
   const store = yield* Layer.build(
     Layer.merge(KeyAuth.layer, FaucetRepo.layer).pipe(
+      Layer.provideMerge(OutboxRepo.layer),
       Layer.provideMerge(database.layer),
       Layer.provideMerge(SecureRandom.layerWebCrypto)
     )
@@ -108,7 +110,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
     wallet,
     instance,
     balance,
-    repo: yield* Effect.provideContext(FaucetRepo, store),
+    repo: yield* Effect.provideContext(OutboxRepo, store),
     merchant: Effect.gen(function* () {
       const keys = yield* KeyAuth
       const receiver = freshAddress()

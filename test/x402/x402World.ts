@@ -16,6 +16,7 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { multicall } from "../../src/x402/AuthorizationChain.ts"
+import { create2Factory } from "../support/contracts.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
@@ -146,6 +147,7 @@ const make = Effect.gen(function* () {
           BASE_SEPOLIA_RPC_URLS: node.url,
           TESTNET_CONFIRMATIONS: "0",
           AGENT_WALLET_MNEMONIC: mnemonic,
+          X402_FACTORIES: create2Factory,
           FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
           FAUCET_GAS_WEI: "2000000000000000",
           RATE_LIMIT_PER_KEY: "100000",

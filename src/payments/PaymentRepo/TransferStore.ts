@@ -53,6 +53,8 @@ export interface TransferStore {
   readonly startCursor: (env: Env, cursor: ChainCursor) => Effect.Effect<void>
   /** Takes or renews the lease of a chain's cursor; none while another holds it. */
   readonly leaseCursor: (env: Env, lease: CursorLease) => Effect.Effect<Option.Option<ChainCursor>>
+  /** Gives the lease back, so that another instance reads on at once. */
+  readonly releaseCursor: (env: Env, leaseId: string) => Effect.Effect<void>
   /** Which of these addresses receive money, whose they are, and since when. */
   readonly receiversAmong: (
     env: Env,

@@ -97,6 +97,11 @@ export const makeMemoryTransfers = (known: {
           cursors.set(env, { ...cursor, lease: { id, until } })
           return Option.some(cursor)
         }),
+      releaseCursor: (env, leaseId) =>
+        Effect.sync(() => {
+          const cursor = cursors.get(env)
+          if (cursor?.lease?.id === leaseId) cursors.set(env, { ...cursor, lease: null })
+        }),
       receiversAmong: (env, addresses) =>
         Effect.sync(() => {
           const wanted = new Set(addresses)

@@ -138,6 +138,12 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
         RETURNING block_number, block_hash, block_time`)
     }, Effect.orDie),
 
+    releaseCursor: Effect.fn("PaymentRepo.releaseCursor")(function* (env, leaseId) {
+      yield* sql`
+        UPDATE chain_cursors SET lease_id = NULL, leased_until = NULL
+        WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}`
+    }, Effect.orDie),
+
     receiversAmong: Effect.fn("PaymentRepo.receiversAmong")(function* (env, addresses) {
       const rows = yield* decodeReceivers(
         yield* sql`

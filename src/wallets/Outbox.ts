@@ -1,0 +1,238 @@
+// A wallet's outbox: what is stored is broadcast until a block has passed its nonce, by any
+// instance. What no node takes is filled, never forgotten: the bytes may be under way somewhere.
+import { DateTime, Duration, Effect, Schedule } from "effect"
+import type { Hex } from "viem"
+import type { HotWallet, Sighting } from "../chain/HotWallet.ts"
+import type { ChainUnavailable } from "../chain/Verification.ts"
+import type { TransactionHash } from "../domain/Chain.ts"
+import { feesOf, replacingFees, reprice } from "./fees.ts"
+import {
+  type Ended,
+  idOf,
+  idsOf,
+  type OutboxRepo,
+  type Outcome,
+  type OutgoingTransaction
+} from "./OutboxRepo.ts"
+
+export interface OutboxTiming {
+  /** Between looks at open transactions. */
+  readonly tendEvery: Duration.Input
+  /** Age at which an open transaction is sent again, as after a crash. */
+  readonly sendAgainAfter: Duration.Input
+  /** Age at which the next transaction in line counts as stuck, so that its fee is looked at. */
+  readonly stuckAfter: Duration.Input
+  /** How long a nonce must be gone without a receipt of ours until the transaction counts as lost. */
+  readonly lostAfter: Duration.Input
+}
+
+export const defaultOutboxTiming: OutboxTiming = {
+  tendEvery: "3 seconds",
+  sendAgainAfter: "5 seconds",
+  stuckAfter: "1 minute",
+  lostAfter: "2 seconds"
+}
+
+/** Where a transaction stands. */
+export type Standing =
+  | { readonly outcome: "open" }
+  | {
+      readonly outcome: Outcome
+      readonly transactionId: TransactionHash | null
+      readonly blockNumber: bigint | null
+    }
+
+/** What a broadcast came to. `taken`: a transaction that is not ours has the nonce. */
+export type Offer = "sent" | "unknown" | "refused" | "taken"
+
+export interface OutboxOptions {
+  readonly wallet: HotWallet
+  readonly repo: OutboxRepo["Service"]
+  readonly timing: OutboxTiming
+  /** The wallet cannot pay the gas of what it has signed. */
+  readonly onEmpty: Effect.Effect<void>
+  /** Something else sends from the wallet. */
+  readonly onLost: Effect.Effect<void>
+  /** Notes an end, with what hangs on it. */
+  readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+  /** What the supervised fiber notes once a transaction has ended. */
+  readonly onEnd?: (transaction: OutgoingTransaction, outcome: Outcome) => Effect.Effect<void>
+}
+
+/** Blocks that must come before a price counts as refused by them. */
+const patientBlocks = 2n
+
+const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): Standing =>
+  outcome === null ? { outcome: "open" } : { outcome, transactionId, blockNumber }
+
+export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }: OutboxOptions) => {
+  const millis = (input: Duration.Input) => Duration.toMillis(input)
+  const stored = (transaction: OutgoingTransaction) =>
+    Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
+
+  /** A receipt is believed at once; a vanished nonce only when most nodes say so for a while. */
+  const sight = Effect.fnUntraced(function* (transaction: OutgoingTransaction) {
+    const early = yield* wallet.sight(transaction.nonce, idsOf(transaction))
+    if (early.outcome !== "lost") return early
+    return yield* stored(transaction).pipe(
+      Effect.flatMap((now): Effect.Effect<Sighting> => wallet.sightOnAll(transaction.nonce, idsOf(now))),
+      Effect.repeat({
+        schedule: Schedule.spaced(millis(timing.lostAfter) / 4),
+        times: 4,
+        while: ({ outcome }) => outcome === "lost"
+      })
+    )
+  })
+
+  /** A version whose bytes an earlier release has not kept counts as what it was signed for. */
+  const isFilled = (transaction: OutgoingTransaction, id: TransactionHash) =>
+    transaction.purpose === "filler" ||
+    transaction.versions.some((raw) => idOf(raw) === id && wallet.isFiller(raw))
+
+  /** Looks where it stands, by every version of any instance, and notes its end. */
+  const look = Effect.fn("Outbox.look")(function* (
+    given: OutgoingTransaction
+  ): Effect.fn.Return<Standing, ChainUnavailable> {
+    if (given.outcome !== null) return endedOf(given)
+    const transaction = yield* stored(given)
+    if (transaction.outcome !== null) return endedOf(transaction)
+    const seen = yield* sight(transaction)
+    if (seen.outcome === "open") return { outcome: "open" }
+    const newest = yield* stored(transaction)
+    const ended: Ended =
+      seen.outcome === "lost"
+        ? { outcome: "lost", transactionId: null, blockNumber: null }
+        : {
+            outcome: isFilled(newest, seen.transactionId) ? "filled" : seen.outcome,
+            transactionId: seen.transactionId,
+            blockNumber: seen.blockNumber
+          }
+    yield* end(newest, ended, yield* DateTime.nowAsDate)
+    if (ended.outcome === "lost") yield* onLost
+    return ended
+  })
+
+  /** Broadcasts the newest version. A lost answer and a lagging node look like a taken nonce at first. */
+  const offer = Effect.fn("Outbox.offer")(function* (
+    transaction: OutgoingTransaction
+  ): Effect.fn.Return<Offer> {
+    const verdict = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction)).pipe(
+      Effect.repeat({
+        schedule: Schedule.spaced(millis(timing.lostAfter) / 4),
+        times: 4,
+        until: (answer) => answer !== "taken"
+      })
+    )
+    return verdict === "accepted" ? "sent" : verdict
+  })
+
+  /** Puts another version first and broadcasts it; none where another instance was faster. */
+  const offerVersion = Effect.fnUntraced(function* (transaction: OutgoingTransaction, raw: Hex) {
+    const next = yield* repo.addVersion(transaction, raw, yield* DateTime.nowAsDate)
+    if (next === undefined) return undefined
+    return yield* wallet.broadcast(raw, idsOf(next))
+  })
+
+  /** Spends the nonce on nothing, unless an earlier version is mined after all. */
+  const fill = Effect.fn("Outbox.fill")(function* (given: OutgoingTransaction) {
+    const transaction = yield* stored(given)
+    if (transaction.outcome !== null) return
+    if (!wallet.isFiller(transaction.versions[0])) {
+      const state = yield* Effect.option(wallet.state)
+      const old = feesOf(transaction.versions[0])
+      const fees = state._tag === "Some" ? replacingFees(old, state.value) : old
+      const raw = yield* wallet.signFiller(fees, transaction.nonce)
+      const verdict = yield* offerVersion(transaction, raw)
+      if (verdict === "refused") {
+        yield* repo.noteRefusal(transaction, yield* DateTime.nowAsDate)
+        yield* onEmpty
+      }
+    }
+  })
+
+  /** Offers again what no node took; false while that holds, and then nothing behind it would go. */
+  const unblock = Effect.fn("Outbox.unblock")(function* () {
+    const waiting = (yield* repo.open(wallet.address)).filter(({ refusedAt }) => refusedAt !== null)
+    for (const transaction of waiting) {
+      const verdict = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
+      if (verdict === "refused") return false
+      yield* repo.noteRefusal(transaction, null)
+    }
+    return true
+  })
+
+  /** The block that was newest when this process first saw a version open. */
+  const firstSeen = new Map<TransactionHash, bigint>()
+  const blocksSince = (transaction: OutgoingTransaction, head: bigint) => {
+    const id = idOf(transaction.versions[0])
+    const since = firstSeen.get(id)
+    if (since === undefined) {
+      if (firstSeen.size >= 1000) firstSeen.clear()
+      firstSeen.set(id, head)
+      return 0n
+    }
+    return head - since
+  }
+
+  /** Signs it anew where its fee keeps it from a block; whether it did. */
+  const repriced = Effect.fnUntraced(function* (transaction: OutgoingTransaction, head: bigint) {
+    const { known, state } = yield* Effect.all({
+      known: wallet.knows(idsOf(transaction)),
+      state: wallet.state
+    })
+    const next = reprice(transaction.versions[0], state, {
+      known: known === "unknown" ? undefined : known === "accepted",
+      blocksCome: blocksSince(transaction, head) >= patientBlocks
+    })
+    if (next === "empty") yield* onEmpty
+    if (next === "empty" || next === "keep") return false
+    const verdict = yield* offerVersion(transaction, yield* wallet.signAgain(next, transaction.versions[0]))
+    if (verdict === "refused") yield* onEmpty
+    else if (transaction.refusedAt !== null) yield* repo.noteRefusal(transaction, null)
+    return true
+  })
+
+  const tendOne = Effect.fnUntraced(function* (transaction: OutgoingTransaction, next: number, head: bigint) {
+    if (transaction.nonce < next) {
+      const { outcome } = yield* look(transaction)
+      if (outcome !== "open" && onEnd !== undefined) yield* onEnd(transaction, outcome)
+      return
+    }
+    const now = yield* DateTime.nowAsDate
+    const age = now.getTime() - transaction.signedAt.getTime()
+    blocksSince(transaction, head)
+    if (age < millis(timing.sendAgainAfter)) return
+    const isStuck = transaction.nonce === next && age >= millis(timing.stuckAfter)
+    if (isStuck && (yield* repriced(transaction, head))) return
+    // A taken nonce is left until a block has passed it: only then is it certain whose it was.
+    const verdict = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
+    if (verdict === "refused") yield* onEmpty
+    if (transaction.refusedAt !== null && verdict !== "refused") yield* repo.noteRefusal(transaction, null)
+  })
+
+  /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
+  const tend = Effect.gen(function* () {
+    const open = yield* repo.open(wallet.address)
+    if (open.length === 0) return
+    const { next, head } = yield* Effect.all(
+      { next: wallet.minedNonce, head: wallet.head },
+      { concurrency: "unbounded" }
+    )
+    yield* Effect.forEach(open, (transaction) => tendOne(transaction, next, head), { discard: true })
+  })
+
+  return {
+    look,
+    offer,
+    fill,
+    unblock,
+    /** Runs `tend` for as long as the scope lives. */
+    tending: tend.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("A wallet's open transactions were not tended", cause)),
+      Effect.repeat(Schedule.spaced(timing.tendEvery)),
+      Effect.forkScoped
+    )
+  }
+}
+
+export type Outbox = ReturnType<typeof makeOutbox>

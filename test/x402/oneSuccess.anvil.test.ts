@@ -1,0 +1,127 @@
+// A facilitator's success is given once, and only for the terms that were paid.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { bodyV1, bodyV2, until } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+const amount = 10_000n
+const nonceUsed = "invalid_exact_evm_nonce_already_used"
+
+describe("one authorization, one success", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+  afterEach(() => world.node.behave(() => undefined))
+
+  const ask = (
+    endpoint: "settle" | "verify",
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {}
+  ) => world.call("POST", `/x402/${endpoint}`, world.keys.test.secret, body, headers)
+  const settle = (body: unknown, headers?: Readonly<Record<string, string>>) => ask("settle", body, headers)
+  const verify = (body: unknown, headers?: Readonly<Record<string, string>>) => ask("verify", body, headers)
+
+  test("verified and settled 30 times at once: one success, one transfer", async () => {
+    const account = await world.payer()
+    const before = await world.balanceOf(receiver)
+    const body = bodyV2(await world.authorize(account, amount), amount)
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const { body: verified } = await verify(body)
+        return verified.isValid ? (await settle(body)).body : { success: false }
+      })
+    )
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    expect(await world.balanceOf(receiver)).toBe(before + amount)
+  })
+
+  for (const settledBefore of [true, false]) {
+    test(`terms that the authorization does not meet are refused, ${settledBefore ? "settled" : "answered"} or not`, async () => {
+      const account = await world.payer()
+      const payload = await world.authorize(account, amount)
+      if (settledBefore) expect((await settle(bodyV2(payload, amount))).body.success).toBe(true)
+      else {
+        // It is settled by nobody's answer: the caller gives up.
+        await fetch(`${world.baseUrl}/api/v1/x402/settle`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${world.keys.test.secret}`, "content-type": "application/json" },
+          body: JSON.stringify(bodyV2(payload, amount)),
+          signal: AbortSignal.timeout(100)
+        }).catch(() => undefined)
+      }
+      const other = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+      for (const [changes, reason] of [
+        [{ amount: "50000000" }, "invalid_exact_evm_payload_authorization_value_mismatch"],
+        [{ payTo: other }, "invalid_exact_evm_recipient_mismatch"],
+        [{ asset: other }, "invalid_exact_evm_eip3009_not_supported"],
+        [{ network: "eip155:8453" }, "invalid_exact_evm_network_mismatch"],
+        [{ scheme: "upto" }, "invalid_exact_evm_scheme"],
+        [{ extra: { name: "USD Coin", version: "2" } }, "invalid_exact_evm_token_name_mismatch"]
+      ] as const) {
+        const body = bodyV2(payload, amount, changes)
+        const reasons = [(await verify(body)).body.invalidReason, (await settle(body)).body.errorReason]
+        if (settledBefore) expect(reasons).toEqual([reason, reason])
+        else expect(reasons).not.toContain(undefined)
+      }
+      const all = { accepted: { ...bodyV2(payload, amount).paymentPayload.accepted, network: "eip155:8453" } }
+      const elsewhere = await settle(bodyV2(payload, amount, { network: "eip155:8453" }, all))
+      expect(elsewhere.body.success).toBe(false)
+      expect((await settle(bodyV1(payload, 50_000_000n))).body.success).toBe(false)
+    })
+  }
+
+  test("settlement_pending is served in the end: it verifies while it waits and after, and settles once", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount), amount)
+    world.node.behave((method) =>
+      method === "eth_sendRawTransaction" ? { raw: new Response("down", { status: 503 }) } : undefined
+    )
+    expect((await settle(body)).body.errorReason).toBe("settlement_pending")
+    expect((await verify(body)).body.isValid).toBe(true)
+    const before = await world.balanceOf(receiver)
+    world.node.behave(() => undefined)
+    await until(async () => (await world.balanceOf(receiver)) === before + amount, 30_000)
+    await Bun.sleep(3_000)
+    expect((await verify(body)).body.isValid).toBe(true)
+    expect((await settle(body)).body.success).toBe(true)
+    expect((await verify(body)).body.invalidReason).toBe(nonceUsed)
+    expect((await settle(body)).body.errorReason).toBe(nonceUsed)
+  }, 60_000)
+
+  test("a lost answer is repeated to the merchant's own key, and to no other", async () => {
+    const account = await world.payer()
+    const body = bodyV2(await world.authorize(account, amount), amount)
+    const mine = { "quittance-idempotency-key": "order-1042" }
+    const first = await settle(body, mine)
+    expect(first.body.success).toBe(true)
+    expect((await settle(body, mine)).body).toEqual(first.body)
+    expect((await verify(body, mine)).body.isValid).toBe(true)
+    for (const headers of [{}, { "quittance-idempotency-key": "order-1043" }]) {
+      expect((await settle(body, headers)).body.errorReason).toBe(nonceUsed)
+      expect((await verify(body, headers)).body.invalidReason).toBe(nonceUsed)
+    }
+    const malformed = await settle(body, { "quittance-idempotency-key": "two words" })
+    expect(malformed.status).toBe(400)
+    expect(malformed.body.error.details[0].path).toBe("header.quittance-idempotency-key")
+  })
+
+  test("the payer's identifier repeats nothing, unless the merchant's server says that it serves one once", async () => {
+    const account = await world.payer()
+    const extensions = {
+      "payment-identifier": { info: { required: false, id: "pay_0123456789abcdef" }, schema: {} }
+    }
+    const body = bodyV2(await world.authorize(account, amount), amount, {}, { extensions })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => settle(body)))
+    expect(answers.filter((one) => one.body.success)).toHaveLength(1)
+
+    const careful = { "quittance-idempotency-key": "payment-identifier" }
+    const other = bodyV2(await world.authorize(account, amount), amount, {}, { extensions })
+    expect((await settle(other, careful)).body.success).toBe(true)
+    expect((await settle(other, careful)).body.success).toBe(true)
+    expect((await settle(other)).body.success).toBe(false)
+    const unnamed = bodyV2(await world.authorize(account, amount), amount)
+    expect((await settle(unnamed, careful)).body.success).toBe(true)
+    expect((await settle(unnamed, careful)).body.success).toBe(false)
+  })
+})
