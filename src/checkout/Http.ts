@@ -23,7 +23,7 @@ import { UsdAmount } from "../domain/Money.ts"
 import { Faucet } from "../faucet/Faucet.ts"
 import { grantView } from "../faucet/grantView.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
-import { RateLimiter } from "../http/RateLimiter.ts"
+import { type Limit, RateLimiter } from "../http/RateLimiter.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
@@ -77,6 +77,9 @@ const context = HttpApiBuilder.group(
   })
 )
 
+/** Test funds asked for by a client address, granted or not: 20 a minute, 30 at once. */
+const fundsAsked: Limit = { rate: 20, perSeconds: 60, burst: 30 }
+
 const testRail = HttpApiBuilder.group(
   Api,
   "testRail",
@@ -86,6 +89,7 @@ const testRail = HttpApiBuilder.group(
     const buyers = yield* BuyerIdentity
     const payments = yield* PaymentRepo
     const webhooks = yield* WebhookRepo
+    const limiter = yield* RateLimiter
     const { baseUrl, trustedProxyHops, environment } = yield* AppConfig
 
     const readBalance = (address: Address) => chain.readBalance("test", address).pipe(orChainUnavailable)
@@ -113,6 +117,11 @@ const testRail = HttpApiBuilder.group(
       }),
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
+        const clientAddress = clientAddressOf(request, trustedProxyHops)
+        // A contract wallet's token makes the service ask the chain: what is limited anyway asks nothing.
+        const wait = yield* limiter.take(`test-funds ${clientAddress}`, fundsAsked)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        yield* faucet.held({ merchantId: merchant.id, clientAddress })
         const { address } = yield* buyers
           .verify(payload.buyerDidToken, {
             audiences: audiencesOf(merchant, baseUrl),
@@ -123,7 +132,7 @@ const testRail = HttpApiBuilder.group(
         const grant = yield* faucet.grant({
           merchantId: merchant.id,
           recipient: address,
-          clientAddress: clientAddressOf(request, trustedProxyHops)
+          clientAddress
         })
         return {
           grant: grantView(grant),

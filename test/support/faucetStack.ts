@@ -78,7 +78,11 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
       )
     ).pipe(clock.run)
     const faucet = yield* Effect.provideContext(Faucet, built)
-    const clocked: Faucet["Service"] = { ...faucet, grant: (request) => clock.run(faucet.grant(request)) }
+    const clocked: Faucet["Service"] = {
+      ...faucet,
+      held: (request) => clock.run(faucet.held(request)),
+      grant: (request) => clock.run(faucet.grant(request))
+    }
     return {
       faucet: clocked,
       node,
