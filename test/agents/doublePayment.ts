@@ -156,7 +156,9 @@ export const doublePaymentRounds = (rounds: number, log: (line: string) => void)
       const answers = yield* Effect.promise(async () => {
         const until = Date.now() + 60_000
         while (true) {
-          const all = await Promise.all([1, 2, 3].map(() => call("/x402/settle", body, undefined, `round-${round}`)))
+          const all = await Promise.all(
+            [1, 2, 3].map(() => call("/x402/settle", body, undefined, `round-${round}`))
+          )
           const pending = all.some(
             (one) => one.errorReason === "settlement_pending" || one.error !== undefined
           )

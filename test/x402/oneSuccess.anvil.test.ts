@@ -14,8 +14,11 @@ describe("one authorization, one success", () => {
   afterAll(() => world.close(), 30_000)
   afterEach(() => world.node.behave(() => undefined))
 
-  const ask = (endpoint: "settle" | "verify", body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    world.call("POST", `/x402/${endpoint}`, world.keys.test.secret, body, headers)
+  const ask = (
+    endpoint: "settle" | "verify",
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {}
+  ) => world.call("POST", `/x402/${endpoint}`, world.keys.test.secret, body, headers)
   const settle = (body: unknown, headers?: Readonly<Record<string, string>>) => ask("settle", body, headers)
   const verify = (body: unknown, headers?: Readonly<Record<string, string>>) => ask("verify", body, headers)
 
