@@ -27,7 +27,11 @@ const trappedWallet = (trap: string): Hex =>
 
 const settleIn = (world: X402World, payload: object, key = world.keys.test.secret) =>
   world.call("POST", "/x402/settle", key, bodyV2(payload, amount))
-const walletPayload = async (world: X402World, code: Hex | undefined, signature: Hex = `0x${"12".repeat(70)}`) => {
+const walletPayload = async (
+  world: X402World,
+  code: Hex | undefined,
+  signature: Hex = `0x${"12".repeat(70)}`
+) => {
   const wallet = Address.make(privateKeyToAddress(generatePrivateKey()))
   if (code !== undefined) await Effect.runPromise(world.chain.rpc("anvil_setCode", [wallet, code]))
   await Effect.runPromise(world.chain.mint(wallet, amount))
@@ -146,7 +150,9 @@ describe("budgets", () => {
     const key = await anotherMerchant()
     const elsewhere = await settleIn(world, await world.authorize(account, amount), key)
     expect(elsewhere.body.errorReason).toBe("relay_payer_budget_exceeded")
-    expect((await settleIn(world, await world.authorize(await world.payer(), amount))).body.success).toBe(true)
+    expect((await settleIn(world, await world.authorize(await world.payer(), amount))).body.success).toBe(
+      true
+    )
   }, 60_000)
 
   test("a wallet of a factory that is not listed is not deployed on the relaying wallet's gas", async () => {
