@@ -238,7 +238,9 @@ const make = Effect.gen(function* () {
         )
       case "reverted":
       case "filled":
-        return ended(yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined))
+        return ended(
+          yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined)
+        )
       case "lost":
         return ended(yield* recover(settlement, true))
     }
