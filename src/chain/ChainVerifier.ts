@@ -1,6 +1,6 @@
 // Proof of payment: what the chain itself shows, asked over RPC. A doubt is
 // pending, never settled and never refused.
-import { BigInt as BigIntOrder, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, parseAbi } from "viem"
 import { type Address, type Env, networks } from "../domain/Chain.ts"
 import { statusOf, verdictOf } from "./Agreement.ts"
@@ -30,9 +30,6 @@ export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks after which a settled transfer counts as final. Default 64. */
   readonly finalityDepth?: number
 }
-
-/** In place of a height: no block has used the nonce. */
-const unused = -1n
 
 const Head = Schema.Struct({ number: Quantity, timestamp: Quantity })
 
@@ -87,18 +84,16 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
         )
       )
     }),
-    hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce) {
-      const { agreed } = yield* pool.poll<bigint>(env, {
-        ask: Effect.fnUntraced(function* (node) {
-          const next = yield* node.call("eth_getTransactionCount", [address, "latest"], Quantity)
-          // The height after the count: whatever used the nonce lies at or below it.
-          return next > nonce ? yield* node.call("eth_blockNumber", [], Quantity) : unused
-        }),
-        key: (height) => (height === unused ? "unused" : "used"),
+    hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
+      const { agreed } = yield* pool.poll(env, {
+        ask: (node) =>
+          node
+            .call("eth_getTransactionCount", [address, `0x${height.toString(16)}`], Quantity)
+            .pipe(Effect.map((next) => next > nonce)),
+        key: String,
         contradicts: () => false
       })
-      const highest = agreed?.reduce(BigIntOrder.max)
-      return highest === unused ? undefined : highest
+      return agreed?.[0] === true
     }),
     readTransfers: Effect.fn("ChainVerifier.readTransfers")(function* (env, from, to) {
       return readingOf(yield* pool.poll(env, aboutRange(env, from, to)))
@@ -130,8 +125,13 @@ export class ChainVerifier extends Context.Service<
     ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, ChainUnavailable>
     /** Where an account stands, by the first node that answers. */
     readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, ChainUnavailable>
-    /** The height by which a majority shows the account's nonce as used; undefined while it does not. */
-    readonly hasUsedNonce: (env: Env, address: Address, nonce: bigint) => Effect.Effect<bigint | undefined>
+    /** Whether a majority shows the account's nonce as used at a height. */
+    readonly hasUsedNonce: (
+      env: Env,
+      address: Address,
+      nonce: bigint,
+      height: bigint
+    ) => Effect.Effect<boolean>
     /** Every USDC transfer in these blocks, both included. Never fails. */
     readonly readTransfers: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
     /** Chain id, code at the pinned address, and the token's EIP-712 domain. */

@@ -42,11 +42,13 @@ export const makeMemoryVerifier = Effect.fnUntraced(function* (
       Effect.flatMap(chain.visibleBlock(env), (block) =>
         block === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(block)
       ),
-    account: (env, address) => Effect.all({ head: head(env), nonce: chain.sent(address, env) }),
-    hasUsedNonce: (env, address, nonce) =>
-      Effect.all([chain.visibleHead(env), chain.sent(address, env)]).pipe(
-        Effect.map(([visible, sent]) => (sent > nonce ? visible : undefined))
-      ),
+    account: (env, address) =>
+      Effect.all({
+        head: head(env),
+        nonce: Effect.flatMap(head(env), (height) => chain.sent(address, env, height))
+      }),
+    hasUsedNonce: (env, address, nonce, height) =>
+      Effect.map(chain.sent(address, env, height), (sent) => sent > nonce),
     readTransfers: chain.reading,
     checkNetwork: (env) =>
       head(env).pipe(

@@ -42,8 +42,8 @@ export interface MemoryChainShape {
   readonly visibleBlock: (
     env: Env
   ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint } | undefined>
-  /** Transactions of an address that are mined. */
-  readonly sent: (address: Address, env: Env) => Effect.Effect<bigint>
+  /** Transactions of an address that are mined up to a height. */
+  readonly sent: (address: Address, env: Env, height: bigint) => Effect.Effect<bigint>
   /** The height that the nodes show, and undefined while they fail. */
   readonly visibleHead: (env: Env) => Effect.Effect<bigint | undefined>
 }
@@ -146,7 +146,7 @@ const make = Effect.sync((): MemoryChainShape => {
         const block = chain.fault === "fail" ? undefined : chain.ledger.block(visible(chain))
         return block === undefined ? undefined : { number: block.number, time: block.time }
       }),
-    sent: (address, env) => on(env, ({ ledger }) => ledger.sent(address)),
+    sent: (address, env, height) => on(env, ({ ledger }) => ledger.sent(address, height)),
     visibleHead: (env) => on(env, (chain) => (chain.fault === "fail" ? undefined : visible(chain)))
   }
 })

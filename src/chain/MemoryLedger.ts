@@ -121,9 +121,11 @@ export class MemoryLedger {
     return this.#blocks[Number(number)]
   }
 
-  /** USDC transactions that an address has sent and that are mined. */
-  sent(address: Address): bigint {
-    const all = this.#blocks.flatMap(({ transactions }) => transactions)
+  /** Transactions with a transfer of the address that are mined up to a height. */
+  sent(address: Address, height: bigint): bigint {
+    const all = this.#blocks
+      .filter(({ number }) => number <= height)
+      .flatMap(({ transactions }) => transactions)
     return BigInt(all.filter(({ transfers }) => transfers.some(({ from }) => from === address)).length)
   }
 

@@ -18,6 +18,7 @@ import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as SessionLive from "./SessionLive.ts"
 import * as SettingsHttp from "./settings/Http.ts"
 import { MemberRepo } from "./settings/MemberRepo.ts"
+import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 
@@ -45,7 +46,8 @@ export const layer = Layer.merge(
       WebhooksHttp.layer,
       SettingsHttp.layer,
       AlertsHttp.layer,
-      AgentsHttp.layer
+      AgentsHttp.layer,
+      TransfersHttp.layer
     ]),
     Layer.provide(SessionLive.layer)
   ),

@@ -113,19 +113,18 @@ export class PaymentAttempts extends Context.Service<
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
         const over = attempt.announcedAt.getTime() + Duration.toMillis(attemptLife)
-        const used =
-          attempt.method === "transfer" && attempt.nonce !== null
-            ? yield* chain.hasUsedNonce(payment.env, attempt.payer, attempt.nonce)
-            : undefined
-        if (used === undefined && now < over) return undefined
         const cursor = yield* repo.cursor(payment.env)
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
-        const nonceRead = used !== undefined && blockNumber >= used
-        const timeRead = now >= over && blockTime.getTime() >= over
-        if (!nonceRead && !timeRead) return undefined
+        // Asked at the height up to which transfers have been read: what used the nonce is among them.
+        const nonceUsed =
+          attempt.method === "transfer" &&
+          attempt.nonce !== null &&
+          (yield* chain.hasUsedNonce(payment.env, attempt.payer, attempt.nonce, blockNumber))
+        const isOver = now >= over && blockTime.getTime() >= over
+        if (!nonceUsed && !isOver) return undefined
         if (yield* repo.hasUnclaimedTransfer(payment, attempt)) return undefined
-        return nonceRead ? "nonce_used" : "expired"
+        return nonceUsed ? "nonce_used" : "expired"
       })
 
       /** Closes the wallet's open attempt where it has ended; whether it did. */
@@ -164,10 +163,12 @@ export class PaymentAttempts extends Context.Service<
         paymentId: PaymentId,
         input: Announce
       ): Effect.fn.Return<AttemptAnnounced | AttemptRefused, AttemptError> {
-        if (principal.env !== "test") return yield* new LiveModeGated()
         yield* limited(principal, paymentId, input.client)
+        const tenant = { merchantId: principal.merchant.id, env: principal.env }
+        const payment = yield* repo.find(tenant, paymentId)
+        if (Option.isNone(payment)) return yield* new PaymentNotFound()
+        if (principal.env !== "test") return yield* new LiveModeGated()
         const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
-        const before = yield* knownOf(principal, paymentId, { payer, only: false })
         const account = yield* chain.account(principal.env, payer).pipe(
           // Nodes that are silent keep no buyer from paying: what has been read of the chain is a bound as well.
           Effect.catchTag("ChainUnavailable", () =>
@@ -190,15 +191,14 @@ export class PaymentAttempts extends Context.Service<
           announcedAt: now
         }
         const ask = repo.announce({
-          merchantId: principal.merchant.id,
-          env: principal.env,
+          ...tenant,
           paymentId,
           attempt,
           minedNonce: account.nonce
         })
         const first = yield* ask
         const announced =
-          Option.isNone(first) && (yield* closeEnded(before.payment, payer)) ? yield* ask : first
+          Option.isNone(first) && (yield* closeEnded(payment.value, payer)) ? yield* ask : first
         const known = yield* knownOf(principal, paymentId, { payer, only: false })
         if (Option.isSome(announced)) {
           return {

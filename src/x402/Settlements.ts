@@ -205,11 +205,12 @@ const make = Effect.gen(function* () {
 
   /**
    * Takes the next step of a settlement; `retry` where a caller asks for another try after one that
-   * came to nothing. `open`: a transaction of ours is on its way.
+   * came to nothing. The reconciler also looks whether somebody else has used the authorization while
+   * a transaction of ours is on its way (`open`).
    */
   const advance = Effect.fn("Settlements.advance")(function* (
     given: Settlement,
-    retry: boolean
+    asker: "caller" | "retrying caller" | "reconciler"
   ): Effect.fn.Return<{ readonly settlement: Settlement; readonly open: boolean }, ChainUnavailable> {
     const settlement = yield* reread(given)
     if (settlement.status !== "pending") return { settlement, open: false }
@@ -220,9 +221,14 @@ const make = Effect.gen(function* () {
     switch (standing.outcome) {
       case "open": {
         const [id] = idsOf(transaction)
-        if (id === undefined || settlement.transactionId === id) return { settlement, open: true }
-        yield* repo.noteTransaction(settlement.id, id)
-        return { settlement: { ...settlement, transactionId: id }, open: true }
+        if (id !== undefined && settlement.transactionId !== id) {
+          yield* repo.noteTransaction(settlement.id, id)
+          return { settlement: { ...settlement, transactionId: id }, open: true }
+        }
+        const { from, nonce, validBefore } = settlement.authorization
+        return asker === "reconciler" && (yield* chain.standing(from, nonce, validBefore)) === "used"
+          ? ended(yield* recover(settlement, false))
+          : { settlement, open: true }
       }
       case "moved":
         return ended(
@@ -232,7 +238,7 @@ const make = Effect.gen(function* () {
         )
       case "reverted":
       case "filled":
-        return ended(yield* recover(settlement, retry, standing.blockNumber ?? undefined))
+        return ended(yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined))
       case "lost":
         return ended(yield* recover(settlement, true))
     }
@@ -241,7 +247,7 @@ const make = Effect.gen(function* () {
   const settle = Effect.fn("Settlements.settle")(function* (settlement: Settlement) {
     // What is told already is told again only after another try has come to nothing too.
     let retry = settlement.toldReason !== null
-    const step = Effect.suspend(() => advance(settlement, retry))
+    const step = Effect.suspend(() => advance(settlement, retry ? "retrying caller" : "caller"))
     const isDone = ({ settlement: now, open }: Effect.Success<typeof step>) => {
       if (now.status !== "pending") return true
       const waits = retry && open
@@ -252,7 +258,13 @@ const make = Effect.gen(function* () {
       Effect.repeat({ schedule: Schedule.spaced(between), until: isDone }),
       Effect.timeoutOption(patience)
     )
-    return Option.isSome(ended) ? ended.value.settlement : yield* reread(settlement)
+    const now = Option.isSome(ended) ? ended.value.settlement : yield* reread(settlement)
+    // Nobody waits for it any more: the reconciler takes it over.
+    if (now.status === "pending") {
+      const at = yield* DateTime.nowAsDate
+      yield* repo.lookAgain(now.id, new Date(at.getTime() + againMillis(now, at)))
+    }
+    return now
   })
 
   const tend = Effect.gen(function* () {
@@ -261,7 +273,7 @@ const make = Effect.gen(function* () {
     yield* Effect.forEach(
       due,
       Effect.fnUntraced(function* (settlement: Settlement) {
-        const now = yield* advance(settlement, false).pipe(
+        const now = yield* advance(settlement, "reconciler").pipe(
           Effect.map((step) => step.settlement),
           Effect.orElseSucceed(() => settlement)
         )

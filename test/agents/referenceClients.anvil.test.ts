@@ -18,7 +18,7 @@ import { Hono } from "hono"
 import { createWalletClient, http, publicActions } from "viem"
 import { makePayingFetch, type PayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
 import { startProxy } from "../../src/agents/proxy/Proxy.ts"
-import { receiver, startX402World, type X402World } from "../x402/x402World.ts"
+import { receiver, requirementsV1, startX402World, type X402World } from "../x402/x402World.ts"
 
 const price = "$0.25"
 const routes = {
@@ -191,6 +191,106 @@ describe("the field's own x402 packages", () => {
       },
       { preconnect: inner.preconnect }
     )
+
+  /** The payment header that a client would send, without sending it. */
+  const headerFor = async (url: string, version: 1 | 2) => {
+    const account = await world.payer()
+    const before = await world.balanceOf(account.address)
+    let header: readonly [string, string] | undefined
+    const keep = async (...[input, init]: Parameters<typeof fetch>) => {
+      const { headers } = new Request(input, init)
+      for (const name of ["payment-signature", "x-payment"]) {
+        const value = headers.get(name)
+        if (value !== null) header = [name, value]
+      }
+      return header === undefined ? fetch(input, init) : new Response("kept")
+    }
+    const inner: typeof fetch = Object.assign(keep, { preconnect: fetch.preconnect })
+    const client = wrapFetchWithPaymentFromConfig(version === 1 ? withoutVersion2(inner) : inner, {
+      schemes: [
+        version === 1
+          ? { network: "base-sepolia" as never, client: new ClientSchemeV1(account), x402Version: 1 }
+          : { network: "eip155:*", client: new ClientScheme(account) }
+      ]
+    })
+    await client(url)
+    if (header === undefined) throw new Error("the client sent no payment")
+    const paid = async () => before - (await world.balanceOf(account.address))
+    return { headers: Object.fromEntries([header]), paid }
+  }
+  const servedOf = async (urls: ReadonlyArray<string>, headers: Readonly<Record<string, string>>) => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => fetch(urls[index % urls.length] ?? "", { headers }))
+    )
+    return answers.filter(({ status }) => status === 200).length
+  }
+
+  for (const [name, url] of [
+    ["@x402/hono", () => honoUrl],
+    ["@x402/express", () => expressUrl]
+  ] as const) {
+    test(`${name} on our facilitator: one header, 50 requests at once, one is served`, async () => {
+      const { headers, paid } = await headerFor(`${url()}/weather`, 2)
+      expect(await servedOf([`${url()}/weather`], headers)).toBe(1)
+      expect(await paid()).toBe(250_000n)
+      expect(await servedOf([`${url()}/weather`], headers)).toBe(0)
+    }, 60_000)
+  }
+
+  test("two servers of one merchant share a header's one success", async () => {
+    const { headers, paid } = await headerFor(`${honoUrl}/weather`, 2)
+    expect(await servedOf([`${honoUrl}/weather`, `${expressUrl}/weather`], headers)).toBe(1)
+    expect(await paid()).toBe(250_000n)
+  }, 60_000)
+
+  test("a client of version 1 and a server that verifies and settles: one of 50 is served", async () => {
+    let serverUrl = ""
+    const ask = async (path: string, paymentPayload: unknown) =>
+      (
+        await world.call("POST", `/x402/${path}`, world.keys.test.secret, {
+          x402Version: 1,
+          paymentPayload,
+          paymentRequirements: requirementsV1(250_000n, { resource: `${serverUrl}/weather` })
+        })
+      ).body
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        const sent = request.headers.get("x-payment")
+        const paymentPayload = sent === null ? undefined : JSON.parse(atob(sent))
+        const isPaid =
+          paymentPayload !== undefined &&
+          (await ask("verify", paymentPayload)).isValid === true &&
+          (await ask("settle", paymentPayload)).success === true
+        if (isPaid) return Response.json({ weather: "sunny" })
+        const accepts = [requirementsV1(250_000n, { resource: `${serverUrl}/weather` })]
+        return Response.json({ x402Version: 1, error: "pay", accepts }, { status: 402 })
+      }
+    })
+    stops.push(() => void server.stop(true))
+    serverUrl = `http://127.0.0.1:${server.port}`
+    const { headers, paid } = await headerFor(`${serverUrl}/weather`, 1)
+    expect(await servedOf([`${serverUrl}/weather`], headers)).toBe(1)
+    expect(await paid()).toBe(250_000n)
+  }, 60_000)
+
+  for (const version of [1, 2] as const) {
+    test(`a payment of ours, 25 times the same header of version ${version}: paid once, answered always`, async () => {
+      const { body } = await world.call("POST", "/payment-intents", world.keys.test.secret, {
+        amount: "0.75",
+        intentUrl: "https://shop.example.com/"
+      })
+      const opened = await world.call("POST", "/payments", world.keys.test.publishable, {
+        intentToken: body.intentToken
+      })
+      const url = `${world.baseUrl}/api/v1/payments/${opened.body.payment.id}/x402?pk=${world.keys.test.publishable}`
+      const { headers, paid } = await headerFor(url, version)
+      await Promise.all(Array.from({ length: 25 }, () => fetch(url, { headers })))
+      expect((await fetch(url, { headers })).status).toBe(200)
+      expect(await paid()).toBe(750_000n)
+    }, 60_000)
+  }
 
   test("our proxy pays a server on the reference's own facilitator, bodies and all", async () => {
     const { agent, key } = await world.newAgent()

@@ -18,6 +18,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
   "settingsPages.changeReceiver": { receiver },
   "settingsPages.invite": { email: "friend@example.com" },
+  "transferPages.attach": { paymentId: "00000000-0000-4000-8000-000000000000" },
+  "transferPages.handle": { note: "Dust" },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
 }
@@ -64,7 +66,8 @@ describe("Who may call the dashboard's API", () => {
       keyId: keys.keys[0].id,
       userId: session.user.id,
       alertId: alerts.alerts[0].id,
-      agentId: made.agent.id
+      agentId: made.agent.id,
+      transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)

@@ -44,7 +44,7 @@ describe("announced attempts", () => {
   })
 
   test("the same wallet elsewhere is told that it is being paid; another wallet only sees it", async () => {
-    const [buyer, other] = await Promise.all([world.buyer(), world.buyer()])
+    const [buyer, other] = [await world.buyer(), await world.buyer()]
     const payment = await world.open("3")
     expect((await world.announce(buyer, payment.id)).status).toBe(201)
     const second = await world.announce(buyer, payment.id)
@@ -163,7 +163,20 @@ describe("announced attempts", () => {
     const payment = await world.open("3")
     const path = `/payments/${payment.id}/attempts`
     const body = { buyerDidToken: await world.token(buyer, payment.id), method: "transfer" }
-    const live = await world.call("POST", path, world.merchant.keys.live.publishable, body)
+    const { live: keys } = world.merchant.keys
+    const elsewhere = await world.call("POST", path, keys.publishable, body)
+    expect([elsewhere.status, code(elsewhere)]).toEqual([404, "PAYMENT_NOT_FOUND"])
+    const intent = await world.call("POST", "/payment-intents", keys.secret, {
+      amount: "3",
+      intentUrl: "https://shop.example.com/1"
+    })
+    const { intentToken } = intent.body
+    const opened = await world.call("POST", "/payments", keys.publishable, { intentToken })
+    const { id } = opened.body.payment
+    const live = await world.call("POST", `/payments/${id}/attempts`, keys.publishable, {
+      ...body,
+      buyerDidToken: await world.token(buyer, id)
+    })
     expect([live.status, code(live)]).toEqual([403, "LIVE_MODE_GATED"])
     const rival = await world.newMerchant()
     const unknown = await world.call("POST", path, rival.keys.test.publishable, body)

@@ -1,6 +1,14 @@
 // What x402 servers and clients send to the service, in both versions.
-import type { X402World } from "./x402World.ts"
-import { requirementsV1, requirementsV2 } from "./x402World.ts"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { createWalletClient, erc20Abi, type Hex, http } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { authorizationAbi, authorizationTypes, domainOf } from "../../src/x402/Authorization.ts"
+import { receiver, requirementsV1, requirementsV2, type X402World } from "./x402World.ts"
+
+const usdc = networks.test.usdc.address
 
 export type Payload = Awaited<ReturnType<X402World["authorize"]>>
 
@@ -58,4 +66,101 @@ export const until = async (condition: () => Promise<boolean>, millis = 20_000) 
     await Bun.sleep(100)
   }
   throw new Error("the condition did not come true in time")
+}
+
+/** A plain transfer of the account, mined. */
+export const transfer = async (
+  world: X402World,
+  account: PrivateKeyAccount,
+  atomic: bigint
+): Promise<Hex> => {
+  await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
+  const wallet = createWalletClient({
+    account,
+    chain: world.chain.chain,
+    transport: http(world.chain.rpcUrl)
+  })
+  const hash = await wallet.writeContract({
+    address: usdc,
+    abi: erc20Abi,
+    functionName: "transfer",
+    args: [receiver, atomic]
+  })
+  await world.chain.publicClient.waitForTransactionReceipt({ hash })
+  return hash
+}
+
+/** Reports a transfer as a checkout does. */
+export const report = async (
+  world: X402World,
+  id: string,
+  account: PrivateKeyAccount,
+  atomic: bigint,
+  transactionId: Hex
+) => {
+  const buyerDidToken = await createDidToken(account, {
+    audience: world.baseUrl,
+    lifetimeSeconds: 900,
+    now: Math.floor(Date.now() / 1000),
+    id
+  })
+  const change = { amountAtomic: atomic.toString(), chainId: 84532, receiver, tokenAddress: usdc }
+  return world.call("PATCH", `/payments/${id}`, world.keys.test.publishable, {
+    buyerDidToken,
+    transactionId,
+    tokenChanges: [change]
+  })
+}
+
+/** Rows of the world's database. */
+export const rowsOf = (world: X402World, query: string): Promise<ReadonlyArray<Record<string, unknown>>> =>
+  Effect.runPromise(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(query)).pipe(
+      Effect.provideContext(world.context)
+    )
+  )
+
+/** How many transactions the service has offered to its node. */
+export const broadcasts = (world: X402World) =>
+  world.node.calls.filter((method) => method === "eth_sendRawTransaction").length
+
+/** Somebody else puts an authorization on the chain. */
+export const relayElsewhere = async (
+  world: X402World,
+  { signature, authorization }: Payload
+): Promise<Hex> => {
+  const hash = await world.chain.walletClient(5).writeContract({
+    address: usdc,
+    abi: authorizationAbi,
+    functionName: "transferWithAuthorization",
+    args: [
+      Address.make(authorization["from"] ?? ""),
+      Address.make(authorization["to"] ?? ""),
+      BigInt(authorization["value"] ?? 0),
+      BigInt(authorization["validAfter"] ?? 0),
+      BigInt(authorization["validBefore"] ?? 0),
+      TransactionHash.make(authorization["nonce"] ?? ""),
+      signature
+    ]
+  })
+  await world.chain.publicClient.waitForTransactionReceipt({ hash })
+  return hash
+}
+
+/** The payer makes an authorization useless. */
+export const cancel = async (world: X402World, account: PrivateKeyAccount, { authorization }: Payload) => {
+  const nonce = TransactionHash.make(authorization["nonce"] ?? "")
+  const signature = await account.signTypedData({
+    domain: domainOf(networks.test),
+    types: { CancelAuthorization: authorizationTypes.CancelAuthorization },
+    primaryType: "CancelAuthorization",
+    message: { authorizer: account.address, nonce }
+  })
+  const hash = await world.chain.walletClient(5).writeContract({
+    address: usdc,
+    abi: authorizationAbi,
+    functionName: "cancelAuthorization",
+    args: [account.address, nonce, signature]
+  })
+  await world.chain.publicClient.waitForTransactionReceipt({ hash })
 }

@@ -4,7 +4,7 @@ import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { type Hex, toHex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import * as App from "../../src/App.ts"
-import { AppConfig } from "../../src/AppConfig.ts"
+import { AppConfig, type Environment } from "../../src/AppConfig.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
@@ -116,7 +116,7 @@ const installMulticall = Effect.fnUntraced(function* (chain: LocalChain["Service
   yield* chain.rpc("anvil_setCode", [multicall, code])
 })
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (environment: Environment) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
   const dataDir = yield* temporaryDirectory
@@ -151,7 +151,8 @@ const make = Effect.gen(function* () {
           FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
           FAUCET_GAS_WEI: "2000000000000000",
           RATE_LIMIT_PER_KEY: "100000",
-          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`
+          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
+          ...environment
         })
       )
     )
@@ -259,9 +260,9 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Starts the world; `close` ends all of it. */
-export const startX402World = async (): Promise<X402World> => {
+/** Starts the world; `close` ends all of it. `environment` adds to the service's. */
+export const startX402World = async (environment: Environment = {}): Promise<X402World> => {
   const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make, scope))
+  const world = await Effect.runPromise(Scope.provide(make(environment), scope))
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }

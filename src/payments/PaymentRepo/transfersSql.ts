@@ -266,7 +266,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
             SELECT id, 'amount', 3 FROM (
               SELECT id, amount, receiver FROM payments
               WHERE ${ofTenant(transfer)} AND status IN ('pending', 'failed')
-                AND created_at <= ${transfer.blockTime}
+                AND created_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
                 AND created_at > ${transfer.blockTime}::timestamptz - interval '30 days'
               ORDER BY created_at DESC LIMIT ${searchedPayments}
             ) waiting

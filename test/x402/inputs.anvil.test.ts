@@ -1,0 +1,136 @@
+// What payers send: numbers out of range, long addresses, signatures of contract wallets in
+// whatever form their code wants.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { concat, type Hex, pad, toHex } from "viem"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { Address } from "../../src/domain/Chain.ts"
+import { assemble } from "../support/assembler.ts"
+import { bodyV1, bodyV2, headerV1, openPayment, payPath } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+const amount = 10_000n
+const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))
+
+/** Code whose `isValidSignature` accepts 65 bytes alone: this r, any s, and exactly this v. */
+const particularWallet = (r: Hex, v: number): Hex =>
+  assemble(`
+    0xa4 CALLDATALOAD 0xf8 SHR ${toHex(v, { size: 1 })} EQ
+    0x44 CALLDATALOAD 0x41 EQ AND
+    0x64 CALLDATALOAD ${r} EQ AND
+    ISZERO =no JUMPI
+    ${pad("0x1626ba7e", { dir: "right" })} 0x00 MSTORE
+    0x20 0x00 RETURN
+  @no
+    0x00 0x00 REVERT
+  `)
+
+describe("what payers send", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+
+  const ask = (endpoint: "settle" | "verify", body: unknown) =>
+    world.call("POST", `/x402/${endpoint}`, world.keys.test.secret, body)
+  const newest = async () =>
+    (await world.call("GET", "/payments?limit=1", world.keys.test.secret)).body.payments[0]
+
+  for (const field of ["value", "validAfter", "validBefore"]) {
+    test(`${field} beyond 256 bits is a 400 that names its place, in either version and on a payment's own address`, async () => {
+      const account = await world.payer(0n)
+      const signed = await world.authorize(account, amount)
+      const tooLarge = (10n ** 78n - 1n).toString()
+      const payload = { ...signed, authorization: { ...signed.authorization, [field]: tooLarge } }
+      for (const body of [bodyV1(payload, amount), bodyV2(payload, amount)]) {
+        for (const endpoint of ["verify", "settle"] as const) {
+          const answer = await ask(endpoint, body)
+          expect(answer.status).toBe(400)
+          expect(answer.body.error.details[0].path).toBe("body.paymentPayload")
+        }
+      }
+      const id = await openPayment(world, "0.01")
+      const paid = await world.call("GET", payPath(world, id), undefined, undefined, headerV1(payload))
+      expect(paid.status).toBe(400)
+      expect(paid.body.error.details[0].path).toBe("header.x-payment")
+    })
+  }
+
+  test("an authorization without an end settles: its last second is the largest number there is", async () => {
+    const account = await world.payer()
+    const payload = await world.authorize(account, amount, { validAfter: 0n, validBefore: 2n ** 256n - 1n })
+    expect((await ask("settle", bodyV2(payload, amount))).body.success).toBe(true)
+  })
+
+  test("on a payment's own address it may be good for minutes: while it is, it holds the payment", async () => {
+    const account = await world.payer()
+    const id = await openPayment(world, "0.01")
+    const payload = await world.authorize(account, amount, { validBefore: 2n ** 256n - 1n })
+    const answer = await world.call("GET", payPath(world, id), undefined, undefined, headerV1(payload))
+    expect(answer.status).toBe(402)
+    expect(answer.body.error).toBe("invalid_exact_evm_payload_authorization_valid_before")
+  })
+
+  test("a resource whose encoding is too long is cut to what fits", async () => {
+    const query = `https://api.example.com/weather?${"ü".repeat(1_400)}`
+    const path = `https://api.example.com/${"ü".repeat(1_400)}`
+    for (const [resource, shown] of [
+      [query, "https://api.example.com/weather"],
+      [path, "https://api.example.com"]
+    ]) {
+      const payload = await world.authorize(await world.payer(), amount)
+      expect((await ask("settle", bodyV1(payload, amount, { resource }))).body.success).toBe(true)
+      expect((await newest()).intentUrl).toBe(shown)
+    }
+    const payload = await world.authorize(await world.payer(), amount)
+    const described = { resource: { url: path, description: "", mimeType: "" } }
+    expect((await ask("settle", bodyV2(payload, amount, {}, described))).body.success).toBe(true)
+  })
+
+  test("in version 2 the payer's word for the resource is nobody's intentUrl", async () => {
+    const payload = await world.authorize(await world.payer(), amount)
+    const described = { resource: { url: "https://shop.example/orders/1042", description: "", mimeType: "" } }
+    expect((await ask("settle", bodyV2(payload, amount, {}, described))).body.success).toBe(true)
+    expect((await newest()).intentUrl).toBe(world.baseUrl)
+  })
+
+  test("an account's signature in compact parity form pays as the other does", async () => {
+    const account = await world.payer()
+    const signed = await world.authorize(account, amount)
+    const parity = Number.parseInt(signed.signature.slice(-2), 16) - 27
+    const signature = concat([`0x${signed.signature.slice(2, -2)}`, toHex(parity, { size: 1 })])
+    expect((await ask("settle", bodyV2({ ...signed, signature }, amount))).body.success).toBe(true)
+  })
+
+  for (const [name, v, s] of [
+    ["Safe's eth_sign, v = 31", 31, random()],
+    ["Safe's eth_sign, v = 32", 32, random()],
+    ["Safe's approved hash, s = 0 and v = 1", 1, pad("0x00")],
+    ["Safe's contract owner, v = 0", 0, random()],
+    ["plain, v = 27", 27, random()]
+  ] as const) {
+    test(`a contract wallet's 65 bytes reach its code as they are: ${name}`, async () => {
+      const wallet = Address.make(privateKeyToAddress(generatePrivateKey()))
+      const r = random()
+      await Effect.runPromise(world.chain.rpc("anvil_setCode", [wallet, particularWallet(r, v)]))
+      await Effect.runPromise(world.chain.mint(wallet, amount))
+      const now = BigInt(Math.floor(Date.now() / 1000))
+      const payload = {
+        signature: concat([r, s, toHex(v, { size: 1 })]),
+        authorization: {
+          from: wallet,
+          to: receiver,
+          value: amount.toString(),
+          validAfter: (now - 600n).toString(),
+          validBefore: (now + 60n).toString(),
+          nonce: random()
+        }
+      }
+      const body = bodyV2(payload, amount)
+      expect((await ask("verify", body)).body).toEqual({ isValid: true, payer: wallet })
+      expect((await ask("settle", body)).body).toMatchObject({ success: true, payer: wallet })
+      expect(await world.balanceOf(wallet)).toBe(0n)
+    })
+  }
+})

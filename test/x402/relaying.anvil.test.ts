@@ -1,0 +1,226 @@
+// What the relaying wallet pays for: transactions that were tried exactly as they are sent, within
+// the budgets of their merchant and payer.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { Context, Effect } from "effect"
+import { encodeAbiParameters, type Hex, pad, toHex } from "viem"
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { typedDataOf } from "../../src/x402/Authorization.ts"
+import { assemble } from "../support/assembler.ts"
+import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
+import { bodyV2, broadcasts, headerV1, openPayment, payPath, relayElsewhere } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+const amount = 10_000n
+const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))
+
+/** Code whose `isValidSignature` accepts anything, unless `trap` leaves a 1 on the stack: then it burns all its gas. */
+const trappedWallet = (trap: string): Hex =>
+  assemble(`
+    ${trap} =burn JUMPI
+    ${pad("0x1626ba7e", { dir: "right" })} 0x00 MSTORE
+    0x20 0x00 RETURN
+  @burn
+    =burn JUMP
+  `)
+
+const settleIn = (world: X402World, payload: object, key = world.keys.test.secret) =>
+  world.call("POST", "/x402/settle", key, bodyV2(payload, amount))
+const walletPayload = async (
+  world: X402World,
+  code: Hex | undefined,
+  signature: Hex = `0x${"12".repeat(70)}`
+) => {
+  const wallet = Address.make(privateKeyToAddress(generatePrivateKey()))
+  if (code !== undefined) await Effect.runPromise(world.chain.rpc("anvil_setCode", [wallet, code]))
+  await Effect.runPromise(world.chain.mint(wallet, amount))
+  const now = BigInt(Math.floor(Date.now() / 1000))
+  return {
+    signature,
+    authorization: {
+      from: wallet,
+      to: receiver,
+      value: amount.toString(),
+      validAfter: (now - 600n).toString(),
+      validBefore: (now + 60n).toString(),
+      nonce: random()
+    }
+  }
+}
+
+describe("a transaction is tried as it is sent", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+  afterEach(() => world.node.behave(() => undefined))
+
+  for (const [name, trap] of [
+    ["is given more gas than is paid for", "0x1e8480 GAS LT"],
+    ["is asked by nobody's account", "ORIGIN"],
+    ["is asked at no price", "GASPRICE"]
+  ] as const) {
+    test(`a wallet that accepts only while it ${name} is refused, and costs nothing`, async () => {
+      const payload = await walletPayload(world, trappedWallet(`${trap} ISZERO ISZERO`))
+      const sent = broadcasts(world)
+      const { body: verified } = await world.call(
+        "POST",
+        "/x402/verify",
+        world.keys.test.secret,
+        bodyV2(payload, amount)
+      )
+      expect(verified.invalidReason).toBe("invalid_exact_evm_transaction_simulation_failed")
+      expect(verified.invalidMessage).toContain("700000 gas")
+      expect((await settleIn(world, payload)).body.errorReason).toBe(
+        "invalid_exact_evm_transaction_simulation_failed"
+      )
+      expect(broadcasts(world)).toBe(sent)
+    })
+  }
+
+  test("an honest wallet of the same make pays", async () => {
+    const payload = await walletPayload(world, trappedWallet("0x00"))
+    expect((await settleIn(world, payload)).body.success).toBe(true)
+  })
+
+  test("after three reverts of a payer nothing of it is relayed that day", async () => {
+    const account = await world.payer()
+    let race: (() => Promise<unknown>) | undefined
+    world.node.behave(async (method) => {
+      if (method !== "eth_sendRawTransaction" || race === undefined) return undefined
+      await race()
+      race = undefined
+      return undefined
+    })
+    for (let time = 0; time < 3; time++) {
+      const payload = await world.authorize(account, amount)
+      race = () => relayElsewhere(world, payload)
+      expect((await settleIn(world, payload)).body.success).toBe(true)
+    }
+    const sent = broadcasts(world)
+    const { body } = await settleIn(world, await world.authorize(account, amount))
+    expect(body).toMatchObject({ success: false, errorReason: "relay_payer_reverts", transaction: "" })
+    expect(body.errorMessage).toContain("Three transactions of this payer have reverted")
+    expect(broadcasts(world)).toBe(sent)
+    const other = await world.payer()
+    expect((await settleIn(world, await world.authorize(other, amount))).body.success).toBe(true)
+  })
+})
+
+describe("budgets", () => {
+  let world: X402World
+  afterEach(() => world.close(), 30_000)
+  const anotherMerchant = async () => {
+    const made = await Effect.runPromise(
+      Context.get(world.context, KeyAuth).createMerchant({
+        name: "Other Inc.",
+        receivers: { test: receiver, live: receiver }
+      })
+    )
+    return made.keys.test.secret
+  }
+  /** Settles until one is refused; its reason, and how many went before. */
+  const settleOn = async (payer: () => ReturnType<X402World["payer"]>, key = world.keys.test.secret) => {
+    for (let settled = 0; settled < 10; settled++) {
+      const { body } = await settleIn(world, await world.authorize(await payer(), amount), key)
+      if (!body.success) return { settled, reason: body.errorReason, message: body.errorMessage }
+    }
+    throw new Error("nothing was refused")
+  }
+
+  test("a merchant's gas of a day is its own: used up, others go on", async () => {
+    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "300000" })
+    const { settled, reason, message } = await settleOn(() => world.payer())
+    expect(settled).toBeGreaterThan(0)
+    expect(reason).toBe("relay_merchant_budget_exceeded")
+    expect(message).toContain("RELAY_GAS_PER_MERCHANT")
+    const account = await world.payer()
+    const key = await anotherMerchant()
+    expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
+  }, 60_000)
+
+  test("a payer's gas of a day is its own, at every merchant", async () => {
+    world = await startX402World({ RELAY_GAS_PER_PAYER: "300000" })
+    const account = await world.payer()
+    const { settled, reason } = await settleOn(async () => account)
+    expect(settled).toBeGreaterThan(0)
+    expect(reason).toBe("relay_payer_budget_exceeded")
+    const key = await anotherMerchant()
+    const elsewhere = await settleIn(world, await world.authorize(account, amount), key)
+    expect(elsewhere.body.errorReason).toBe("relay_payer_budget_exceeded")
+    expect((await settleIn(world, await world.authorize(await world.payer(), amount))).body.success).toBe(
+      true
+    )
+  }, 60_000)
+
+  test("a wallet of a factory that is not listed is not deployed on the relaying wallet's gas", async () => {
+    world = await startX402World({ X402_FACTORIES: "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a" })
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const creation = erc1271Creation(Address.make(owner.address))
+    const wallet = Address.make(create2Address(creation))
+    await Effect.runPromise(world.chain.mint(wallet, amount))
+    const now = BigInt(Math.floor(Date.now() / 1000))
+    const authorization = {
+      from: wallet,
+      to: receiver,
+      value: amount,
+      validAfter: now - 600n,
+      validBefore: now + 60n,
+      nonce: random()
+    }
+    const inner = await owner.signTypedData(typedDataOf(networks.test, authorization))
+    const wrapped = encodeAbiParameters(
+      [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+      [create2Factory, create2Call(creation), inner]
+    )
+    const payload = {
+      signature: `${wrapped}${"6492".repeat(16)}`,
+      authorization: {
+        ...authorization,
+        value: amount.toString(),
+        validAfter: authorization.validAfter.toString(),
+        validBefore: authorization.validBefore.toString()
+      }
+    }
+    const sent = broadcasts(world)
+    const { body } = await settleIn(world, payload)
+    expect(body).toMatchObject({ success: false, errorReason: "eip6492_factory_not_allowed" })
+    expect(body.errorMessage).toContain("X402_FACTORIES")
+    expect(broadcasts(world)).toBe(sent)
+    // Deployed by its owner, it pays.
+    const hash = await world.chain
+      .walletClient(6)
+      .sendTransaction({ to: create2Factory, data: create2Call(creation) })
+    await world.chain.publicClient.waitForTransactionReceipt({ hash })
+    expect((await settleIn(world, payload)).body.success).toBe(true)
+  }, 60_000)
+
+  test("the reserve is for merchants that have used little", async () => {
+    world = await startX402World({
+      RELAY_GAS_PER_MERCHANT: "4000000",
+      RELAY_RESERVE_WEI: "99999999999999999999"
+    })
+    const { settled, reason } = await settleOn(() => world.payer())
+    expect(settled).toBeGreaterThan(0)
+    expect(reason).toBe("relay_reserve_reached")
+    const key = await anotherMerchant()
+    const account = await world.payer()
+    expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
+  }, 60_000)
+
+  test("a payment's own address is limited by client: a stranger's flood refuses nobody else", async () => {
+    world = await startX402World({ TRUSTED_PROXY_HOPS: "1" })
+    const id = await openPayment(world, "0.01")
+    const from = (client: string, headers: Readonly<Record<string, string>> = {}) =>
+      world.call("GET", payPath(world, id), undefined, undefined, { "x-forwarded-for": client, ...headers })
+    const flood = await Promise.all(Array.from({ length: 60 }, () => from("203.0.113.7")))
+    const limited = flood.filter(({ status }) => status === 429)
+    expect(limited.length).toBeGreaterThan(20)
+    expect(limited[0]?.headers.get("retry-after")).toBeTruthy()
+    const account = await world.payer()
+    const paid = await from("198.51.100.4", headerV1(await world.authorize(account, amount)))
+    expect(paid.status).toBe(200)
+  }, 60_000)
+})

@@ -1,0 +1,162 @@
+// A payment and an authorization for it: what one of them has settled the other never takes again.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import type { Hex } from "viem"
+import { decodeHeader } from "../../src/x402/Wire.ts"
+import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+const amount = 10_000_000n
+
+describe("a payment with an authorization", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+  afterEach(() => world.node.behave(() => undefined))
+
+  const pay = (id: string, headers: Readonly<Record<string, string>> = {}) =>
+    world.call("GET", payPath(world, id), undefined, undefined, headers)
+  const settlementOf = async (id: string) => {
+    const [row] = await rowsOf(
+      world,
+      `SELECT status, error_reason, encode(transaction_id, 'hex') AS transaction_id, told_reason
+       FROM x402_settlements WHERE payment_id = '${id}'`
+    )
+    return row
+  }
+  const payByTransfer = async (id: string) => {
+    const buyer = await world.payer()
+    const settled = await report(world, id, buyer, amount, await transfer(world, buyer, amount))
+    expect(settled.body.payment.status).toBe("settled")
+    return settled.body.payment
+  }
+
+  test("a settled payment answers any header with itself, and nothing moves", async () => {
+    const id = await openPayment(world, "10")
+    const payment = await payByTransfer(id)
+    const before = await world.balanceOf(receiver)
+    const sent = broadcasts(world)
+    for (let again = 0; again < 3; again++) {
+      const account = await world.payer()
+      const answer = await pay(id, headerV1(await world.authorize(account, amount)))
+      expect(answer.status).toBe(200)
+      expect(answer.body.payment).toEqual(payment)
+    }
+    expect((await pay(id, { "x-payment": "bm8=" })).status).toBe(200)
+    expect(await world.balanceOf(receiver)).toBe(before)
+    expect(broadcasts(world)).toBe(sent)
+  })
+
+  test("the same header after it has paid: the payment and its outcome again, for the payer who paid", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    const header = headerV1(await world.authorize(account, amount))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => pay(id, header)))
+    const before = await world.balanceOf(receiver)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const again = await pay(id, header)
+    expect(again.body).toEqual(answers[0]?.body)
+    const outcome = decodeHeader(again.headers.get("x-payment-response") ?? "")
+    expect(outcome).toMatchObject({
+      value: { success: true, payer: account.address, transaction: again.body.payment.reportedTransactionId }
+    })
+    expect(await world.balanceOf(receiver)).toBe(before)
+  })
+
+  test("paid by transfer while an authorization waits: that is never sent, and says why", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    const sent = broadcasts(world)
+    // The wallet's state cannot be read: the settlement is registered and waits.
+    let waits = 0
+    world.node.behave((method) => {
+      if (method !== "eth_gasPrice") return undefined
+      waits += 1
+      return waits === 1 ? undefined : { raw: new Response("", { status: 503 }) }
+    })
+    const header = headerV1(await world.authorize(account, amount))
+    const waiting = pay(id, header)
+    await until(async () => (await settlementOf(id))?.["status"] === "pending")
+    await payByTransfer(id)
+    world.node.behave(() => undefined)
+    await waiting
+    await until(async () => (await settlementOf(id))?.["status"] === "failed", 40_000)
+    expect(await settlementOf(id)).toMatchObject({ error_reason: "payment_already_settled" })
+    expect(broadcasts(world)).toBe(sent)
+    expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
+    expect((await pay(id, header)).status).toBe(200)
+  }, 90_000)
+
+  test("a payment that has failed while an authorization waits: nothing is sent for it", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    const sent = broadcasts(world)
+    let waits = 0
+    world.node.behave((method) => {
+      if (method !== "eth_gasPrice") return undefined
+      waits += 1
+      return waits === 1 ? undefined : { raw: new Response("", { status: 503 }) }
+    })
+    const waiting = pay(id, headerV1(await world.authorize(account, amount)))
+    await until(async () => (await settlementOf(id))?.["status"] === "pending")
+    await rowsOf(
+      world,
+      `UPDATE payments SET status = 'failed', failure_reason = 'expired', failed_at = now() WHERE id = '${id}'`
+    )
+    world.node.behave(() => undefined)
+    await waiting
+    await until(async () => (await settlementOf(id))?.["status"] === "failed", 40_000)
+    expect(await settlementOf(id)).toMatchObject({ error_reason: "payment_failed" })
+    expect(broadcasts(world)).toBe(sent)
+  }, 90_000)
+
+  test("both are mined: the payment is the first one's, and the second keeps its name", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    const raws: Array<unknown> = []
+    // The node takes it, and no block does for a while.
+    world.node.behave((method, [raw]) => {
+      if (method !== "eth_sendRawTransaction") return undefined
+      raws.push(raw)
+      return { raw: new Response("", { status: 503 }) }
+    })
+    const waiting = pay(id, headerV1(await world.authorize(account, amount)))
+    await until(async () => raws.length > 0)
+    const payment = await payByTransfer(id)
+    await waiting
+    world.node.behave((method) =>
+      method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
+    )
+    const second = await rpc("eth_sendRawTransaction", [raws[0]])
+    await until(async () => (await settlementOf(id))?.["status"] === "failed", 40_000)
+    expect(await settlementOf(id)).toMatchObject({
+      error_reason: "payment_already_settled",
+      transaction_id: second.slice(2)
+    })
+    const answer = await pay(id)
+    expect(answer.body.payment.reportedTransactionId).toBe(payment.reportedTransactionId)
+  }, 90_000)
+  const rpc = async (method: string, params: ReadonlyArray<unknown>): Promise<Hex> => {
+    const response = await fetch(world.chain.rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+    })
+    return (await response.json()).result
+  }
+
+  test("ten payers' authorizations at once: one is charged, one settlement there ever was", async () => {
+    const id = await openPayment(world, "10")
+    const accounts = await Array.fromAsync({ length: 10 }, () => world.payer())
+    const headers = await Promise.all(
+      accounts.map(async (account) => headerV1(await world.authorize(account, amount)))
+    )
+    const before = await world.balanceOf(receiver)
+    await Promise.all(headers.map((header) => pay(id, header)))
+    expect((await pay(id)).body.payment.status).toBe("settled")
+    expect(await world.balanceOf(receiver)).toBe(before + amount)
+    const rows = await rowsOf(world, `SELECT status FROM x402_settlements WHERE payment_id = '${id}'`)
+    expect(rows).toEqual([{ status: "settled" }])
+  })
+})
