@@ -1,6 +1,6 @@
 // A wallet's outbox: what is stored is broadcast until a block has passed its nonce, by any
 // instance. What no node takes is filled, never forgotten: the bytes may be under way somewhere.
-import { DateTime, Duration, Effect, Schedule } from "effect"
+import { DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { HotWallet, Sighting } from "../chain/HotWallet.ts"
 import type { ChainUnavailable } from "../chain/Verification.ts"
@@ -55,17 +55,29 @@ export interface OutboxOptions {
   readonly onLost: Effect.Effect<void>
   /** Notes an end, with what hangs on it. */
   readonly end: (transaction: OutgoingTransaction, ended: Ended, at: Date) => Effect.Effect<void>
+  /** Whether it still serves what it was signed for; what does not is filled instead of sent again. Default yes. */
+  readonly isWanted?: (transaction: OutgoingTransaction) => Effect.Effect<boolean>
   /** What the supervised fiber notes once a transaction has ended. */
   readonly onEnd?: (transaction: OutgoingTransaction, outcome: Outcome) => Effect.Effect<void>
 }
 
+const fillTries = 5
 /** Blocks that must come before a price counts as refused by them. */
 const patientBlocks = 2n
 
 const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): Standing =>
   outcome === null ? { outcome: "open" } : { outcome, transactionId, blockNumber }
 
-export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }: OutboxOptions) => {
+export const makeOutbox = ({
+  wallet,
+  repo,
+  timing,
+  onEmpty,
+  onLost,
+  end,
+  isWanted,
+  onEnd
+}: OutboxOptions) => {
   const millis = (input: Duration.Input) => Duration.toMillis(input)
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
@@ -135,18 +147,21 @@ export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }
 
   /** Spends the nonce on nothing, unless an earlier version is mined after all. */
   const fill = Effect.fn("Outbox.fill")(function* (given: OutgoingTransaction) {
-    const transaction = yield* stored(given)
-    if (transaction.outcome !== null) return
-    if (!wallet.isFiller(transaction.versions[0])) {
-      const state = yield* Effect.option(wallet.state)
+    const state = yield* Effect.option(wallet.state)
+    // Another instance may put a version of its own first meanwhile.
+    for (let time = 0; time < fillTries; time++) {
+      const transaction = yield* stored(given)
+      if (transaction.outcome !== null || wallet.isFiller(transaction.versions[0])) return
       const old = feesOf(transaction.versions[0])
-      const fees = state._tag === "Some" ? replacingFees(old, state.value) : old
+      const fees = Option.match(state, { onNone: () => old, onSome: (now) => replacingFees(old, now) })
       const raw = yield* wallet.signFiller(fees, transaction.nonce)
       const verdict = yield* offerVersion(transaction, raw)
+      if (verdict === undefined) continue
       if (verdict === "refused") {
         yield* repo.noteRefusal(transaction, yield* DateTime.nowAsDate)
         yield* onEmpty
       }
+      return
     }
   })
 
@@ -202,6 +217,13 @@ export const makeOutbox = ({ wallet, repo, timing, onEmpty, onLost, end, onEnd }
     const age = now.getTime() - transaction.signedAt.getTime()
     blocksSince(transaction, head)
     if (age < millis(timing.sendAgainAfter)) return
+    if (
+      isWanted !== undefined &&
+      !wallet.isFiller(transaction.versions[0]) &&
+      !(yield* isWanted(transaction))
+    ) {
+      return yield* fill(transaction)
+    }
     const isStuck = transaction.nonce === next && age >= millis(timing.stuckAfter)
     if (isStuck && (yield* repriced(transaction, head))) return
     // A taken nonce is left until a block has passed it: only then is it certain whose it was.

@@ -87,7 +87,9 @@ const make = Effect.gen(function* () {
     onLost: Effect.logWarning(
       "Something else sends transactions from the relaying wallet; give each deployment an AGENT_WALLET_MNEMONIC of its own"
     ),
-    end: stored.end
+    end: stored.end,
+    isWanted: ({ purpose, reference }) =>
+      purpose === "settle" ? repo.isWanted(reference) : Effect.succeed(true)
   })
 
   const look: Shape["look"] = Effect.fn("Relayer.look")(function* (reference, purpose) {

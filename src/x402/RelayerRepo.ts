@@ -63,6 +63,8 @@ export class RelayerRepo extends Context.Service<
   {
     /** Signs and stores inside the lock, once for each reference that has nothing open. */
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
+    /** Whether a settlement may still move its money: it is pending, and its payment too. */
+    readonly isWanted: (settlementId: string) => Effect.Effect<boolean>
     /**
      * Ends a settlement of which nothing was ever signed, decided under its row's lock; where
      * something was, its callers are told the reason and it stays pending until the chain decides.
@@ -158,6 +160,14 @@ export class RelayerRepo extends Context.Service<
               return { _tag: "Created", transaction }
             })
           )
+        }, Effect.orDie),
+
+        isWanted: Effect.fn("RelayerRepo.isWanted")(function* (settlementId) {
+          const rows = yield* sql`
+            SELECT 1 FROM x402_settlements s LEFT JOIN payments p ON p.id = s.payment_id
+            WHERE s.id = ${settlementId} AND s.status = 'pending'
+              AND (p.status = 'pending' OR (p.id IS NULL AND s.opens_payment))`
+          return rows.length > 0
         }, Effect.orDie),
 
         failUnsent: Effect.fn("RelayerRepo.failUnsent")(function* (settlementId, reason, at) {

@@ -33,6 +33,8 @@ const batch = 20
 const againMillis = ({ toldReason, createdAt }: Settlement, at: Date) =>
   toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
+const alreadySettled = "payment_already_settled"
+
 export const budgetReasons: { readonly [L in RelayLimit]: string } = {
   merchant: "relay_merchant_budget_exceeded",
   payer: "relay_payer_budget_exceeded",
@@ -117,7 +119,7 @@ const make = Effect.gen(function* () {
         // under the transaction that is noted here.
         switch (seen.error._tag) {
           case "PaymentReportConflict":
-            return yield* fail(settlement, "payment_already_settled")
+            return yield* fail(settlement, alreadySettled)
           case "PaymentFailed":
             return yield* fail(settlement, "payment_failed")
           default:
@@ -193,11 +195,20 @@ const make = Effect.gen(function* () {
           : yield* prove(settlement, use.value.transactionId)
       }
       case "expired":
-        return yield* fail(settlement, "invalid_exact_evm_payload_authorization_valid_before")
-      case "open":
-        return mayResend
-          ? yield* send(settlement)
+        return yield* fail(
+          settlement,
+          settlement.toldReason === alreadySettled
+            ? alreadySettled
+            : "invalid_exact_evm_payload_authorization_valid_before"
+        )
+      case "open": {
+        if (mayResend) return yield* send(settlement)
+        const { merchantId, env, paymentId } = settlement
+        const payment = yield* paymentRepo.find({ merchantId, env }, paymentId)
+        return Option.isSome(payment) && payment.value.status === "settled"
+          ? yield* tell(settlement, alreadySettled)
           : yield* tell(settlement, settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
+      }
       case "unknown":
         return settlement
     }
@@ -238,7 +249,9 @@ const make = Effect.gen(function* () {
         )
       case "reverted":
       case "filled":
-        return ended(yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined))
+        return ended(
+          yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined)
+        )
       case "lost":
         return ended(yield* recover(settlement, true))
     }

@@ -1,5 +1,6 @@
 // A payment and an authorization for it: what one of them has settled the other never takes again.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { Effect } from "effect"
 import type { Hex } from "viem"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
@@ -159,4 +160,31 @@ describe("a payment with an authorization", () => {
     const rows = await rowsOf(world, `SELECT status FROM x402_settlements WHERE payment_id = '${id}'`)
     expect(rows).toEqual([{ status: "settled" }])
   })
+
+  // Last: it moves the chain's time.
+  test("signed but in no node when a transfer settles the payment: its nonce is filled, and nobody pays twice", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    world.node.behave((method) =>
+      method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
+    )
+    const waiting = pay(id, headerV1(await world.authorize(account, amount)))
+    const state = `SELECT outcome, cardinality(versions) AS versions FROM wallet_transactions t
+      JOIN x402_settlements s ON s.id = t.reference WHERE s.payment_id = '${id}'`
+    await until(async () => (await rowsOf(world, state)).length > 0)
+    await payByTransfer(id)
+    const answer = await waiting
+    expect(answer.status).toBe(200)
+    world.node.behave(() => undefined)
+    await until(async () => (await rowsOf(world, state))[0]?.["outcome"] === "filled", 40_000)
+    expect(await rowsOf(world, state)).toEqual([{ outcome: "filled", versions: 2 }])
+    expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
+    await until(async () => (await settlementOf(id))?.["told_reason"] === "payment_already_settled", 40_000)
+    // Whoever has the signature may use it until its time is over.
+    expect(await settlementOf(id)).toMatchObject({ status: "pending" })
+    await world.chain.testClient.increaseTime({ seconds: 120 })
+    await Effect.runPromise(world.chain.mine(1))
+    await until(async () => (await settlementOf(id))?.["status"] === "failed", 60_000)
+    expect(await settlementOf(id)).toMatchObject({ error_reason: "payment_already_settled" })
+  }, 120_000)
 })

@@ -49,6 +49,8 @@ export interface X402World {
   readonly keys: FirstKeys
   readonly merchantId: MerchantId
   readonly context: Context.Context<Layer.Success<typeof App.layer>>
+  /** Starts another instance on the same database, which must be a Postgres; its address. */
+  readonly another: () => Promise<string>
   /** Deliveries that the merchant got. */
   readonly delivered: Array<{ readonly id: string; readonly type: string; readonly transactionId: string }>
   readonly call: (
@@ -136,27 +138,35 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     ),
     (running) => Effect.promise(() => running.stop(true))
   )
-  const context = yield* Layer.build(
-    App.layer.pipe(
-      Layer.provideMerge(
-        AppConfig.layer({
-          PORT: String(port),
-          HOST: "127.0.0.1",
-          BASE_URL: baseUrl,
-          DATA_DIR: dataDir,
-          BASE_SEPOLIA_RPC_URLS: node.url,
-          TESTNET_CONFIRMATIONS: "0",
-          AGENT_WALLET_MNEMONIC: mnemonic,
-          X402_FACTORIES: create2Factory,
-          FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
-          FAUCET_GAS_WEI: "2000000000000000",
-          RATE_LIMIT_PER_KEY: "100000",
-          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
-          ...environment
-        })
+  const instance = (listening: number) =>
+    Layer.build(
+      Layer.fresh(App.layer).pipe(
+        Layer.provideMerge(
+          AppConfig.layer({
+            PORT: String(listening),
+            HOST: "127.0.0.1",
+            BASE_URL: baseUrl,
+            DATA_DIR: dataDir,
+            BASE_SEPOLIA_RPC_URLS: node.url,
+            TESTNET_CONFIRMATIONS: "0",
+            AGENT_WALLET_MNEMONIC: mnemonic,
+            X402_FACTORIES: create2Factory,
+            FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+            FAUCET_GAS_WEI: "2000000000000000",
+            RATE_LIMIT_PER_KEY: "100000",
+            WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
+            ...environment
+          })
+        )
       )
     )
-  )
+  const context = yield* instance(port)
+  const scope = yield* Effect.scope
+  const another: X402World["another"] = async () => {
+    const listening = await Effect.runPromise(freePort(0))
+    await Effect.runPromise(Scope.provide(instance(listening), scope))
+    return `http://127.0.0.1:${listening}`
+  }
   const { merchant, keys } = yield* Context.get(context, KeyAuth).createMerchant({
     name: "Weather Inc.",
     receivers: { test: receiver, live: receiver }
@@ -245,6 +255,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     keys,
     merchantId: MerchantId.make(merchant.id),
     context,
+    another,
     delivered,
     call,
     payer,
