@@ -146,38 +146,6 @@ const make = Effect.gen(function* () {
     if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
   })
 
-  /** True where more blocks wait. */
-  const read = Effect.gen(function* () {
-    const known = yield* repo.cursor(env)
-    if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
-    const head = yield* Effect.option(chain.headBlock(env))
-    if (Option.isNone(head)) return false
-    const target = head.value.number - BigInt(testnetConfirmations)
-    if (target < 0n) return false
-    if (Option.isNone(known)) {
-      yield* firstCursor(target)
-      return false
-    }
-    const held = yield* lease
-    const cursor = yield* repo.leaseCursor(env, held)
-    if (Option.isNone(cursor)) return false
-    let at = cursor.value
-    // Another chain, or one that was started anew: what it holds is read from below its head.
-    if (at.blockNumber > target + nearBlocks) {
-      yield* rewind(held, at, target - nearBlocks)
-      return false
-    }
-    const stopAt = at.blockNumber + blocksPerSweep
-    while (at.blockNumber < target) {
-      const next = yield* step(held, at, target)
-      if (Option.isNone(next)) return false
-      at = next.value
-      reach.reached(env, at.blockNumber)
-      if (at.blockNumber >= stopAt) return true
-    }
-    return false
-  })
-
   const evidenceOf = (transfer: IncomingTransfer): Evidence => ({
     transactionId: transfer.transactionId,
     payer: transfer.payer,
@@ -240,6 +208,40 @@ const make = Effect.gen(function* () {
     return due.length === batch
   })
 
+  /** True where more blocks wait. */
+  const read = Effect.gen(function* () {
+    const known = yield* repo.cursor(env)
+    if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
+    const head = yield* Effect.option(chain.headBlock(env))
+    if (Option.isNone(head)) return false
+    const target = head.value.number - BigInt(testnetConfirmations)
+    if (target < 0n) return false
+    if (Option.isNone(known)) {
+      yield* firstCursor(target)
+      return false
+    }
+    const behind = known.value.blockNumber < target || known.value.blockNumber > target + nearBlocks
+    if (!behind) return false
+    const held = yield* lease
+    const cursor = yield* repo.leaseCursor(env, held)
+    if (Option.isNone(cursor)) return false
+    let at = cursor.value
+    // Another chain, or one that was started anew: what it holds is read from below its head.
+    if (at.blockNumber > target + nearBlocks) {
+      yield* rewind(held, at, target - nearBlocks)
+      return false
+    }
+    const began = at.blockNumber
+    while (at.blockNumber < target && at.blockNumber < began + blocksPerSweep) {
+      const next = yield* step(held, at, target)
+      if (Option.isNone(next)) break
+      at = next.value
+      reach.reached(env, at.blockNumber)
+    }
+    if (at.blockNumber > began) yield* matchDue
+    return at.blockNumber >= began + blocksPerSweep
+  })
+
   /** One alert a merchant and day. */
   const alert = Effect.gen(function* () {
     const at = yield* DateTime.nowAsDate
@@ -266,7 +268,7 @@ const make = Effect.gen(function* () {
 
   yield* Effect.addFinalizer(() => Effect.ignore(repo.releaseCursor(env, leaseId)))
   yield* supervised("Reading the chain's transfers", "1 second", read)
-  yield* supervised("Matching incoming transfers", "500 millis", matchDue)
+  yield* supervised("Matching incoming transfers", "2 seconds", matchDue)
   yield* supervised("Alerting about incoming transfers", "30 seconds", Effect.as(alert, false))
 })
 
