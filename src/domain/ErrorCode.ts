@@ -193,7 +193,7 @@ export const errorCodes = {
     status: 409,
     retryable: false,
     summary:
-      "Another merchant receives, or once received, at this address. Use another one; where it is yours, `details` has a text to sign with its key, and the signature moves it to your merchant."
+      "Another merchant receives, or once received, at this address. Use another one. Where it is yours, change to it in the settings: `details` then has a text to sign with its key, and the signature moves it to your merchant."
   },
   LAST_MEMBER: {
     status: 409,

@@ -80,9 +80,8 @@ const nextReceiver = (baseUrl: string): Address => {
 }
 
 /** Signs a new person up, with a merchant of its own. */
-export const signUp = async (baseUrl: string): Promise<Person> => {
+export const signUp = async (baseUrl: string, address = nextReceiver(baseUrl)): Promise<Person> => {
   const email = `person${people++}@example.com`
-  const address = nextReceiver(baseUrl)
   const answer = await request(baseUrl, "POST", "/sign-up", {
     body: { email, password, merchantName: "Shop", receiver: address }
   })
