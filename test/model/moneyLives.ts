@@ -320,7 +320,6 @@ export const runMoneyLives = async (
         return BigInt(String(at)) > head ? { result: null } : undefined
       })
     },
-    async () => node.behave(() => undefined),
     async () => {
       count("kills")
       await kill()
@@ -409,6 +408,7 @@ export const runMoneyLives = async (
       await mine(6)
       const steps = all.flatMap((life) => [life, life]).toSorted(() => random() - 0.5)
       for (let step = 0; step < steps.length; step += 5) {
+        if (random() < 0.6) node.behave(() => undefined)
         if (random() < 0.3) await pick(trouble)()
         await Promise.all(steps.slice(step, step + 5).map((life) => pick(happenings)(life)))
       }
