@@ -127,8 +127,11 @@ export class RelayerRepo extends Context.Service<
               WHERE merchant_id = ${merchantId} AND created_at > ${since}) AS merchant,
             (SELECT ${spent} FROM wallet_transactions
               WHERE payer = ${toBytes(payer)} AND created_at > ${since}) AS payer,
-            (SELECT count(*)::int FROM wallet_transactions
-              WHERE payer = ${toBytes(payer)} AND created_at > ${since} AND outcome = 'reverted') AS reverts`
+            -- One whose authorization somebody else had brought onto the chain first has paid all the same.
+            (SELECT count(*)::int FROM wallet_transactions t
+              WHERE t.payer = ${toBytes(payer)} AND t.created_at > ${since} AND t.outcome = 'reverted'
+                AND NOT EXISTS (SELECT 1 FROM x402_settlements s
+                  WHERE s.id = t.reference AND s.status = 'settled')) AS reverts`
         const usage = yield* decodeUsage(row)
         const limit = (): RelayLimit | undefined => {
           if (usage.reverts >= revertsPerDay) return "reverts"

@@ -9,7 +9,16 @@ import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { assemble } from "../support/assembler.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
-import { bodyV2, broadcasts, headerV1, openPayment, payPath, relayElsewhere } from "./payloads.ts"
+import {
+  bodyV2,
+  broadcasts,
+  headerV1,
+  openPayment,
+  type Payload,
+  payPath,
+  relayElsewhere,
+  transfer
+} from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
 
 const amount = 10_000n
@@ -85,19 +94,25 @@ describe("a transaction is tried as it is sent", () => {
     expect((await settleIn(world, payload)).body.success).toBe(true)
   })
 
-  test("after three reverts of a payer nothing of it is relayed that day", async () => {
-    const account = await world.payer()
-    let race: (() => Promise<unknown>) | undefined
+  /** Runs `race` between our look at the chain and our broadcast, for each settle. */
+  const settleRaced = async (payload: Payload, race: () => Promise<unknown>) => {
+    let raced = false
     world.node.behave(async (method) => {
-      if (method !== "eth_sendRawTransaction" || race === undefined) return undefined
+      if (method !== "eth_sendRawTransaction" || raced) return undefined
+      raced = true
       await race()
-      race = undefined
       return undefined
     })
+    return (await settleIn(world, payload)).body
+  }
+
+  test("after three reverts of a payer nothing of it is relayed that day", async () => {
+    const account = await world.payer(amount)
     for (let time = 0; time < 3; time++) {
       const payload = await world.authorize(account, amount)
-      race = () => relayElsewhere(world, payload)
-      expect((await settleIn(world, payload)).body.success).toBe(true)
+      const body = await settleRaced(payload, () => transfer(world, account, amount))
+      expect(body.errorReason).toBe("invalid_exact_evm_transaction_failed")
+      await Effect.runPromise(world.chain.mint(Address.make(account.address), amount))
     }
     const sent = broadcasts(world)
     const { body } = await settleIn(world, await world.authorize(account, amount))
@@ -106,7 +121,16 @@ describe("a transaction is tried as it is sent", () => {
     expect(broadcasts(world)).toBe(sent)
     const other = await world.payer()
     expect((await settleIn(world, await world.authorize(other, amount))).body.success).toBe(true)
-  })
+  }, 40_000)
+
+  test("a payer whose authorizations somebody else relays first has paid, and is held back from nothing", async () => {
+    const account = await world.payer()
+    for (let time = 0; time < 4; time++) {
+      const payload = await world.authorize(account, amount)
+      expect((await settleRaced(payload, () => relayElsewhere(world, payload))).success).toBe(true)
+    }
+    expect((await settleIn(world, await world.authorize(account, amount))).body.success).toBe(true)
+  }, 40_000)
 })
 
 describe("budgets", () => {
