@@ -146,7 +146,11 @@ const toPayment = (row: typeof PaymentRow.Type): AgentPayment => ({
   createdAt: row.created_at
 })
 
-const dayMillis = 24 * 3_600_000
+/**
+ * An authorization may be used until its time is over, 10 minutes after it was signed at most: so
+ * that no 24 hours of the chain see more than the cap, it counts for as much longer.
+ */
+const countedMillis = 24 * 3_600_000 + 600_000
 const minuteMillis = 60_000
 /** Signatures of one agent in any minute. */
 export const signaturesPerMinute = 60
@@ -230,9 +234,9 @@ export class AgentRepo extends Context.Service<
 
       /** Of payments `p`: what counts against the day's cap at this moment; null for none. */
       const spentSince = (at: Date) => sql`sum(p.amount) FILTER (WHERE p.status = 'reserved'
-        OR (p.status = 'used' AND p.created_at > ${new Date(at.getTime() - dayMillis)}))`
+        OR (p.status = 'used' AND p.created_at > ${new Date(at.getTime() - countedMillis)}))`
       const countedSince = (at: Date) =>
-        sql`(p.status = 'reserved' OR p.created_at > ${new Date(at.getTime() - dayMillis)})`
+        sql`(p.status = 'reserved' OR p.created_at > ${new Date(at.getTime() - countedMillis)})`
 
       const usage = Effect.fnUntraced(function* (agentId: AgentId, at: Date) {
         const [row] = yield* sql`

@@ -96,7 +96,8 @@ const messages: { readonly [reason: string]: string } = {
     "`to` and `payTo` must be the merchant's receiving address of the key's environment.",
   invalid_exact_evm_network_mismatch:
     "The payment, the requirements and the key's environment must name one network; see /supported.",
-  payment_already_settled: "The payment is settled. Nothing was sent for this authorization.",
+  payment_already_settled:
+    "The payment was settled another way. Where no transaction is named, nothing was sent for this authorization.",
   payment_failed: "The payment has failed. Open a new one.",
   [budgetReasons.merchant]:
     "The gas that is spent for this merchant in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_MERCHANT.",
@@ -210,17 +211,23 @@ const make = Effect.gen(function* () {
     return reason === undefined ? yield* tryOut(exact) : { reason }
   })
 
-  /** What is wrong with paying by a known authorization what is asked now. */
-  const judgeAgain = (
+  /**
+   * What is wrong with paying by a known authorization what is asked now. Its nonce and amount are
+   * public: signed otherwise than it is known, it must be its payer's all the same.
+   */
+  const judgeAgain = Effect.fnUntraced(function* (
     known: Settlement,
     account: Account,
     exact: ExactPayment,
     requirements: Requirements
-  ) => {
-    const reason = judgeKnown(network, exact, requirements)
-    if (reason !== undefined) return { reason }
-    return isSame(known, account, exact, requirements) ? undefined : used
-  }
+  ): Effect.fn.Return<Obstacle | undefined, ChainUnavailable> {
+    const wrong = judgeKnown(network, exact, requirements)
+    if (wrong !== undefined) return { reason: wrong }
+    if (!isSame(known, account, exact, requirements)) return used
+    if (isSameSignature(known, exact)) return undefined
+    const reason = yield* judge(account, exact, requirements)
+    return reason === undefined ? undefined : { reason }
+  })
 
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, identity) {
@@ -228,17 +235,17 @@ const make = Effect.gen(function* () {
       const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
       const at = yield* DateTime.nowAsDate
       const known = yield* find(exact)
+      const judgeOne = Effect.fnUntraced(function* (one: Settlement) {
+        const wrong = yield* judgeAgain(one, account, exact, requirements)
+        if (wrong !== undefined) return wrong
+        if (one.status === "settled") return isDeliverable(one, identity, at) ? undefined : used
+        // It is on its way: whoever settles it gets its success.
+        if (one.status === "pending" && one.toldReason === null) return undefined
+        return yield* judgeNew(account, exact, requirements)
+      })
       const obstacle = yield* Option.match(known, {
         onNone: () => judgeNew(account, exact, requirements),
-        onSome: (one): Effect.Effect<Obstacle | undefined, ChainUnavailable> => {
-          const wrong = judgeAgain(one, account, exact, requirements)
-          if (wrong !== undefined) return Effect.succeed(wrong)
-          if (one.status === "settled")
-            return Effect.succeed(isDeliverable(one, identity, at) ? undefined : used)
-          // It is on its way: whoever settles it gets its success.
-          if (one.status === "pending" && one.toldReason === null) return Effect.succeed(undefined)
-          return judgeNew(account, exact, requirements)
-        }
+        onSome: judgeOne
       })
       if (obstacle === undefined) return { isValid: true, payer }
       const message = obstacle.message ?? messages[obstacle.reason]
@@ -320,7 +327,7 @@ const make = Effect.gen(function* () {
     ) {
       const known = yield* find(exact)
       if (Option.isSome(known)) {
-        const wrong = judgeAgain(known.value, account, exact, requirements)
+        const wrong = yield* judgeAgain(known.value, account, exact, requirements)
         if (wrong !== undefined) return refused(exact, wrong)
         const came = yield* settleKnown(known.value, account, exact, requirements)
         return "status" in came ? yield* answerOf(exact, came, identity) : refused(exact, came)

@@ -71,6 +71,33 @@ describe("one authorization, one success", () => {
     })
   }
 
+  test("a success that nobody has had is its payer's: a known nonce under any other signature gets nothing", async () => {
+    const account = await world.payer()
+    const payload = await world.authorize(account, amount)
+    const before = await world.balanceOf(receiver)
+    world.node.behave(async () => {
+      await Bun.sleep(30)
+      return undefined
+    })
+    await fetch(`${world.baseUrl}/api/v1/x402/settle`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.keys.test.secret}`, "content-type": "application/json" },
+      body: JSON.stringify(bodyV2(payload, amount)),
+      signal: AbortSignal.timeout(150)
+    }).catch(() => undefined)
+    const stranger = await world.payer(0n)
+    const other = await world.authorize(stranger, amount)
+    const forged = bodyV2({ ...payload, signature: other.signature }, amount)
+    const attempt = async () => {
+      expect((await verify(forged)).body.invalidReason).toBe("invalid_exact_evm_signature")
+      expect((await settle(forged)).body.errorReason).toBe("invalid_exact_evm_signature")
+    }
+    await attempt()
+    world.node.behave(() => undefined)
+    await until(async () => (await world.balanceOf(receiver)) === before + amount, 30_000)
+    await attempt()
+  }, 40_000)
+
   test("settlement_pending is served in the end: it verifies while it waits and after, and settles once", async () => {
     const account = await world.payer()
     const body = bodyV2(await world.authorize(account, amount), amount)
