@@ -57,6 +57,25 @@ export default Effect.gen(function* () {
     ALTER TABLE claimed_transfers
     ADD PRIMARY KEY (chain_id, transaction_id, payer, receiver, amount, ordinal)`
 
+  // An instance of the release before writes claims by their position alone. Its report names the payer.
+  yield* sql`
+    CREATE FUNCTION complete_claimed_transfer() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.payer IS NULL THEN
+        SELECT r.payer_address INTO NEW.payer FROM payment_reports r
+        WHERE r.payment_id = NEW.payment_id AND r.transaction_id = NEW.transaction_id
+        ORDER BY r.reported_at DESC LIMIT 1;
+        SELECT p.receiver, p.amount INTO NEW.receiver, NEW.amount FROM payments p WHERE p.id = NEW.payment_id;
+        SELECT count(*) INTO NEW.ordinal FROM claimed_transfers c
+        WHERE c.chain_id = NEW.chain_id AND c.transaction_id = NEW.transaction_id AND c.payer = NEW.payer
+          AND c.receiver = NEW.receiver AND c.amount = NEW.amount AND c.log_position <> NEW.log_position;
+      END IF;
+      RETURN NEW;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER claimed_transfers_complete BEFORE INSERT ON claimed_transfers
+    FOR EACH ROW EXECUTE FUNCTION complete_claimed_transfer()`
+
   // Every USDC transfer that reached a receiver. It is explained by the payment that claimed it,
   // or by a person; until then it is open.
   yield* sql`

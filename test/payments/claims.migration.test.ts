@@ -58,7 +58,31 @@ test("equal transfers of one transaction keep their order, others begin anew", a
       Database.migrations,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        return yield* sql`SELECT payment_id, ordinal, amount::int AS amount FROM claimed_transfers ORDER BY payment_id`
+        const claimed = yield* sql`
+          SELECT payment_id, ordinal, amount::int AS amount FROM claimed_transfers ORDER BY payment_id`
+        // An instance of the release before settles one more: the third equal transfer.
+        const [hash, payer, address] = [
+          Buffer.alloc(32, 1),
+          Buffer.from("aa".repeat(20), "hex"),
+          Buffer.alloc(20, 1)
+        ]
+        yield* sql`INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type,
+            created_at)
+          VALUES (${paymentOf(90)}, ${merchant}, 'test', 'pending', 5, 'PAY-00000090', 'u', ${address}, 'human', now())`
+        yield* sql`INSERT INTO payment_reports (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at)
+          VALUES (${paymentOf(90)}, ${hash}, ${payer}, ${hash}, '[]', now())`
+        yield* sql`
+          WITH settled AS (
+            UPDATE payments SET status = 'settled', settled_at = now(), reported_at = now(), transaction_id = ${hash},
+              payer_address = ${payer}, token_changes = '[]' WHERE id = ${paymentOf(90)} RETURNING id
+          ), dropped AS (DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled))
+          INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payment_id, block_number, block_hash)
+          SELECT 84532, ${hash}, 11, id, 1, ${hash} FROM settled`
+        const [older] = yield* sql`
+          SELECT ordinal, encode(payer, 'hex') AS payer, amount::int AS amount FROM claimed_transfers
+          WHERE payment_id = ${paymentOf(90)}`
+        expect(older).toEqual({ ordinal: 2, payer: "aa".repeat(20), amount: 5 })
+        return claimed
       })
     )
     expect(rows.map(({ ordinal, amount }) => [amount, ordinal])).toEqual(
