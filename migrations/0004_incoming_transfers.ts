@@ -33,6 +33,9 @@ export default Effect.gen(function* () {
   // When a payment that settled had failed before.
   yield* sql`ALTER TABLE payments ADD COLUMN failed_earlier_at timestamptz`
 
+  yield* sql`
+    CREATE INDEX payment_reports_ended ON payment_reports (reported_at) WHERE next_check_at IS NULL`
+
   yield* sql`ALTER TABLE claimed_transfers ADD COLUMN payer bytea CHECK (length(payer) = 20)`
   yield* sql`ALTER TABLE claimed_transfers ADD COLUMN receiver bytea CHECK (length(receiver) = 20)`
   yield* sql`ALTER TABLE claimed_transfers ADD COLUMN amount numeric(20, 0)`

@@ -196,6 +196,8 @@ export class PaymentRepo extends Context.Service<
       /** Default 500. */
       readonly limit?: number
     }) => Effect.Effect<ReadonlyArray<{ readonly id: PaymentId; readonly reason: FailureReason }>>
+    /** Forgets test reports that verified nothing and are checked no more, made before then; how many. */
+    readonly pruneReports: (reportedBefore: Date, limit: number) => Effect.Effect<number>
     /** Takes settled transfers whose blocks are due for a finality check. */
     readonly takeWatched: (
       at: Date,

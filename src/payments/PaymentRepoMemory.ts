@@ -227,8 +227,20 @@ const make = Effect.gen(function* () {
     noteVerdict: () => Effect.void,
     takeDueReports: (at, leaseUntil, limit) =>
       Effect.sync(() => {
-        const due = [...reports].filter(([, kept]) => isDue(kept.nextCheckAt, at)).slice(0, limit)
-        return due.flatMap(([key, kept]): ReadonlyArray<DueReport> => {
+        const turns = new Map<string, number>()
+        // Merchants take turns; of a merchant's, those come first that have been checked least.
+        const due = [...reports]
+          .filter(([, kept]) => isDue(kept.nextCheckAt, at))
+          .toSorted(([, left], [, right]) => left.checks - right.checks)
+          .map(([key, kept]) => {
+            const merchant = payments.get(kept.paymentId)?.merchantId ?? ""
+            const turn = turns.get(merchant) ?? 0
+            turns.set(merchant, turn + 1)
+            return { key, kept, turn }
+          })
+          .toSorted((left, right) => left.turn - right.turn)
+          .slice(0, limit)
+        return due.flatMap(({ key, kept }): ReadonlyArray<DueReport> => {
           reports.set(key, { ...kept, nextCheckAt: leaseUntil })
           const payment = payments.get(kept.paymentId)
           return payment === undefined || payment.status === "settled"
@@ -250,6 +262,18 @@ const make = Effect.gen(function* () {
           failed.push({ id: payment.id, reason })
         }
         return failed
+      }),
+    pruneReports: (reportedBefore, limit) =>
+      Effect.sync(() => {
+        const ended = [...reports]
+          .filter(([, one]) => one.nextCheckAt === null && one.reportedAt < reportedBefore)
+          .filter(([, one]) => {
+            const payment = payments.get(one.paymentId)
+            return payment?.env === "test" && payment.status !== "pending"
+          })
+          .slice(0, limit)
+        for (const [key] of ended) reports.delete(key)
+        return ended.length
       }),
     takeWatched: (at, leaseUntil, limit) =>
       Effect.sync(() => {

@@ -39,6 +39,8 @@ const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
 const sweep = 500
+/** How long a report that verified nothing is kept after its payment has ended. */
+const keptReportMillis = 30 * 24 * 3_600_000
 /** After a start buyers get this long to report what they have paid. */
 const readyGraceMillis = 15 * 60_000
 
@@ -186,6 +188,14 @@ const make = Effect.gen(function* () {
       })
       return failed.length === sweep
     })
+  )
+  yield* every(
+    "The pruning of reports",
+    "10 minutes",
+    Effect.map(
+      Effect.flatMap(later(-keptReportMillis), (before) => repo.pruneReports(before, sweep)),
+      (pruned) => pruned === sweep
+    )
   )
 })
 

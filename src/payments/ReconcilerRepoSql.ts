@@ -76,7 +76,7 @@ export const makeReconcilerStatements = (
   sql: SqlClient.SqlClient
 ): Pick<
   PaymentRepo["Service"],
-  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "takeWatched" | "noteWatched"
+  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
 > => ({
   noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, verdict, nextCheckAt) {
     yield* sql`
@@ -155,6 +155,18 @@ export const makeReconcilerStatements = (
         FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
         RETURNING p.id, p.failure_reason`
     return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
+  }, Effect.orDie),
+  pruneReports: Effect.fn("PaymentRepo.pruneReports")(function* (reportedBefore, limit) {
+    const rows = yield* sql`
+        DELETE FROM payment_reports r USING (
+          SELECT o.payment_id, o.evidence FROM payment_reports o JOIN payments p ON p.id = o.payment_id
+          WHERE o.next_check_at IS NULL AND o.reported_at < ${reportedBefore} AND p.env = 'test'
+            AND p.status <> 'pending'
+          ORDER BY o.reported_at LIMIT ${limit}
+        ) ended
+        WHERE r.payment_id = ended.payment_id AND r.evidence = ended.evidence
+        RETURNING r.payment_id`
+    return rows.length
   }, Effect.orDie),
   takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (at, leaseUntil, limit) {
     const rows = yield* sql`

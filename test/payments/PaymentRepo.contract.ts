@@ -273,6 +273,54 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(99)].sort())
     }))
 
+  it("merchants take turns, however many reports one of them has; the least checked come first", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const [loud, quiet] = [yield* newTenant(), yield* newTenant()]
+      const report = (tenant: Tenant, payment: Payment, seed: number) =>
+        repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence: evidenceOf(hash(seed), 1_000_000n, address((seed % 9).toString())),
+          at: after(1),
+          payerType: "human",
+          nextCheckAt: after(2)
+        })
+      const [noise, honest] = [yield* opened(loud), yield* opened(quiet)]
+      for (let seed = 1; seed <= 40; seed++) yield* report(loud, noise, seed)
+      yield* report(quiet, honest, 99)
+      const first = yield* repo.takeDueReports(after(3), after(60), 4)
+      expect(first.map(({ payment }) => payment.id)).toContain(honest.id)
+      for (const { payment, evidence } of first)
+        yield* repo.noteCheck(payment.id, evidence, { at: after(3), reason: "not_found" }, after(2))
+      const second = yield* repo.takeDueReports(after(3), after(60), 4)
+      expect(
+        second.filter(({ payment }) => payment.id === noise.id).every(({ checks }) => checks === 0)
+      ).toBe(true)
+    }))
+
+  it("forgets ended reports of ended payments, and nothing of what is still open", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [failed, pending] = [yield* opened(tenant), yield* opened(tenant, after(100))]
+      for (const payment of [failed, pending]) {
+        yield* repo.report({
+          ...tenant,
+          paymentId: payment.id,
+          evidence: evidenceOf(hash(1)),
+          at: after(1),
+          payerType: "human",
+          nextCheckAt: after(2)
+        })
+        yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), { at: after(3), reason: "not_found" }, null)
+      }
+      yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
+      expect(yield* repo.pruneReports(after(1), 10)).toBe(0)
+      expect(yield* repo.pruneReports(after(2), 10)).toBe(1)
+      expect(yield* repo.pruneReports(after(9999), 10)).toBe(0)
+    }))
+
   it("a live payment keeps every report and freezes none: it stays as it is", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
