@@ -16,6 +16,7 @@ import { AlertRepo } from "./alerts/AlertRepo.ts"
 import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./chain/ChainAlerts.ts"
+import { ChainReach } from "./chain/ChainReach.ts"
 import { ChainVerifier } from "./chain/ChainVerifier.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
@@ -47,12 +48,18 @@ import { IntentTokens } from "./intents/IntentTokens.ts"
 import { PaymentIntents } from "./intents/PaymentIntents.ts"
 import { KeyAuth } from "./keys/KeyAuth.ts"
 import { MerchantRepo } from "./keys/MerchantRepo.ts"
+import { Receivers } from "./keys/Receivers.ts"
 import { SecretBox } from "./keys/SecretBox.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
+import { IncomingTransfers } from "./payments/IncomingTransfers.ts"
+import { PaymentAttempts } from "./payments/PaymentAttempts.ts"
 import { PaymentRepo } from "./payments/PaymentRepo.ts"
 import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
+import * as TransferWatch from "./payments/TransferWatch.ts"
 import { BacklogRepo } from "./telemetry/BacklogRepo.ts"
+import { ClockRepo } from "./telemetry/ClockRepo.ts"
+import * as ClockWatch from "./telemetry/ClockWatch.ts"
 import * as Gauges from "./telemetry/Gauges.ts"
 import * as MetricsListener from "./telemetry/MetricsListener.ts"
 import * as Otlp from "./telemetry/Otlp.ts"
@@ -148,7 +155,7 @@ const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       IntentsHttp.layer.pipe(narrowed(PaymentIntents, AppConfig, ...middlewares)),
-      PaymentsHttp.layer.pipe(narrowed(Payments, PaymentRepo, AppConfig, ...middlewares)),
+      PaymentsHttp.layer.pipe(narrowed(Payments, PaymentAttempts, PaymentRepo, AppConfig, ...middlewares)),
       WebhooksHttp.layer.pipe(narrowed(WebhookEndpoints, RateLimiter, ...middlewares)),
       CheckoutHttp.layer,
       AgentsHttp.layer,
@@ -173,8 +180,9 @@ const databaseRoutes = Layer.merge(
 )
 
 /** What the swappable services stand on and what stands on them. */
-const services = Layer.mergeAll(Payments.layer, WebhookEndpoints.layer, PaymentIntents.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Attempts.layer, IntentTokens.layer)),
+const services = Layer.mergeAll(WebhookEndpoints.layer, PaymentIntents.layer, IncomingTransfers.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Payments.layer, PaymentAttempts.layer)),
+  Layer.provideMerge(Layer.mergeAll(Attempts.layer, IntentTokens.layer, ChainReach.layer)),
   Layer.provideMerge(SecretBox.layer)
 )
 
@@ -198,7 +206,12 @@ const faucet = Faucet.layer.pipe(Layer.provide(FaucetRepo.layer.pipe(Layer.provi
 /** Agents in the database, and what they sign. */
 const agents = Agents.layer.pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer]))
 
-const workers = Layer.mergeAll(DeliveryWorker.layer, AttemptPruning.layer, Reconciler.layer)
+const workers = Layer.mergeAll(
+  DeliveryWorker.layer,
+  AttemptPruning.layer,
+  Reconciler.layer,
+  TransferWatch.layer
+)
 
 /** Strict paths: no trailing slash, no doubled slashes, letter case counts. */
 export const routerConfig = {
@@ -213,13 +226,14 @@ const real = Layer.mergeAll(
   KeyAuth.layer,
   PaymentRepo.layer,
   chainVerifier,
-  BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layer)),
+  BuyerIdentity.layerDid,
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   rateLimiter,
   faucet,
   agents
 ).pipe(
+  Layer.provideMerge(ContractSignatures.layer),
   Layer.provideMerge(rpcPool),
   Layer.provide([chainAlerts, chainRecoveries]),
   Layer.provideMerge(Layer.mergeAll(Alerts.layer, WebhookRepo.layer, egressPolicy)),
@@ -266,7 +280,8 @@ const configuredServer = Layer.unwrap(
 )
 
 /** What operators watch: gauges, and where Prometheus reads them. */
-const telemetry = Layer.merge(
+const telemetry = Layer.mergeAll(
+  ClockWatch.layer.pipe(Layer.provide(ClockRepo.layer)),
   Gauges.layer.pipe(Layer.provide([BacklogRepo.layer, AgentWallets.layer])),
   MetricsListener.layer
 )
@@ -296,7 +311,11 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
       KeyAuth.layer,
       WebhookRepo.layer,
       SecretBox.layer,
-      MerchantRepo.layer,
+      // The operator's commands ask no chain: a contract wallet's owner signs in the dashboard.
+      Receivers.layer.pipe(
+        Layer.provideMerge(MerchantRepo.layer),
+        Layer.provide(ContractSignatures.layerNone)
+      ),
       ReplayRepo.layer,
       SealedSecretRepo.layer,
       ForwardRepo.layer

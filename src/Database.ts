@@ -11,7 +11,9 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
 import agents from "../migrations/0003_agents.ts"
+import incomingTransfers from "../migrations/0004_incoming_transfers.ts"
 import x402 from "../migrations/0005_x402.ts"
+import receivers from "../migrations/0006_receivers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
 /** The database cannot be used. `message` is the whole sentence for the operator. */
@@ -109,7 +111,9 @@ export const migrations = {
   "0001_initial": initial,
   "0002_dashboard": dashboard,
   "0003_agents": agents,
-  "0005_x402": x402
+  "0004_incoming_transfers": incomingTransfers,
+  "0005_x402": x402,
+  "0006_receivers": receivers
 }
 
 /** What this release runs and needs. A later release has more, and may share a database with this one. */

@@ -54,7 +54,7 @@ describe("import rules", () => {
   })
 
   test("SQL is written in repositories, migrations and the database room alone", () => {
-    const repository = /(Repo(Sql)?|Database|System)\.ts$/
+    const repository = /(Repo|Sql|Database|System)\.ts$/
     expect(
       violations(
         ({ file, target }) =>

@@ -50,7 +50,7 @@ const AgentView = Schema.Struct({
   status: AgentStatus,
   address: Address.annotate({ description: "The agent's own wallet." }),
   balance: Schema.optionalKey(BalanceView).annotate({
-    description: "Absent while the chain does not answer."
+    description: "Absent while the chain does not answer, and in live."
   }),
   caps: Schema.Struct({ perPayment: Usd, perDay: Usd }),
   spent: Usd.annotate({ description: "Of the last 24 hours, with what is reserved." }),

@@ -52,7 +52,11 @@ const agent = HttpApiBuilder.group(
         const found = yield* agents.ofKey(yield* CurrentPrincipal)
         const { balance, allowance, payments } = yield* Effect.all(
           {
-            balance: chain.readBalance(found.env, found.address).pipe(Effect.option),
+            // Mainnet is not asked while it is gated.
+            balance:
+              found.env === "live"
+                ? Effect.succeedNone
+                : chain.readBalance(found.env, found.address).pipe(Effect.option),
             allowance: agents.allowance(found),
             payments: agents.payments(found.id, shownPayments)
           },

@@ -21,8 +21,10 @@ export class AlertRepo extends Context.Service<
           const tenant = Option.getOrNull(alert.tenant)
           const rows = yield* sql`
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
-            VALUES (${id}, ${tenant?.merchantId ?? null}, ${tenant?.env ?? null}, ${alert.kind}, ${alert.subject},
-              ${alert.message}, ${at})
+            SELECT ${id}::uuid, ${tenant?.merchantId ?? null}::uuid, ${tenant?.env ?? null}::text,
+              ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, ${at}::timestamptz
+            WHERE ${alert.once !== true} OR NOT EXISTS (
+              SELECT 1 FROM alerts known WHERE known.kind = ${alert.kind} AND known.subject = ${alert.subject})
             ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
             RETURNING id`
           return rows.length > 0

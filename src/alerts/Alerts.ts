@@ -16,7 +16,9 @@ export const alertKinds = [
   "faucet_empty",
   "faucet_not_configured",
   "faucet_wallet_shared",
-  "relayer_empty"
+  "relayer_empty",
+  "incoming_transfer",
+  "clock_skew"
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 
@@ -26,6 +28,8 @@ export interface Alert {
   readonly tenant: Option.Option<{ readonly merchantId: MerchantId; readonly env: Env }>
   /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
   readonly subject: string
+  /** Raised once for its subject, even where somebody has acknowledged it. */
+  readonly once?: true
   /** What happened and what to do. */
   readonly message: string
 }

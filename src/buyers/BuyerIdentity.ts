@@ -16,6 +16,15 @@ export interface BuyerExpectation {
   readonly env: Env
   /** Asked before the chain is, which only a contract wallet's token makes necessary. Yes when absent. */
   readonly mayAskChain?: Effect.Effect<boolean>
+  /** A token made for a longer life than this is refused. No limit when absent. */
+  readonly longestSeconds?: number
+}
+
+/** What a token proves: a wallet, and the id that the wallet gave to the token. */
+export interface ProvenBuyer {
+  readonly address: Address
+  /** `tid` of a DID token, `jti` of a JWT. The id of a payment binds the token to it. */
+  readonly tokenId: string | undefined
 }
 
 const recover = (token: DidToken): Effect.Effect<Address | undefined> =>
@@ -27,11 +36,10 @@ const recover = (token: DidToken): Effect.Effect<Address | undefined> =>
 export class BuyerIdentity extends Context.Service<
   BuyerIdentity,
   {
-    /** The wallet address that the token proves. */
     readonly verify: (
       token: string,
       expect: BuyerExpectation
-    ) => Effect.Effect<{ readonly address: Address }, InvalidBuyerToken>
+    ) => Effect.Effect<ProvenBuyer, InvalidBuyerToken>
   }
 >()("quittance/buyers/BuyerIdentity") {
   /** DID tokens that a wallet signs itself, or Magic's SDK makes. */
@@ -43,32 +51,34 @@ export class BuyerIdentity extends Context.Service<
         verify: Effect.fn("BuyerIdentity.verify")(function* (text, expect) {
           const token = yield* readDidToken(text)
           const now = (yield* Clock.currentTimeMillis) / 1000
-          const address = yield* judgeDidClaim(token, expect.audiences, now)
+          const address = yield* judgeDidClaim(token, expect, now)
+          const proven: ProvenBuyer = { address, tokenId: token.id }
           // The chain is asked only where the plain signature does not decide.
-          if ((yield* recover(token)) === address) return { address }
+          if ((yield* recover(token)) === address) return proven
           if (expect.mayAskChain !== undefined && !(yield* expect.mayAskChain)) {
             return yield* InvalidBuyerToken.because("signature")
           }
           const accepted = yield* contracts
             .verify(expect.env, address, hashMessage(token.claim), token.proof)
             .pipe(Effect.mapError(() => InvalidBuyerToken.because("unavailable")))
-          return accepted ? { address } : yield* InvalidBuyerToken.because("signature")
+          return accepted ? proven : yield* InvalidBuyerToken.because("signature")
         })
       }
     })
   )
 
-  /** JWTs of an identity provider; `audiences` of the expectation are replaced by the configured one. */
+  /** JWTs of an identity provider. */
   static readonly layerJwt = (options: JwtOptions): Layer.Layer<BuyerIdentity> =>
     Layer.sync(BuyerIdentity, () => ({ verify: makeJwtVerifier(options) }))
 
-  /** For tests: the token `buyer:<address>` proves that address. */
+  /** For tests: the token `buyer:<address>` proves that address, `buyer:<address>:<id>` has an id too. */
   static readonly layerMemory: Layer.Layer<BuyerIdentity> = Layer.succeed(BuyerIdentity, {
     verify: (token) => {
-      const address = token.startsWith("buyer:") ? parseAddress(token.slice("buyer:".length)) : undefined
+      const [kind, text = "", tokenId] = token.split(":")
+      const address = kind === "buyer" ? parseAddress(text) : undefined
       return address === undefined
         ? Effect.fail(InvalidBuyerToken.because("malformed"))
-        : Effect.succeed({ address })
+        : Effect.succeed({ address, tokenId })
     }
   })
 }

@@ -19,6 +19,14 @@ export interface DidToken {
   /** Unix seconds. */
   readonly expiresAt: number
   readonly notBefore: number
+  readonly issuedAt: number
+  /** `tid`, which the signer chose. */
+  readonly id: string
+}
+
+export interface DidExpectation {
+  readonly audiences: ReadonlyArray<string>
+  readonly longestSeconds?: number
 }
 
 const Proof = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/))
@@ -53,8 +61,17 @@ export const readDidToken = Effect.fnUntraced(
     }
     const text = yield* Effect.try(() => decodeBase64(token))
     const [proof, claim] = yield* decodeEnvelope(text)
-    const { iss, aud, ext, nbf } = yield* decodeClaim(claim)
-    const read: DidToken = { proof, claim, issuer: iss, audience: aud, expiresAt: ext, notBefore: nbf }
+    const { iss, aud, ext, nbf, iat, tid } = yield* decodeClaim(claim)
+    const read: DidToken = {
+      proof,
+      claim,
+      issuer: iss,
+      audience: aud,
+      expiresAt: ext,
+      notBefore: nbf,
+      issuedAt: iat,
+      id: tid
+    }
     return read
   },
   Effect.mapError(() => InvalidBuyerToken.because("malformed"))
@@ -63,10 +80,12 @@ export const readDidToken = Effect.fnUntraced(
 /**
  * The address that the token claims, once its times and audience hold at `now`
  * (Unix seconds). The signature is still to be checked.
+ *
+ * `nbf` counts for the life as `iat` does: it is the one of the two that lies in the past.
  */
 export const judgeDidClaim = (
   token: DidToken,
-  audiences: ReadonlyArray<string>,
+  { audiences, longestSeconds }: DidExpectation,
   now: number
 ): Effect.Effect<Address, InvalidBuyerToken> => {
   const address = token.issuer.startsWith("did:ethr:")
@@ -78,5 +97,9 @@ export const judgeDidClaim = (
     return Effect.fail(InvalidBuyerToken.because("not_yet_valid"))
   }
   if (!audiences.includes(token.audience)) return Effect.fail(InvalidBuyerToken.because("audience"))
+  const life = token.expiresAt - Math.min(token.issuedAt, token.notBefore)
+  if (longestSeconds !== undefined && life > longestSeconds) {
+    return Effect.fail(InvalidBuyerToken.because("lifetime"))
+  }
   return Effect.succeed(address)
 }

@@ -7,7 +7,9 @@ export const InvalidBuyerTokenReason = Schema.Literals([
   "signature",
   "expired",
   "not_yet_valid",
+  "lifetime",
   "audience",
+  "payment",
   "issuer",
   "address",
   "unavailable"
@@ -20,7 +22,11 @@ const advice: { readonly [R in InvalidBuyerTokenReason]: string } = {
   signature: "The buyer token is not signed by the address that it names: sign in again with that wallet.",
   expired: "The buyer token has expired: make a new one.",
   not_yet_valid: "The buyer token is not valid yet: check the clock of the device and make a new one.",
-  audience: "The buyer token was made for another service: make one for this service's origin.",
+  lifetime:
+    "The buyer token lives too long: make one that expires within a day, or as soon as the shop asks.",
+  audience:
+    "The buyer token was made for another service: make one for this service's origin, or for the merchant's own audience where it has one.",
+  payment: "The buyer token was made for another payment: make one whose `tid` is this payment's id.",
   issuer: "The buyer token comes from an issuer that is not accepted here: sign in through this checkout.",
   address: "The buyer token names no wallet address: connect a wallet and sign in again.",
   unavailable: "The buyer token cannot be checked at the moment: try again shortly."

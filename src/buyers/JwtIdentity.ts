@@ -4,12 +4,16 @@ import { Clock, Effect, Predicate } from "effect"
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose"
 import { parseAddress } from "../chain/Address.ts"
 import type { Address } from "../domain/Chain.ts"
+import type { BuyerExpectation, ProvenBuyer } from "./BuyerIdentity.ts"
 import { InvalidBuyerToken, type InvalidBuyerTokenReason } from "./InvalidBuyerToken.ts"
 
 export interface JwtOptions {
   readonly jwksUrl: string
   readonly issuer: string
+  /** The `aud` of tokens for this service. A merchant's own audience takes its place. */
   readonly audience: string
+  /** Origin of the service: what a merchant without an audience of its own expects. */
+  readonly origin: string
   /** Name of the claim that holds the address, or a dotted path to it. */
   readonly addressClaim: string
 }
@@ -48,10 +52,17 @@ const addressOf = (payload: JWTPayload, claim: string): Address | undefined => {
   return typeof value === "string" ? parseAddress(value) : undefined
 }
 
+/** Seconds from the token's making to its end; from `now` where it does not say when it was made. */
+const lifeOf = ({ exp = 0, iat, nbf }: JWTPayload, now: number): number =>
+  exp - Math.min(iat ?? nbf ?? now, nbf ?? iat ?? now)
+
 /** The verifier behind `BuyerIdentity.layerJwt`; keys are fetched on first use and cached. */
 export const makeJwtVerifier = (options: JwtOptions) => {
   const keys = createRemoteJWKSet(new URL(options.jwksUrl), { timeoutDuration: 5_000 })
-  return Effect.fn("BuyerIdentity.verify")(function* (token: string) {
+  return Effect.fn("BuyerIdentity.verify")(function* (
+    token: string,
+    { audiences, longestSeconds }: BuyerExpectation
+  ): Effect.fn.Return<ProvenBuyer, InvalidBuyerToken> {
     if (token.length > maxTokenLength) return yield* InvalidBuyerToken.because("malformed")
     const now = yield* Clock.currentTimeMillis
     const { payload } = yield* Effect.tryPromise({
@@ -59,13 +70,18 @@ export const makeJwtVerifier = (options: JwtOptions) => {
         jwtVerify(token, keys, {
           algorithms,
           issuer: options.issuer,
-          audience: options.audience,
+          audience: audiences.map((one) => (one === options.origin ? options.audience : one)),
           requiredClaims: ["exp"],
           currentDate: new Date(now)
         }),
       catch: (cause) => InvalidBuyerToken.because(reasonOf(cause))
     })
+    if (longestSeconds !== undefined && lifeOf(payload, now / 1000) > longestSeconds) {
+      return yield* InvalidBuyerToken.because("lifetime")
+    }
     const address = addressOf(payload, options.addressClaim)
-    return address === undefined ? yield* InvalidBuyerToken.because("address") : { address }
+    return address === undefined
+      ? yield* InvalidBuyerToken.because("address")
+      : { address, tokenId: payload.jti }
   })
 }

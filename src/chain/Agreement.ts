@@ -20,7 +20,9 @@ export const verdictOf = (agreement: Agreement, expectation: Expectation, requir
       return judgeTransfer(agreement.facts, expectation, required)
     case "Open":
       return Verification.Pending({ reason: agreement.reason })
-    default:
+    case "Spreading":
+      return Verification.Pending({ reason: "spreading" })
+    case "Absent":
       return Verification.Pending({ reason: "not_found" })
   }
 }

@@ -1,6 +1,6 @@
 // Proof of payment: what the chain itself shows, asked over RPC. A doubt is
 // pending, never settled and never refused.
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, parseAbi } from "viem"
 import { type Address, type Env, networks } from "../domain/Chain.ts"
 import { statusOf, verdictOf } from "./Agreement.ts"
@@ -11,12 +11,15 @@ import { makeObservations, type ObservationOptions } from "./Observations.ts"
 import { aboutBlock } from "./observeTransaction.ts"
 import { RpcPool } from "./RpcPool.ts"
 import { Quantity, Word } from "./RpcSchemas.ts"
+import { aboutRange, readingOf } from "./readTransfers.ts"
 import {
+  type AccountState,
   type Balance,
   BlockStatus,
   type ChainUnavailable,
   type Expectation,
   type NetworkCheck,
+  type RangeReading,
   type SettledTransfer,
   type Verification
 } from "./Verification.ts"
@@ -27,6 +30,8 @@ export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks after which a settled transfer counts as final. Default 64. */
   readonly finalityDepth?: number
 }
+
+const Head = Schema.Struct({ number: Quantity, timestamp: Quantity })
 
 const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"])
 
@@ -68,8 +73,36 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
         )
       )
     }),
-    head: Effect.fn("ChainVerifier.head")(function* (env) {
-      return yield* pool.first(env, (node) => node.call("eth_blockNumber", [], Quantity))
+    account: Effect.fn("ChainVerifier.account")(function* (env, address) {
+      return yield* pool.first(env, (node) =>
+        Effect.all(
+          {
+            head: node.call("eth_blockNumber", [], Quantity),
+            nonce: node.call("eth_getTransactionCount", [address, "latest"], Quantity)
+          },
+          { concurrency: 2 }
+        )
+      )
+    }),
+    hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
+      const { agreed } = yield* pool.poll(env, {
+        ask: (node) =>
+          node
+            .call("eth_getTransactionCount", [address, `0x${height.toString(16)}`], Quantity)
+            .pipe(Effect.map((next) => next > nonce)),
+        key: String,
+        contradicts: () => false
+      })
+      return agreed?.[0] === true
+    }),
+    readTransfers: Effect.fn("ChainVerifier.readTransfers")(function* (env, from, to) {
+      return readingOf(yield* pool.poll(env, aboutRange(env, from, to)))
+    }),
+    headBlock: Effect.fn("ChainVerifier.headBlock")(function* (env) {
+      const block = yield* pool.first(env, (node) =>
+        node.call("eth_getBlockByNumber", ["latest", false], Head)
+      )
+      return { number: block.number, time: block.timestamp }
     }),
     checkNetwork: Effect.fn("ChainVerifier.checkNetwork")(function* (env) {
       return yield* checkNodes(env, pool.nodes(env))
@@ -86,8 +119,21 @@ export class ChainVerifier extends Context.Service<
     readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
     /** Atomic USDC and wei at the latest block. */
     readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, ChainUnavailable>
-    /** Height of the chain. */
-    readonly head: (env: Env) => Effect.Effect<bigint, ChainUnavailable>
+    /** The latest block: its height, and its time in Unix seconds. */
+    readonly headBlock: (
+      env: Env
+    ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, ChainUnavailable>
+    /** Where an account stands, by the first node that answers. */
+    readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, ChainUnavailable>
+    /** Whether a majority shows the account's nonce as used at a height. */
+    readonly hasUsedNonce: (
+      env: Env,
+      address: Address,
+      nonce: bigint,
+      height: bigint
+    ) => Effect.Effect<boolean>
+    /** Every USDC transfer in these blocks, both included. Never fails. */
+    readonly readTransfers: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
     /** Chain id, code at the pinned address, and the token's EIP-712 domain. */
     readonly checkNetwork: (env: Env) => Effect.Effect<NetworkCheck>
   }

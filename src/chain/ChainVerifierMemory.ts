@@ -38,7 +38,18 @@ export const makeMemoryVerifier = Effect.fnUntraced(function* (
         .agreement(env, settled.transactionId)
         .pipe(Effect.map((agreement) => statusOf(env, agreement, settled, finalityDepth))),
     readBalance: (env, address) => Effect.andThen(head(env), chain.balance(address, env)),
-    head,
+    headBlock: (env) =>
+      Effect.flatMap(chain.visibleBlock(env), (block) =>
+        block === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(block)
+      ),
+    account: (env, address) =>
+      Effect.all({
+        head: head(env),
+        nonce: Effect.flatMap(head(env), (height) => chain.sent(address, env, height))
+      }),
+    hasUsedNonce: (env, address, nonce, height) =>
+      Effect.map(chain.sent(address, env, height), (sent) => sent > nonce),
+    readTransfers: chain.reading,
     checkNetwork: (env) =>
       head(env).pipe(
         Effect.match({

@@ -4,8 +4,9 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { type Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Agreement } from "./Agreement.ts"
 import { MemoryLedger, type MemoryTransfer } from "./MemoryLedger.ts"
+import { transfersOf } from "./readTransfers.ts"
 import type { RawLog } from "./TransferLog.ts"
-import type { Balance } from "./Verification.ts"
+import { type Balance, RangeReading } from "./Verification.ts"
 
 /** What the nodes do to the service: be silent, contradict each other, or nothing. */
 export type MemoryFault = "none" | "fail" | "lie"
@@ -35,6 +36,14 @@ export interface MemoryChainShape {
   readonly balance: (address: Address, env?: Env) => Effect.Effect<Balance>
   /** What the nodes together say about a transaction, faults included. */
   readonly agreement: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
+  /** USDC transfers in a range of blocks, faults included. */
+  readonly reading: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
+  /** The latest block that the nodes show, and undefined while they fail. */
+  readonly visibleBlock: (
+    env: Env
+  ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint } | undefined>
+  /** Transactions of an address that are mined up to a height. */
+  readonly sent: (address: Address, env: Env, height: bigint) => Effect.Effect<bigint>
   /** The height that the nodes show, and undefined while they fail. */
   readonly visibleHead: (env: Env) => Effect.Effect<bigint | undefined>
 }
@@ -104,6 +113,40 @@ const make = Effect.sync((): MemoryChainShape => {
         const facts = chain.ledger.facts(transactionId, head)
         return facts === undefined ? { _tag: "Absent", head } : { _tag: "Included", facts }
       }),
+    reading: (env, from, to) =>
+      on(env, (chain) => {
+        if (chain.fault !== "none") return RangeReading.Unread()
+        const blocks = Array.from({ length: Number(to - from) + 1 }, (_, index) =>
+          chain.ledger.block(from + BigInt(index))
+        ).flatMap((block) => block ?? [])
+        const last = blocks.at(-1)
+        if (last === undefined || to > visible(chain)) return RangeReading.Behind()
+        return RangeReading.Read({
+          parentHash: chain.ledger.block(from - 1n)?.hash ?? last.hash,
+          blockHash: last.hash,
+          blockTime: last.time,
+          transfers: transfersOf(
+            blocks.flatMap((block) =>
+              block.transactions.flatMap(({ hash, logs }) =>
+                logs
+                  .filter(({ address }) => address === networks[env].usdc.address.toLowerCase())
+                  .map((log) => ({
+                    ...log,
+                    transactionHash: hash,
+                    blockNumber: block.number,
+                    blockHash: block.hash
+                  }))
+              )
+            )
+          )
+        })
+      }),
+    visibleBlock: (env) =>
+      on(env, (chain) => {
+        const block = chain.fault === "fail" ? undefined : chain.ledger.block(visible(chain))
+        return block === undefined ? undefined : { number: block.number, time: block.time }
+      }),
+    sent: (address, env, height) => on(env, ({ ledger }) => ledger.sent(address, height)),
     visibleHead: (env) => on(env, (chain) => (chain.fault === "fail" ? undefined : visible(chain)))
   }
 })

@@ -22,12 +22,12 @@ interface Transaction {
   readonly reverts: boolean
 }
 
-interface MinedTransaction extends Transaction {
+export interface MinedTransaction extends Transaction {
   readonly status: "success" | "reverted"
   readonly logs: ReadonlyArray<RawLog>
 }
 
-interface Block {
+export interface Block {
   readonly number: bigint
   readonly hash: TransactionHash
   readonly time: bigint
@@ -114,6 +114,19 @@ export class MemoryLedger {
       logs: transaction.logs,
       head
     }
+  }
+
+  /** The block at a height. */
+  block(number: bigint): Block | undefined {
+    return this.#blocks[Number(number)]
+  }
+
+  /** Transactions with a transfer of the address that are mined up to a height. */
+  sent(address: Address, height: bigint): bigint {
+    const all = this.#blocks
+      .filter(({ number }) => number <= height)
+      .flatMap(({ transactions }) => transactions)
+    return BigInt(all.filter(({ transfers }) => transfers.some(({ from }) => from === address)).length)
   }
 
   #execute(transaction: Transaction): MinedTransaction {

@@ -46,10 +46,14 @@ export const Block = Schema.NullOr(
   Schema.Struct({
     number: Quantity,
     hash: Word,
+    parentHash: Word,
     timestamp: Quantity,
     transactions: Schema.Array(Word)
   })
 )
+
+/** A log as `eth_getLogs` gives it. */
+export const RangeLog = Schema.Struct({ ...ReceiptLog.fields, blockNumber: Quantity })
 
 /** The frame of every answer; `result` is decoded by the schema of its method. */
 export const RpcAnswer = Schema.fromJsonString(

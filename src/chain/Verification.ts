@@ -15,15 +15,22 @@ export interface Expectation {
   readonly amount: AtomicUsdc
   /** The payment's creation; older transfers belong to something else. */
   readonly notBefore: Date
+  /**
+   * A height below which no block can hold the transfer. Where it is known it decides instead of
+   * `notBefore`: a chain's heights need no clock of ours.
+   */
+  readonly sinceBlock?: bigint
   /** As declared by the client: compared, never trusted. */
   readonly tokenChanges: ReadonlyArray<TokenChange>
-  /** Log positions of this transaction that other payments have claimed. */
-  readonly excludeLogs?: ReadonlyArray<number>
+  /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
+  readonly excludeOrdinals?: ReadonlyArray<number>
 }
 
 export type PendingReason =
-  /** No node knows the transaction yet. */
+  /** A majority of the nodes shows the transaction in no block. */
   | "not_found"
+  /** Some nodes show it and some do not yet. */
+  | "spreading"
   /** In a block, but not deep enough. */
   | "confirmations"
   /** The block that held it is not canonical (any more). */
@@ -50,8 +57,10 @@ export type Verification = Data.TaggedEnum<{
   Verified: {
     readonly chainId: ChainId
     readonly transactionId: TransactionHash
-    /** Position of the log among the logs of its transaction: it survives re-inclusion in another block. */
+    /** Position of the log among the logs of its transaction, in this block. */
     readonly logPosition: number
+    /** Place among the transfers of its transaction with the same payer, receiver and amount. */
+    readonly ordinal: number
     readonly blockNumber: bigint
     readonly blockHash: TransactionHash
     readonly payer: Address
@@ -82,10 +91,14 @@ export interface SettledTransfer {
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
   readonly transactionId: TransactionHash
-  /** Position of the log among its transaction's logs. */
-  readonly logPosition?: number
   /** With it a re-included transaction must still carry this very transfer. */
-  readonly transfer?: { readonly payer: Address; readonly receiver: Address; readonly amount: AtomicUsdc }
+  readonly transfer?: {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+    /** Place among the transaction's equal transfers. */
+    readonly ordinal: number
+  }
 }
 
 /** What has become of a settled transfer's block. */
@@ -134,3 +147,42 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   reason: Schema.Literals(["unconfigured", "rpc_unavailable", "disagreement"]),
   message: Schema.String
 }) {}
+
+/** A USDC transfer as the chain shows it. */
+export interface ChainTransfer {
+  readonly transactionId: TransactionHash
+  readonly payer: Address
+  readonly receiver: Address
+  /** Atomic USDC. */
+  readonly amount: bigint
+  /** Place among the transfers of its transaction with the same payer, receiver and amount. */
+  readonly ordinal: number
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+}
+
+/** What the nodes say of a range of blocks. */
+export type RangeReading = Data.TaggedEnum<{
+  /** Every USDC transfer of the range, in the order of the chain. */
+  Read: {
+    /** Hash of the block before the first. */
+    readonly parentHash: TransactionHash
+    /** Of the last block; the time in Unix seconds. */
+    readonly blockHash: TransactionHash
+    readonly blockTime: bigint
+    readonly transfers: ReadonlyArray<ChainTransfer>
+  }
+  /** A majority has not reached the last block. */
+  Behind: Record<never, never>
+  /** No majority: silence, refusals or contradictions. A shorter range may be answered. */
+  Unread: Record<never, never>
+}>
+export const RangeReading = Data.taggedEnum<RangeReading>()
+
+/** Where an account stands on the chain. */
+export interface AccountState {
+  /** Height of the chain. */
+  readonly head: bigint
+  /** Next nonce by mined transactions. */
+  readonly nonce: bigint
+}

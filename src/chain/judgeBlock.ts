@@ -22,7 +22,7 @@ export const judgeBlock = (
   const moved = { blockNumber: facts.blockNumber, blockHash: facts.blockHash, confirmations }
   if (facts.status !== "success") return BlockStatus.Dropped({ reason: "reverted" })
   if (settled.transfer === undefined) return BlockStatus.Moved(moved)
-  const { amount, payer, receiver } = settled.transfer
+  const { amount, ordinal, payer, receiver } = settled.transfer
   const carried = readTransferLogs(facts.logs).filter(
     ({ from, to, token, value }) =>
       sameAddress(token, networks[env].usdc.address) &&
@@ -30,8 +30,8 @@ export const judgeBlock = (
       sameAddress(to, receiver) &&
       value === amount
   )
-  // Of several equal ones it stays where it was: the others may pay other payments.
-  const transfer = carried.find(({ position }) => position === settled.logPosition) ?? carried[0]
+  // Equal transfers are told apart by their ordinal: the others may pay other payments.
+  const transfer = carried[ordinal]
   return transfer === undefined
     ? BlockStatus.Dropped({ reason: "transfer_changed" })
     : BlockStatus.Moved({ ...moved, logPosition: transfer.position })

@@ -55,6 +55,27 @@ const explain = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>
   return { reason: "no_transfer" }
 }
 
+/** By height where the expectation knows one, otherwise by time. */
+const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation): Finding | undefined => {
+  if (sinceBlock !== undefined) {
+    return facts.blockNumber >= sinceBlock
+      ? undefined
+      : {
+          reason: "too_old",
+          expected: `block ${sinceBlock} or later`,
+          actual: `block ${facts.blockNumber}`
+        }
+  }
+  const earliest = BigInt(Math.floor(notBefore.getTime() / 1000) - clockToleranceSeconds)
+  return facts.blockTime >= earliest
+    ? undefined
+    : {
+        reason: "too_old",
+        expected: `a block at or after ${isoTime(earliest)}`,
+        actual: isoTime(facts.blockTime)
+      }
+}
+
 /**
  * Judges a transaction. `required` is how many blocks must lie on top of its
  * block. Anything that is wrong for good is told at once; what is right waits
@@ -83,16 +104,11 @@ export const judgeTransfer = (
   )
   if (matching.length === 0) return mismatch(explain(expectation, transfers))
 
-  const earliest = BigInt(Math.floor(expectation.notBefore.getTime() / 1000) - clockToleranceSeconds)
-  if (facts.blockTime < earliest) {
-    return mismatch({
-      reason: "too_old",
-      expected: `a block at or after ${isoTime(earliest)}`,
-      actual: isoTime(facts.blockTime)
-    })
-  }
-  const claimed = expectation.excludeLogs ?? []
-  const transfer = matching.find(({ position }) => !claimed.includes(position))
+  const age = tooOld(facts, expectation)
+  if (age !== undefined) return mismatch(age)
+  const claimed = expectation.excludeOrdinals ?? []
+  const ordinal = matching.findIndex((_, index) => !claimed.includes(index))
+  const transfer = matching[ordinal]
   if (transfer === undefined) return mismatch({ reason: "already_used" })
 
   const shown = {
@@ -111,6 +127,7 @@ export const judgeTransfer = (
     chainId,
     transactionId: expectation.transactionId,
     logPosition: transfer.position,
+    ordinal,
     blockNumber: facts.blockNumber,
     blockHash: facts.blockHash,
     payer: transfer.from,

@@ -47,6 +47,7 @@ export class CheckoutApi extends HttpApiGroup.make("checkout")
         merchant: Schema.Struct({ name: Schema.String, logoUrl: Schema.optionalKey(Schema.String) }),
         env: Env,
         livemode: Schema.Boolean,
+        audience: Schema.String.annotate({ description: "What a buyer's token carries as `aud`." }),
         chain: Schema.Struct({
           id: Schema.Int,
           name: Schema.String,

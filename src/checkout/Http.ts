@@ -4,6 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
+import { audiencesOf } from "../buyers/audiencesOf.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { parseAddress } from "../chain/Address.ts"
@@ -22,7 +23,7 @@ import { UsdAmount } from "../domain/Money.ts"
 import { Faucet } from "../faucet/Faucet.ts"
 import { grantView } from "../faucet/grantView.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
-import { RateLimiter } from "../http/RateLimiter.ts"
+import { type Limit, RateLimiter } from "../http/RateLimiter.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
@@ -41,12 +42,13 @@ const context = HttpApiBuilder.group(
   "checkout",
   Effect.fnUntraced(function* (handlers) {
     const faucet = yield* Faucet
-    const { rpcUrls, environment } = yield* AppConfig
+    const { baseUrl, rpcUrls, environment } = yield* AppConfig
 
     return handlers.handle("context", () =>
       Effect.map(CurrentPrincipal, ({ merchant, env }) => {
         const { chainId, name, explorerUrl, usdc } = networks[env]
         const [rpcUrl] = rpcUrls[env]
+        const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
             name: merchant.name,
@@ -54,6 +56,7 @@ const context = HttpApiBuilder.group(
           },
           env,
           livemode: env === "live",
+          audience,
           // Production RPC addresses may carry the operator's access key.
           chain: {
             id: chainId,
@@ -74,6 +77,9 @@ const context = HttpApiBuilder.group(
   })
 )
 
+/** Test funds asked for by a client address, granted or not: 20 a minute, 30 at once. */
+const fundsAsked: Limit = { rate: 20, perSeconds: 60, burst: 30 }
+
 const testRail = HttpApiBuilder.group(
   Api,
   "testRail",
@@ -83,6 +89,7 @@ const testRail = HttpApiBuilder.group(
     const buyers = yield* BuyerIdentity
     const payments = yield* PaymentRepo
     const webhooks = yield* WebhookRepo
+    const limiter = yield* RateLimiter
     const { baseUrl, trustedProxyHops, environment } = yield* AppConfig
 
     const readBalance = (address: Address) => chain.readBalance("test", address).pipe(orChainUnavailable)
@@ -110,15 +117,22 @@ const testRail = HttpApiBuilder.group(
       }),
       funds: Effect.fnUntraced(function* ({ payload, request }) {
         const { merchant } = yield* CurrentPrincipal
-        const audiences =
-          merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience]
+        const clientAddress = clientAddressOf(request, trustedProxyHops)
+        // A contract wallet's token makes the service ask the chain: what is limited anyway asks nothing.
+        const wait = yield* limiter.take(`test-funds ${clientAddress}`, fundsAsked)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        yield* faucet.held({ merchantId: merchant.id, clientAddress })
         const { address } = yield* buyers
-          .verify(payload.buyerDidToken, { audiences, env: "test" })
+          .verify(payload.buyerDidToken, {
+            audiences: audiencesOf(merchant, baseUrl),
+            env: "test",
+            longestSeconds: merchant.tokenLifetimeSeconds
+          })
           .pipe(Effect.mapError(refusalOf))
         const grant = yield* faucet.grant({
           merchantId: merchant.id,
           recipient: address,
-          clientAddress: clientAddressOf(request, trustedProxyHops)
+          clientAddress
         })
         return {
           grant: grantView(grant),

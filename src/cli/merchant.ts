@@ -2,8 +2,11 @@
 import { Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Env } from "../domain/Chain.ts"
+import type { ReceiverTaken } from "../domain/Errors.ts"
+import { TokenLifetime } from "../domain/Merchant.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
-import { MerchantRepo } from "../keys/MerchantRepo.ts"
+import { MerchantRepo, type TokenRules } from "../keys/MerchantRepo.ts"
+import { Receivers } from "../keys/Receivers.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { address, json, merchantId, print } from "./flags.ts"
 
@@ -74,46 +77,103 @@ const list = Command.make(
 const optionalAddress = (name: string, description: string) =>
   address(name).pipe(Flag.withDescription(description), Flag.optional)
 
+/** The refusal with the text that the address's owner may sign, as the lines of a terminal. */
+const takenOf = ({ message, details = [] }: ReceiverTaken) =>
+  new CommandFailed({
+    message: [
+      message,
+      ...details.flatMap(({ message: advice, expected }) => [
+        advice.replace("send the signature", "give it as --signature"),
+        ...(expected === undefined ? [] : ["", expected])
+      ])
+    ].join("\n")
+  })
+
 const update = Command.make(
   "update",
   {
     merchant: merchantId,
     receiverTest: optionalAddress("receiver-test", "Where USDC goes on Testnet, in new intents"),
     receiverLive: optionalAddress("receiver-live", "Where USDC goes on Mainnet, in new intents"),
+    signature: Flag.String("signature").pipe(
+      Flag.withDescription(
+        "Moves an address from another merchant: its owner's signature of the text that the refusal shows"
+      ),
+      Flag.withSchema(Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-f]{2})+$/iu))),
+      Flag.optional
+    ),
+    boundTokens: Flag.Boolean("bound-tokens").pipe(
+      Flag.withDescription("Whether a buyer's token must name the payment that it is for"),
+      Flag.optional
+    ),
+    tokenLifetime: Flag.Int("token-lifetime").pipe(
+      Flag.withDescription("The longest life of a buyer's token in seconds, 60 to 31536000"),
+      Flag.withSchema(TokenLifetime),
+      Flag.optional
+    ),
     json
   },
   Effect.fn("merchant update")(function* (input) {
     const repo = yield* MerchantRepo
+    const receivers = yield* Receivers
     const wanted = [
       ["test", input.receiverTest],
       ["live", input.receiverLive]
     ] as const
-    if (wanted.every(([, receiver]) => Option.isNone(receiver))) {
-      return yield* new CommandFailed({
-        message: "Nothing to change: give --receiver-test or --receiver-live."
+    const rules: TokenRules = {
+      ...Option.match(input.boundTokens, {
+        onNone: () => ({}),
+        onSome: (boundTokensOnly) => ({ boundTokensOnly })
+      }),
+      ...Option.match(input.tokenLifetime, {
+        onNone: () => ({}),
+        onSome: (tokenLifetimeSeconds) => ({ tokenLifetimeSeconds })
       })
     }
+    const changesRules = Object.keys(rules).length > 0
+    if (wanted.every(([, receiver]) => Option.isNone(receiver)) && !changesRules) {
+      return yield* new CommandFailed({
+        message:
+          "Nothing to change: give --receiver-test, --receiver-live, --bound-tokens or --token-lifetime."
+      })
+    }
+    const unknown = new CommandFailed({
+      message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
+    })
     const changes: Array<{ readonly env: Env; readonly before: string; readonly after: string }> = []
     for (const [env, receiver] of wanted) {
       if (Option.isNone(receiver)) continue
-      const changed = yield* repo.changeReceiver(input.merchant, env, receiver.value)
-      if (Option.isNone(changed)) {
-        return yield* new CommandFailed({
-          message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
-        })
-      }
+      const changed = yield* receivers
+        .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature)
+        .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal))))
+      if (Option.isNone(changed)) return yield* unknown
       changes.push({ env, ...changed.value })
     }
-    yield* print(input.json, { merchant: { id: input.merchant }, receivers: changes }, [
+    const tokens = changesRules ? yield* repo.updateTokenRules(input.merchant, rules) : Option.none()
+    if (changesRules && Option.isNone(tokens)) return yield* unknown
+    const shown = Option.match(tokens, { onNone: () => ({}), onSome: (one) => ({ tokens: one }) })
+    yield* print(input.json, { merchant: { id: input.merchant }, receivers: changes, ...shown }, [
       ...changes.flatMap(({ env, before, after }) => [
         `Receiving address, ${env}:`,
         `  before  ${before}`,
         `  after   ${after}`
       ]),
-      "New intents name the new address; intents and payments that exist keep theirs."
+      ...(changes.length === 0
+        ? []
+        : ["New intents name the new address; intents and payments that exist keep theirs."]),
+      ...Option.match(tokens, {
+        onNone: () => [],
+        onSome: ({ boundTokensOnly, tokenLifetimeSeconds }) => [
+          `Buyers' tokens ${boundTokensOnly ? "must name their payment" : "may be for any payment"} and live at most ${tokenLifetimeSeconds} s.`
+        ]
+      })
     ])
   })
-).pipe(Command.withDescription("Change where a merchant's money goes; prints before and after"))
+).pipe(
+  Command.withDescription(
+    "Change where a merchant's money goes, printing before and after, and what it asks of buyers' tokens"
+  )
+)
 
 export const merchant = Command.make("merchant").pipe(
   Command.withDescription("Create, list and change merchants"),

@@ -8,6 +8,7 @@ import { AlertPagesApi } from "./alerts/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
 import { SettingsPagesApi } from "./settings/Api.ts"
+import { TransferPagesApi } from "./transfers/Api.ts"
 import { WebhookPagesApi } from "./webhooks/Api.ts"
 
 export class DashboardApi extends HttpApi.make("dashboard")
@@ -19,7 +20,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     WebhookPagesApi,
     SettingsPagesApi,
     AlertPagesApi,
-    AgentPagesApi
+    AgentPagesApi,
+    TransferPagesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { MerchantRepo } from "../keys/MerchantRepo.ts"
+import { Receivers } from "../keys/Receivers.ts"
 import { DashboardApi } from "./Api.ts"
 import { AccountRepo } from "./accounts/AccountRepo.ts"
 import { Accounts } from "./accounts/Accounts.ts"
@@ -17,6 +18,7 @@ import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as SessionLive from "./SessionLive.ts"
 import * as SettingsHttp from "./settings/Http.ts"
 import { MemberRepo } from "./settings/MemberRepo.ts"
+import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 
@@ -25,7 +27,7 @@ const repos = Layer.mergeAll(
   DeliveryPagesRepo.layer,
   AlertPagesRepo.layer,
   MemberRepo.layer,
-  MerchantRepo.layer
+  Receivers.layer.pipe(Layer.provideMerge(MerchantRepo.layer))
 )
 
 /** People's accounts; also the operator's commands use it. */
@@ -44,7 +46,8 @@ export const layer = Layer.merge(
       WebhooksHttp.layer,
       SettingsHttp.layer,
       AlertsHttp.layer,
-      AgentsHttp.layer
+      AgentsHttp.layer,
+      TransfersHttp.layer
     ]),
     Layer.provide(SessionLive.layer)
   ),

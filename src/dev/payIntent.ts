@@ -31,7 +31,10 @@ export interface PayIntent {
   readonly onStep: (title: string, told: string) => Effect.Effect<void>
 }
 
-const ChainContext = Schema.Struct({ chain: Schema.Struct({ rpcUrl: Schema.optionalKey(Schema.String) }) })
+const ChainContext = Schema.Struct({
+  audience: Schema.String,
+  chain: Schema.Struct({ rpcUrl: Schema.optionalKey(Schema.String) })
+})
 const mintAbi = parseAbi(["function mint(address to, uint256 value) returns (bool)"])
 const { usdc, chainId } = networks.test
 const gasWei = 10n ** 17n
@@ -94,14 +97,17 @@ export const payIntent = Effect.fn("payIntent")(function* ({
   const atomic = yield* Schema.decodeUnknownEffect(UsdAmount)(amount).pipe(
     Effect.mapError(() => fail("The amount wants decimal USD, such as 10.00."))
   )
-  const { rpcUrl } = (yield* api(
+  if (/^[a-z]+_live_/.test(secretKey) || /^[a-z]+_live_/.test(publishableKey))
+    return yield* fail("Live payments are not open yet: this pays with test keys alone.")
+  const { audience, chain } = (yield* api(
     "GET",
     "/api/v1/checkout-context",
     publishableKey,
     undefined,
     ChainContext,
     [200]
-  )).body.chain
+  )).body
+  const { rpcUrl } = chain
   if (rpcUrl === undefined)
     return yield* fail("The service runs in production: it names no chain node to pay on.")
 
@@ -133,7 +139,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
 
   const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   const buyerDidToken = yield* attempt("The buyer's identity", () =>
-    createDidToken(buyer, { audience: baseUrl, lifetimeSeconds: 900, now })
+    createDidToken(buyer, { audience, lifetimeSeconds: 900, now, id: opened.id })
   )
   const { receiver } = intent.body.intent
   const change = { amountAtomic: String(atomic), chainId, receiver, tokenAddress: usdc.address }

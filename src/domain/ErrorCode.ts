@@ -189,6 +189,12 @@ export const errorCodes = {
     retryable: false,
     summary: "This e-mail cannot sign up again. Sign in with it."
   },
+  RECEIVER_TAKEN: {
+    status: 409,
+    retryable: false,
+    summary:
+      "Another merchant receives, or once received, at this address. Use another one. Where it is yours, change to it in the settings: `details` then has a text to sign with its key, and the signature moves it to your merchant."
+  },
   LAST_MEMBER: {
     status: 409,
     retryable: false,
@@ -205,6 +211,34 @@ export const errorCodes = {
     retryable: false,
     summary:
       "This request id has signed another payment. Use a new request id for each request; repeat one only with the same resource and requirements."
+  },
+  PAYMENT_ATTEMPT_OPEN: {
+    status: 409,
+    retryable: true,
+    summary:
+      "The same wallet has announced to pay this payment elsewhere. Send nothing: it settles by itself once the transfer is on the chain, and another attempt is possible once the first was declined or has ended."
+  },
+  PAYMENT_SETTLED: {
+    status: 409,
+    retryable: false,
+    summary: "The payment has settled. Send nothing."
+  },
+  INCOMING_TRANSFER_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "No incoming transfer with this id reached this merchant in this environment."
+  },
+  INCOMING_TRANSFER_EXPLAINED: {
+    status: 409,
+    retryable: false,
+    summary:
+      "The transfer is explained: a payment claims it, somebody has handled it, or the chain no longer shows it."
+  },
+  TRANSFER_NOT_ATTACHABLE: {
+    status: 422,
+    retryable: false,
+    summary:
+      "The transfer cannot settle this payment. It settles a pending or failed payment of the exact amount to the same receiver; `reason` names what differs."
   },
   PAYMENT_REPORT_CONFLICT: {
     status: 409,

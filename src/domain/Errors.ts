@@ -82,11 +82,23 @@ export class EmailTaken extends define("EmailTaken", "EMAIL_TAKEN") {}
 export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_LINK_INVALID") {}
 export class CrossOriginRefused extends define("CrossOriginRefused", "CROSS_ORIGIN_REFUSED") {}
 export class OperatorOnly extends define("OperatorOnly", "OPERATOR_ONLY") {}
+export class ReceiverTaken extends define("ReceiverTaken", "RECEIVER_TAKEN") {}
 export class LastMember extends define("LastMember", "LAST_MEMBER") {}
 export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING") {}
 export class NotFound extends define("NotFound", "NOT_FOUND") {}
 export class MethodNotAllowed extends define("MethodNotAllowed", "METHOD_NOT_ALLOWED") {}
 export class RequestTimeout extends define("RequestTimeout", "REQUEST_TIMEOUT") {}
+export class PaymentAttemptOpen extends define("PaymentAttemptOpen", "PAYMENT_ATTEMPT_OPEN") {}
+export class PaymentSettled extends define("PaymentSettled", "PAYMENT_SETTLED") {}
+export class IncomingTransferNotFound extends define(
+  "IncomingTransferNotFound",
+  "INCOMING_TRANSFER_NOT_FOUND"
+) {}
+export class IncomingTransferExplained extends define(
+  "IncomingTransferExplained",
+  "INCOMING_TRANSFER_EXPLAINED"
+) {}
+export class TransferNotAttachable extends define("TransferNotAttachable", "TRANSFER_NOT_ATTACHABLE") {}
 export class PaymentReportConflict extends define("PaymentReportConflict", "PAYMENT_REPORT_CONFLICT") {}
 export class PaymentFailed extends define("PaymentFailed", "PAYMENT_FAILED") {}
 export class WebhookEndpointExists extends define("WebhookEndpointExists", "WEBHOOK_ENDPOINT_EXISTS") {}

@@ -9,14 +9,24 @@ export const Uuid = Schema.String.check(
 export const MerchantId = Uuid.pipe(Schema.brand("MerchantId"))
 export type MerchantId = typeof MerchantId.Type
 
+/** Seconds: a minute to a year. */
+export const TokenLifetime = Schema.Int.check(
+  Schema.isBetween({ minimum: 60, maximum: 31_536_000 }, { message: "60 to 31536000 seconds" })
+)
+export const defaultTokenLifetime = 86_400
+
 export const Merchant = Schema.Struct({
   id: MerchantId,
   name: Schema.String,
   logoUrl: Schema.NullOr(Schema.String),
   /** Where buyers' USDC goes, one address for each environment. */
   receivers: Schema.Struct({ test: Address, live: Address }),
-  /** A further `aud` that this merchant's buyer tokens may carry. */
-  identityAudience: Schema.NullOr(Schema.String)
+  /** The only `aud` that buyer tokens for this merchant may carry; null is the service's origin. */
+  identityAudience: Schema.NullOr(Schema.String),
+  /** Whether a buyer's token must name the payment in `tid`. */
+  boundTokensOnly: Schema.Boolean,
+  /** The longest life of a buyer's token, in seconds. */
+  tokenLifetimeSeconds: TokenLifetime
 })
 export type Merchant = typeof Merchant.Type
 

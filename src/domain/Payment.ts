@@ -19,6 +19,10 @@ export type FailureReason = typeof FailureReason.Type
 export const PayerType = Schema.Literals(["human", "agent"])
 export type PayerType = typeof PayerType.Type
 
+/** `transfer`: a transaction of the wallet. `authorization`: a signature that is relayed (EIP-3009). */
+export const AttemptMethod = Schema.Literals(["transfer", "authorization"])
+export type AttemptMethod = typeof AttemptMethod.Type
+
 /** What a settlement stands on. A fresh identity token of the same buyer is the same evidence. */
 export const Evidence = Schema.Struct({
   transactionId: TransactionHash,
@@ -39,7 +43,9 @@ export const Payment = Schema.Struct({
   receiver: Address,
   payerType: PayerType,
   createdAt: Schema.Date,
-  /** Frozen evidence: on settlement, or with a live payment's first report. */
+  /** Height of the chain when it opened, where the process knew one. */
+  openedBlock: Schema.NullOr(Schema.BigInt),
+  /** The evidence that settled it. */
   reported: Schema.NullOr(Schema.Struct({ at: Schema.Date, evidence: Evidence })),
   settledAt: Schema.NullOr(Schema.Date),
   failureReason: Schema.NullOr(FailureReason)
@@ -47,7 +53,7 @@ export const Payment = Schema.Struct({
 export type Payment = typeof Payment.Type
 
 /** What is told of a payment (specification 2.1): all but what its verification alone needs. */
-export type PaymentSummary = Omit<Payment, "merchantId" | "receiver" | "reported"> & {
+export type PaymentSummary = Omit<Payment, "merchantId" | "receiver" | "reported" | "openedBlock"> & {
   readonly reported: { readonly at: Date; readonly evidence: Omit<Evidence, "tokenChanges"> } | null
 }
 
@@ -57,15 +63,15 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
   sameTokenChanges(left.tokenChanges, right.tokenChanges)
 
 /** What a report means for a payment, before any chain is asked. */
-export type ReportVerdict = "verify" | "replay" | "record" | "conflict" | "failed"
+export type ReportVerdict = "verify" | "replay" | "record" | "conflict"
 
 /**
- * Specification 3: settled payments replay identical evidence and refuse other;
- * test payments verify; live payments record the first report and stay pending.
+ * Specification 3: settled payments replay identical evidence and refuse other; test payments
+ * verify, failed ones too, since a transfer that is proven late still pays; live payments
+ * record every report and stay pending.
  */
 export const judgeReport = (payment: Payment, evidence: Evidence): ReportVerdict => {
-  if (payment.status === "failed") return "failed"
-  if (payment.reported !== null) {
+  if (payment.status === "settled" && payment.reported !== null) {
     return sameEvidence(payment.reported.evidence, evidence) ? "replay" : "conflict"
   }
   return payment.env === "test" ? "verify" : "record"

@@ -32,6 +32,8 @@ export class Faucet extends Context.Service<
   Faucet,
   {
     readonly offer: FaucetOffer
+    /** The limit that holds any grant of the merchant or the client address back. Asks no node, takes nothing. */
+    readonly held: (request: Omit<GrantRequest, "recipient">) => Effect.Effect<void, FaucetLimitReached>
     /** Sends a grant and waits until it is mined. */
     readonly grant: (
       request: GrantRequest

@@ -13,6 +13,7 @@ import { OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 import { Faucet, type Grant, type GrantRequest } from "./Faucet.ts"
 import { FaucetRepo } from "./FaucetRepo.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
+import { nobody } from "./limits.ts"
 import { emptyWallet, limitReached, notConfigured, sharedWallet, underWay } from "./refusals.ts"
 
 export interface FaucetTiming extends OutboxTiming {
@@ -22,8 +23,15 @@ export interface FaucetTiming extends OutboxTiming {
 
 const defaultTiming: FaucetTiming = { ...defaultOutboxTiming, tendEvery: "5 seconds", patience: "20 seconds" }
 
+const heldBy = (repo: FaucetRepo["Service"]): Faucet["Service"]["held"] =>
+  Effect.fn("Faucet.held")(function* (request) {
+    const held = yield* repo.held({ ...request, recipient: nobody }, yield* DateTime.nowAsDate)
+    if (held !== undefined) return yield* limitReached(held)
+  })
+
 const makeOff = Effect.map(Alerts, (alerts): Faucet["Service"] => ({
   offer: { enabled: false, usdcAtomic: 0n },
+  held: () => Effect.void,
   grant: Effect.fn("Faucet.grant")(function* () {
     yield* alerts.raise({
       kind: "faucet_not_configured",
@@ -166,7 +174,7 @@ const make = Effect.fnUntraced(function* (
 
   yield* outbox.tending
 
-  return Faucet.of({ offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, grant })
+  return Faucet.of({ offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant })
 })
 
 /** As `layerLive`, at another pace. */

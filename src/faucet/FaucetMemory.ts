@@ -6,7 +6,7 @@ import type { MemoryChain } from "../chain/MemoryChain.ts"
 import { type Address, TransactionHash } from "../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetUnavailable } from "../domain/Errors.ts"
 import { Faucet, type Grant, type GrantRequest } from "./Faucet.ts"
-import { type FaucetLimit, faucetLimits, longestWait } from "./limits.ts"
+import { type FaucetLimit, faucetLimits, longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
 /** Moves a grant's money and answers its transactions, or none to have an id made up. A failure gives the grant back. */
@@ -53,16 +53,21 @@ export const layerMemory = (credit: Credit): Layer.Layer<Faucet> =>
   Layer.sync(Faucet, () => {
     let taken: ReadonlyArray<Taken> = []
     let count = 0
+    const held = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
+      const full = (limit: FaucetLimit) => blocking(taken, request, limit, at)
+      const found = longestWait(
+        { recipient: full("recipient"), merchant: full("merchant"), ip: full("ip") },
+        at
+      )
+      if (found !== undefined) return yield* limitReached(found)
+    })
     return Faucet.of({
       offer: { enabled: true, usdcAtomic },
+      held: (request) =>
+        Effect.flatMap(DateTime.nowAsDate, (at) => held({ ...request, recipient: nobody }, at)),
       grant: Effect.fn("Faucet.grant")(function* (request) {
         const entry: Taken = { ...request, at: yield* DateTime.nowAsDate }
-        const full = (limit: FaucetLimit) => blocking(taken, request, limit, entry.at)
-        const held = longestWait(
-          { recipient: full("recipient"), merchant: full("merchant"), ip: full("ip") },
-          entry.at
-        )
-        if (held !== undefined) return yield* limitReached(held)
+        yield* held(request, entry.at)
         taken = [...taken, entry]
         count += 1
         const grant: Grant = {

@@ -1,7 +1,12 @@
 // Specification 8: 3 grants for a recipient and 25 for a merchant in a day, 20 for
 // a client address in an hour, as sliding windows.
 
+import { Address } from "../domain/Chain.ts"
+
 const hour = 3_600_000
+
+/** Whom no grant was ever paid to. */
+export const nobody = Address.make("0x0000000000000000000000000000000000000000")
 
 export const faucetLimits = {
   recipient: { grants: 3, windowMillis: 24 * hour },

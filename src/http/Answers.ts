@@ -4,7 +4,7 @@ import { Cause, Effect, Layer, Predicate, SchemaIssue } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { AppConfig } from "../AppConfig.ts"
-import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
+import { errorCodes } from "../domain/ErrorCode.ts"
 import { type CodedError, type ErrorDetail, InternalError, InvalidRequest } from "../domain/Errors.ts"
 import { errorBody } from "./ErrorResponse.ts"
 import { RequestId } from "./RequestContext.ts"
@@ -19,9 +19,8 @@ export const isCodedError = (error: unknown): error is CodedError =>
   Predicate.isString(error.code) &&
   error.code in errorCodes
 
-const headersFor: { readonly [C in ErrorCode]?: Readonly<Record<string, string>> } = {
-  INVALID_API_KEY: { "www-authenticate": "Bearer" }
-}
+/** RFC 9110, 15.5.2: a 401 says how to authenticate. */
+const unauthorized: Readonly<Record<string, string>> = { "www-authenticate": "Bearer" }
 
 /** The envelope as a response; `headers` beside what the code itself asks for. */
 export const errorAnswer = (
@@ -35,7 +34,7 @@ export const errorAnswer = (
     {
       status: errorCodes[error.code].status,
       headers: {
-        ...headersFor[error.code],
+        ...(errorCodes[error.code].status === 401 ? unauthorized : {}),
         ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
         ...headers
       }

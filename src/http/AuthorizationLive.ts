@@ -1,5 +1,6 @@
 // Authentication and the route table, before anything of the request is decoded.
 import { Effect, Layer, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import {
   InvalidApiKey,
@@ -11,7 +12,8 @@ import {
 import type { Principal } from "../domain/Merchant.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { Authorization, CurrentPrincipal, TestRail } from "./Authorization.ts"
-import { RateLimiter } from "./RateLimiter.ts"
+import { type Limit, RateLimiter } from "./RateLimiter.ts"
+import { clientAddressOf } from "./RequestContext.ts"
 import { type Access, access } from "./routes.ts"
 
 /** Why the principal may not call an endpoint of this access, or undefined where it may. */
@@ -33,20 +35,37 @@ export const refusal = (rule: Access | undefined, principal: Principal) => {
   return undefined
 }
 
+/** How many client addresses may use a publishable key to the full at once. */
+const addressesPerKey = 50
+
+const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
+
 export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | AppConfig> = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const keys = yield* KeyAuth
     const limiter = yield* RateLimiter
-    const { rateLimitPerKey } = yield* AppConfig
-    const limit = { rate: rateLimitPerKey, perSeconds: 1, burst: rateLimitPerKey }
+    const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
+    const limit = perSecond(rateLimitPerKey)
+    const publicLimit = perSecond(rateLimitPerKey * addressesPerKey)
+
+    /**
+     * Seconds to wait, 0 for none. Everybody has a publishable key: it is limited by the address that
+     * presents it, and what is refused there takes nothing of the key's own, higher limit.
+     */
+    const waitOf = Effect.fnUntraced(function* ({ keyId, kind }: Principal) {
+      if (kind !== "publishable") return yield* limiter.take(keyId, limit)
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const wait = yield* limiter.take(`${keyId} ${clientAddressOf(request, trustedProxyHops)}`, limit)
+      return wait > 0 ? wait : yield* limiter.take(keyId, publicLimit)
+    })
 
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint, group }) {
         const key = Redacted.value(credential)
         if (key === "") return yield* new InvalidApiKey()
         const principal = yield* keys.authenticate(key)
-        const wait = yield* limiter.take(principal.keyId, limit)
+        const wait = yield* waitOf(principal)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const refused = refusal(access[`${group.identifier}.${endpoint.identifier}`], principal)
         if (refused !== undefined) return yield* refused

@@ -55,7 +55,7 @@ export const errorResponse = <E extends CodedError>(errorClass: CodedErrorClass<
 
 /** The envelope's inside for an error that is being answered. */
 export const errorBody = <E extends CodedError>(error: E, requestId: string, baseUrl: string) => ({
-  code: error.code,
+  code: error.code as E["code"],
   message: error.message,
   requestId,
   docUrl: `${baseUrl}/docs/errors#${error.code}`,

@@ -1,6 +1,8 @@
 // What belongs to one request: its id, and the address it came from.
+import { isIP } from "node:net"
 import { Context, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import ipaddr from "ipaddr.js"
 
 /** The request's id, in the envelope, the header `x-request-id` and the log. */
 export const RequestId = Context.Reference<string>("quittance/http/RequestId", { defaultValue: () => "" })
@@ -17,19 +19,35 @@ export const requestIdOf = (inbound: string | undefined): string => {
   return `req_${processPrefix}${counter.toString(36).padStart(6, "0")}`
 }
 
+/** The IP address of an entry such as `203.0.113.9`, `203.0.113.9:4711` or `[2001:db8::1]:4711`. */
+const addressIn = (entry: string): string | undefined => {
+  const bare = /^\[(.+)\](?::\d{1,5})?$/.exec(entry)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(entry)?.[1] ?? entry
+  const address = bare.replace(/%.*$/, "")
+  return isIP(address) === 0 ? undefined : address
+}
+
 /** IPv6 clients own a /64 at least, so that is what limits count. */
 const network = (address: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!address.includes(":")) return address
-  const [head = "", tail] = address.toLowerCase().replace(/%.*$/, "").split("::")
-  const left = head === "" ? [] : head.split(":")
-  const right = tail === undefined || tail === "" ? [] : tail.split(":")
-  const middle = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0")
-  const groups = [...left, ...middle, ...right]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-  return `${groups.join(":")}::/64`
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv4
+    ? parsed.toString()
+    : `${parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")}::/64`
+}
+
+/** Of entries seen lately. */
+const known = new Map<string, string>()
+const networkOf = (entry: string): string | undefined => {
+  const earlier = known.get(entry)
+  if (earlier !== undefined) return earlier
+  const address = addressIn(entry)
+  if (address === undefined) return undefined
+  if (known.size >= 1_000) known.clear()
+  const found = network(address)
+  known.set(entry, found)
+  return found
 }
 
 /**
@@ -37,12 +55,13 @@ const network = (address: string): string => {
  * before the service, then the entry of `x-forwarded-for` that the outermost of them wrote.
  */
 export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, hops: number): string => {
-  const socket = Option.getOrElse(request.remoteAddress, () => "unknown")
-  if (hops === 0) return network(socket)
+  const remote = Option.getOrElse(request.remoteAddress, () => "unknown")
+  const socket = networkOf(remote) ?? remote
+  if (hops === 0) return socket
   const forwarded = (request.headers["x-forwarded-for"] ?? "")
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "")
   const client = forwarded.at(-hops)
-  return network(client === undefined || !/^[0-9a-fA-F.:]+$/.test(client) ? socket : client)
+  return (client === undefined ? undefined : networkOf(client)) ?? socket
 }

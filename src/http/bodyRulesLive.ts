@@ -1,5 +1,5 @@
 // No query where none is declared. Mutations: no Idempotency-Key, JSON content type, at most 64 KiB of UTF-8 JSON
-// that arrives in time.
+// that arrives in time, and text that Postgres can hold everywhere.
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import {
@@ -12,13 +12,16 @@ import {
 } from "../domain/Errors.ts"
 import { BodyRules } from "./RequestRules.ts"
 import { unexpectedQuery } from "./unexpectedQuery.ts"
+import { hasUnstorableTarget, unstorableAdvice, unstorablePlace } from "./unstorableText.ts"
 
 const maxBytes = 65_536
 const deadlineMillis = 10_000
 const mutations = new Set(["POST", "PATCH", "PUT", "DELETE"])
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-type BodyError = InvalidJson | PayloadTooLarge | RequestTimeout
+type BodyError = InvalidJson | InvalidRequest | PayloadTooLarge | RequestTimeout
+
+const unstorable = (path: string) => new InvalidRequest({ details: [{ path, message: unstorableAdvice }] })
 
 /** The body's bytes, up to the limit and no further. */
 const readChunks = async (source: Request): Promise<Uint8Array | undefined> => {
@@ -36,8 +39,8 @@ const checkedText = (bytes: Uint8Array | undefined): Effect.Effect<string, BodyE
   if (bytes === undefined || bytes.byteLength > maxBytes) return Effect.fail(new PayloadTooLarge())
   try {
     const text = utf8.decode(bytes)
-    JSON.parse(text)
-    return Effect.succeed(text)
+    const place = unstorablePlace(text, JSON.parse(text))
+    return place === undefined ? Effect.succeed(text) : Effect.fail(unstorable(place))
   } catch {
     return Effect.fail(new InvalidJson())
   }
@@ -98,6 +101,7 @@ export const layer: Layer.Layer<BodyRules> = Layer.succeed(
       const unexpected = unexpectedQuery(request)
       if (unexpected !== undefined) return yield* unexpected
     }
+    if (hasUnstorableTarget(request.url)) return yield* unstorable("path")
     if (!mutations.has(endpoint.method)) return yield* httpEffect
     if (request.headers["idempotency-key"] !== undefined) return yield* new IdempotencyKeyNotAccepted()
     if (endpoint.payload.size === 0) {

@@ -3,9 +3,15 @@
 import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import type { Address } from "../domain/Chain.ts"
-import { InvalidApiKey } from "../domain/Errors.ts"
-import { type ApiKey, type Merchant, MerchantId, type Principal } from "../domain/Merchant.ts"
+import { type Address, Env } from "../domain/Chain.ts"
+import { InvalidApiKey, ReceiverTaken } from "../domain/Errors.ts"
+import {
+  type ApiKey,
+  defaultTokenLifetime,
+  type Merchant,
+  MerchantId,
+  type Principal
+} from "../domain/Merchant.ts"
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyRepo.ts"
@@ -15,6 +21,8 @@ export interface NewMerchant {
   readonly receivers: { readonly test: Address; readonly live: Address }
   readonly logoUrl?: string
   readonly identityAudience?: string
+  readonly boundTokensOnly?: boolean
+  readonly tokenLifetimeSeconds?: number
 }
 
 /** The keys a merchant starts with. Secret keys have full access. Shown once. */
@@ -34,9 +42,14 @@ export class KeyAuth extends Context.Service<
   {
     /** The principal of a current key. One answer for missing, malformed, unknown and revoked keys. */
     readonly authenticate: (key: string) => Effect.Effect<Principal, InvalidApiKey>
+    /** Its receiving addresses are its own from here on: no other merchant of the environment gets them. */
     readonly createMerchant: (
       merchant: NewMerchant
-    ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: FirstKeys }>
+    ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: FirstKeys }, ReceiverTaken>
+    /** As `createMerchant`, with test keys alone. */
+    readonly createTestMerchant: (
+      merchant: NewMerchant
+    ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: Pick<FirstKeys, "test"> }, ReceiverTaken>
     readonly createKey: (merchantId: MerchantId, key: KeyTerms) => Effect.Effect<IssuedKey>
     /** Revokes a key and issues its successor at once. None where the key is unknown or revoked. */
     readonly rotateKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<Option.Option<IssuedKey>>
@@ -77,9 +90,18 @@ export class KeyAuth extends Context.Service<
         return KeyAuth.of({
           authenticate,
           createMerchant: Effect.fn("KeyAuth.createMerchant")(function* (input) {
-            const made = yield* issue.merchant(input)
-            yield* repo.insertMerchant(made.merchant, made.newKeys, yield* DateTime.nowAsDate)
-            return { merchant: made.merchant, keys: made.keys }
+            const merchant = yield* issue.merchant(input)
+            const test = yield* issue.keys("test")
+            const live = yield* issue.keys("live")
+            const newKeys = [...test.newKeys, ...live.newKeys]
+            yield* repo.insertMerchant(merchant, newKeys, yield* DateTime.nowAsDate)
+            return { merchant, keys: { test: test.keys, live: live.keys } }
+          }),
+          createTestMerchant: Effect.fn("KeyAuth.createTestMerchant")(function* (input) {
+            const merchant = yield* issue.merchant(input)
+            const { keys, newKeys } = yield* issue.keys("test")
+            yield* repo.insertMerchant(merchant, newKeys, yield* DateTime.nowAsDate)
+            return { merchant, keys: { test: keys } }
           }),
           createKey: Effect.fn("KeyAuth.createKey")(function* (merchantId, input) {
             const { key, newKey } = yield* issue.key(input)
@@ -108,6 +130,7 @@ export class KeyAuth extends Context.Service<
     Effect.gen(function* () {
       const issue = yield* makeIssuer
       const merchants = new Map<string, Merchant>()
+      const receivers = new Set<string>()
       const keys = new Map<string, { merchant: Merchant; hash: string; key: ApiKey }>()
 
       const store = (merchant: Merchant, newKey: NewKey, at: Date) =>
@@ -116,6 +139,14 @@ export class KeyAuth extends Context.Service<
           hash: Buffer.from(newKey.hash).toString("hex"),
           key: { ...newKey, createdAt: at, lastUsedAt: null, revokedAt: null }
         })
+      const insert = Effect.fnUntraced(function* (merchant: Merchant, newKeys: ReadonlyArray<NewKey>) {
+        const at = yield* DateTime.nowAsDate
+        const places = Env.literals.map((env) => `${env} ${merchant.receivers[env]}`)
+        if (places.some((place) => receivers.has(place))) return yield* new ReceiverTaken()
+        for (const place of places) receivers.add(place)
+        merchants.set(merchant.id, merchant)
+        for (const newKey of newKeys) store(merchant, newKey, at)
+      })
       const current = (merchantId: MerchantId, keyId: string) => {
         const found = keys.get(keyId)
         return found?.merchant.id === merchantId && found.key.revokedAt === null ? found : undefined
@@ -134,11 +165,17 @@ export class KeyAuth extends Context.Service<
           return { keyId: id, kind, env, permission, merchant: found.merchant }
         }),
         createMerchant: Effect.fnUntraced(function* (input) {
-          const made = yield* issue.merchant(input)
-          const at = yield* DateTime.nowAsDate
-          merchants.set(made.merchant.id, made.merchant)
-          for (const newKey of made.newKeys) store(made.merchant, newKey, at)
-          return { merchant: made.merchant, keys: made.keys }
+          const merchant = yield* issue.merchant(input)
+          const test = yield* issue.keys("test")
+          const live = yield* issue.keys("live")
+          yield* insert(merchant, [...test.newKeys, ...live.newKeys])
+          return { merchant, keys: { test: test.keys, live: live.keys } }
+        }),
+        createTestMerchant: Effect.fnUntraced(function* (input) {
+          const merchant = yield* issue.merchant(input)
+          const { keys: issued, newKeys } = yield* issue.keys("test")
+          yield* insert(merchant, newKeys)
+          return { merchant, keys: { test: issued } }
         }),
         createKey: Effect.fnUntraced(function* (merchantId, input) {
           const { key, newKey } = yield* issue.key(input)
@@ -178,24 +215,25 @@ const makeIssuer = Effect.gen(function* () {
   const key = (input: KeyTerms) => Effect.provideService(issueKey(input), SecureRandom.SecureRandom, random)
 
   const merchant = Effect.fnUntraced(function* (input: NewMerchant) {
-    const made: Merchant = {
+    return {
       id: MerchantId.make(yield* random.uuidV7()),
       name: input.name,
       logoUrl: input.logoUrl ?? null,
       receivers: input.receivers,
-      identityAudience: input.identityAudience ?? null
-    }
-    const testSecret = yield* key({ kind: "secret", env: "test", permission: "manage" })
-    const testPublishable = yield* key({ kind: "publishable", env: "test", permission: "read" })
-    const liveSecret = yield* key({ kind: "secret", env: "live", permission: "manage" })
-    const livePublishable = yield* key({ kind: "publishable", env: "live", permission: "read" })
-    const keys: FirstKeys = {
-      test: { secret: testSecret.key, publishable: testPublishable.key },
-      live: { secret: liveSecret.key, publishable: livePublishable.key }
-    }
-    const newKeys = [testSecret, testPublishable, liveSecret, livePublishable].map((one) => one.newKey)
-    return { merchant: made, keys, newKeys }
+      identityAudience: input.identityAudience ?? null,
+      boundTokensOnly: input.boundTokensOnly ?? false,
+      tokenLifetimeSeconds: input.tokenLifetimeSeconds ?? defaultTokenLifetime
+    } satisfies Merchant
   })
 
-  return { key, merchant }
+  const keys = Effect.fnUntraced(function* (env: Env) {
+    const secret = yield* key({ kind: "secret", env, permission: "manage" })
+    const publishable = yield* key({ kind: "publishable", env, permission: "read" })
+    return {
+      keys: { secret: secret.key, publishable: publishable.key },
+      newKeys: [secret.newKey, publishable.newKey]
+    }
+  })
+
+  return { key, keys, merchant }
 })

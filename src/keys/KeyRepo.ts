@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { batched } from "../batched.ts"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
+import { ReceiverTaken } from "../domain/Errors.ts"
 import {
   type ApiKey,
   KeyKind,
@@ -14,6 +15,7 @@ import {
   Uuid
 } from "../domain/Merchant.ts"
 import { hashKey } from "./KeyFormat.ts"
+import { makeReceiverRepo } from "./ReceiverRepo.ts"
 
 const MerchantRow = Schema.Struct({
   merchant_id: MerchantId,
@@ -21,7 +23,9 @@ const MerchantRow = Schema.Struct({
   logo_url: Schema.NullOr(Schema.String),
   receiver_test: AddressBytes,
   receiver_live: AddressBytes,
-  identity_audience: Schema.NullOr(Schema.String)
+  identity_audience: Schema.NullOr(Schema.String),
+  bound_tokens_only: Schema.Boolean,
+  token_lifetime_seconds: Schema.Int
 })
 
 const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
@@ -29,7 +33,9 @@ const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
   name: row.name,
   logoUrl: row.logo_url,
   receivers: { test: row.receiver_test, live: row.receiver_live },
-  identityAudience: row.identity_audience
+  identityAudience: row.identity_audience,
+  boundTokensOnly: row.bound_tokens_only,
+  tokenLifetimeSeconds: row.token_lifetime_seconds
 })
 
 const PrincipalRow = Schema.Struct({
@@ -94,12 +100,14 @@ const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
 
 export const makeKeyRepo = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const claims = yield* makeReceiverRepo
 
   const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
     const rows = yield* sql`
       SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
-        m.receiver_test, m.receiver_live, m.identity_audience
+        m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
+        m.token_lifetime_seconds
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
       WHERE k.hash = ANY(${[...keyOf.keys()].map(bytes)}::bytea[]) AND k.revoked_at IS NULL`
     const found = new Map(
@@ -118,22 +126,28 @@ export const makeKeyRepo = Effect.gen(function* () {
         ${key.prefix}, ${key.lastFour}, ${at})`
   }, Effect.orDie)
 
-  /** The merchant with its first keys: all or nothing. */
-  const insertMerchant = Effect.fn("KeyRepo.insertMerchant")(function* (
-    merchant: Merchant,
-    keys: ReadonlyArray<NewKey>,
-    at: Date
-  ) {
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`
-          INSERT INTO merchants (id, name, logo_url, receiver_test, receiver_live, identity_audience, created_at)
+  /** The merchant with its first keys and its receiving addresses: all or nothing. */
+  const insertMerchant = Effect.fn("KeyRepo.insertMerchant")(
+    (merchant: Merchant, keys: ReadonlyArray<NewKey>, at: Date) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`
+          INSERT INTO merchants (id, name, logo_url, receiver_test, receiver_live, identity_audience,
+            bound_tokens_only, token_lifetime_seconds, created_at)
           VALUES (${merchant.id}, ${merchant.name}, ${merchant.logoUrl}, ${toBytes(merchant.receivers.test)},
-            ${toBytes(merchant.receivers.live)}, ${merchant.identityAudience}, ${at})`
-        for (const key of keys) yield* insertKey(merchant.id, key, at)
-      })
-    )
-  }, Effect.orDie)
+            ${toBytes(merchant.receivers.live)}, ${merchant.identityAudience}, ${merchant.boundTokensOnly},
+            ${merchant.tokenLifetimeSeconds}, ${at})`
+            for (const key of keys) yield* insertKey(merchant.id, key, at)
+            for (const env of Env.literals) {
+              const address = merchant.receivers[env]
+              const holder = yield* claims.claim({ merchantId: merchant.id, env, address })
+              if (Option.isSome(holder)) return yield* new ReceiverTaken()
+            }
+          })
+        )
+        .pipe(Effect.catchIf((error) => !(error instanceof ReceiverTaken), Effect.die))
+  )
 
   /** Revokes a key and stores its successor in one statement. False where there was nothing to revoke. */
   const replaceKey = Effect.fn("KeyRepo.replaceKey")(function* (
@@ -177,7 +191,8 @@ export const makeKeyRepo = Effect.gen(function* () {
 
   const findMerchants = Effect.fn("KeyRepo.findMerchants")(function* () {
     const rows = yield* sql`
-      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, identity_audience
+      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, identity_audience,
+        bound_tokens_only, token_lifetime_seconds
       FROM merchants ORDER BY created_at, id`
     return (yield* decodeMerchants(rows)).map(toMerchant)
   }, Effect.orDie)

@@ -2,48 +2,89 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
-import type { Address, Env } from "../domain/Chain.ts"
+import type { Address } from "../domain/Chain.ts"
 import type { Merchant, MerchantId } from "../domain/Merchant.ts"
+import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./ReceiverRepo.ts"
 
 export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
+
+/** What a merchant asks of its buyers' tokens. What is left out stays as it is. */
+export type TokenRules = Partial<Pick<Merchant, "boundTokensOnly" | "tokenLifetimeSeconds">>
 
 export interface ReceiverChange {
   readonly before: Address
   readonly after: Address
 }
 
-const decodeReceivers = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ before: AddressBytes, after: AddressBytes }))
+/** What became of a change. Taken: the address is another merchant's. */
+export type ReceiverOutcome =
+  | { readonly _tag: "Changed"; readonly change: ReceiverChange }
+  | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
+  | { readonly _tag: "Unknown" }
+
+const decodeReceivers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ before: AddressBytes })))
+
+const decodeRules = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
 )
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const claims = yield* makeReceiverRepo
+
+  const assignments = (rules: TokenRules) => sql`
+    bound_tokens_only = coalesce(${rules.boundTokensOnly ?? null}::boolean, bound_tokens_only),
+    token_lifetime_seconds = coalesce(${rules.tokenLifetimeSeconds ?? null}::integer, token_lifetime_seconds)`
+  const ruleColumns = sql`
+    bound_tokens_only AS "boundTokensOnly", token_lifetime_seconds AS "tokenLifetimeSeconds"`
 
   return {
-    /** False where there is no such merchant. */
-    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (id: MerchantId, profile: Profile) {
-      const rows = yield* sql`
-        UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
-          identity_audience = ${profile.identityAudience}
-        WHERE id = ${id} RETURNING id`
-      return rows.length > 0
+    /** The rules as they stand then; none where there is no such merchant. */
+    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (
+      id: MerchantId,
+      profile: Profile,
+      rules: TokenRules = {}
+    ) {
+      const [row] = yield* decodeRules(
+        yield* sql`
+          UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
+            identity_audience = ${profile.identityAudience}, ${assignments(rules)}
+          WHERE id = ${id} RETURNING ${ruleColumns}`
+      )
+      return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** New intents name the new address; those that exist keep theirs. None where there is no such merchant. */
-    changeReceiver: Effect.fn("MerchantRepo.changeReceiver")(function* (
+    /** As `updateProfile`, of the rules alone. */
+    updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (
       id: MerchantId,
-      env: Env,
-      receiver: Address
+      rules: TokenRules
     ) {
-      const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
-      const [row] = yield* decodeReceivers(
-        yield* sql`
-          WITH old AS (SELECT id, ${column} AS before FROM merchants WHERE id = ${id} FOR UPDATE)
-          UPDATE merchants m SET ${column} = ${toBytes(receiver)} FROM old WHERE m.id = old.id
-          RETURNING old.before, m.${column} AS after`
+      const [row] = yield* decodeRules(
+        yield* sql`UPDATE merchants SET ${assignments(rules)} WHERE id = ${id} RETURNING ${ruleColumns}`
       )
-      return Option.fromUndefinedOr<ReceiverChange | undefined>(row)
-    }, Effect.orDie)
+      return Option.fromUndefinedOr(row)
+    }, Effect.orDie),
+
+    /** Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's. */
+    changeReceiver: (place: ReceiverPlace, holder?: ReceiverHolder) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
+            const { merchantId, env, address } = place
+            const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+            const [row] = yield* decodeReceivers(
+              yield* sql`SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+            )
+            if (row === undefined) return { _tag: "Unknown" }
+            if (holder === undefined || !(yield* claims.take(place, holder))) {
+              const other = yield* claims.claim(place)
+              if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
+            }
+            yield* sql`UPDATE merchants SET ${column} = ${toBytes(address)} WHERE id = ${merchantId}`
+            return { _tag: "Changed", change: { before: row.before, after: address } }
+          })
+        )
+        .pipe(Effect.orDie, Effect.withSpan("MerchantRepo.changeReceiver"))
   }
 })
 

@@ -9,13 +9,15 @@ import {
   IntentTokenKeyMismatch,
   InvalidBuyerTokenError,
   InvalidIntentToken,
+  LiveModeGated,
   PaymentFailed,
   PaymentNotFound,
   PaymentReportConflict,
   TestSettlementMismatch
 } from "../domain/Errors.ts"
+import { Uuid } from "../domain/Merchant.ts"
 import { UsdAmount } from "../domain/Money.ts"
-import { FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
+import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { ErrorBody, errorResponse } from "../http/ErrorResponse.ts"
@@ -66,6 +68,48 @@ export const PaymentList = Schema.Struct({
 export const PendingAnswer = Schema.Struct({
   error: ErrorBody(["TEST_SETTLEMENT_PENDING", "LIVE_SETTLEMENT_GATED"]),
   payment: PaymentView
+})
+
+const AttemptView = Schema.Struct({
+  payer: Schema.String.annotate({
+    description: "The wallet, shortened.",
+    examples: ["0x1234…abcd"]
+  }),
+  method: AttemptMethod.annotate({
+    description: "`transfer`: a transaction of the wallet. `authorization`: a relayed signature (EIP-3009)."
+  }),
+  since: Timestamp,
+  transactionId: Schema.optionalKey(
+    TransactionHash.annotate({ description: "Present once a transaction was reported or seen." })
+  )
+}).annotate({ identifier: "PaymentAttempt" })
+
+/** What is known of a payment before anybody sends money for it. */
+export const AttemptsAnswer = Schema.Struct({
+  payment: PaymentView,
+  attempts: Schema.Array(AttemptView).annotate({ description: "Open attempts, 20 at most." })
+})
+
+export const AnnouncedAttempt = Schema.Struct({
+  attempt: Schema.Struct({
+    id: Uuid.annotate({ description: "Declines the attempt. Keep it to yourself." }),
+    method: AttemptMethod,
+    payer: Address,
+    since: Timestamp,
+    nonce: Schema.optionalKey(
+      Schema.Int.annotate({
+        description:
+          "The account nonce to send with. An earlier attempt of the wallet may fix it, so that the chain takes one of the two."
+      })
+    )
+  }),
+  ...AttemptsAnswer.fields
+})
+
+/** 409: nothing may be sent, and why. */
+export const AttemptRefused = Schema.Struct({
+  error: ErrorBody(["PAYMENT_ATTEMPT_OPEN", "PAYMENT_SETTLED", "PAYMENT_FAILED"]),
+  ...AttemptsAnswer.fields
 })
 
 /** A UUID in any letter case. */
@@ -168,6 +212,67 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         summary: "Report a settlement",
         description:
           "Testnet: the transfer is verified on the chain; 200 settled, 202 while it is not indexed or confirmed, 422 where it does not match. Mainnet: recorded, 202, stays pending. The first verified report stands."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("announceAttempt", "/payments/:id/attempts", {
+      params: { id: PaymentIdParam },
+      payload: Schema.Struct({
+        buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
+          description: "The buyer's own identity token. Its `tid` must be the payment's id."
+        }),
+        method: AttemptMethod,
+        attemptId: Schema.optionalKey(
+          Uuid.annotate({
+            description: "Your id of the attempt; announced again, it is the same attempt. Drawn when absent."
+          })
+        ),
+        nonce: Schema.optionalKey(
+          Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+            description: "The account nonce that the wallet is going to use."
+          })
+        )
+      }),
+      success: [
+        AnnouncedAttempt.pipe(HttpApiSchema.status(201)),
+        AnnouncedAttempt,
+        AttemptRefused.pipe(HttpApiSchema.status(409))
+      ],
+      error: [
+        errorResponse(PaymentNotFound),
+        errorResponse(InvalidBuyerTokenError),
+        errorResponse(LiveModeGated),
+        errorResponse(ChainUnavailableError)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Announce an attempt to pay",
+        description:
+          "Call it before the wallet is asked to send or to sign, and ask the wallet only after 201 or 200. A transfer of the announced wallet settles the payment without a report. 409: the same wallet is paying elsewhere, or the payment has ended."
+      })
+    ),
+    HttpApiEndpoint.get("attempts", "/payments/:id/attempts", {
+      params: { id: PaymentIdParam },
+      query: {
+        payer: Schema.optionalKey(Address.annotate({ description: "Only attempts of this wallet." }))
+      },
+      success: AttemptsAnswer,
+      error: [errorResponse(PaymentNotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List open attempts",
+        description: "The payment as it stands, and who is paying it since when."
+      })
+    ),
+    HttpApiEndpoint.delete("declineAttempt", "/payments/:id/attempts/:attemptId", {
+      params: { id: PaymentIdParam, attemptId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PaymentNotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Decline an attempt",
+        description: "Only where the wallet has said clearly that nothing was sent."
       })
     )
   )

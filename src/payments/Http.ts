@@ -1,19 +1,51 @@
 // Payments over HTTP.
 import { Effect, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
+import { parseAddress } from "../chain/Address.ts"
 import { networks } from "../domain/Chain.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
 import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
-import { RequestId } from "../http/RequestContext.ts"
-import type { PaymentAnswer, PaymentList, PaymentView, PendingAnswer } from "./Api.ts"
+import { errorBody } from "../http/ErrorResponse.ts"
+import { clientAddressOf, RequestId } from "../http/RequestContext.ts"
+import type {
+  AnnouncedAttempt,
+  AttemptRefused,
+  AttemptsAnswer,
+  PaymentAnswer,
+  PaymentList,
+  PaymentView,
+  PendingAnswer
+} from "./Api.ts"
+import { PaymentAttempts } from "./PaymentAttempts.ts"
+import type { Attempt, PaymentAttempts as Known } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
+
+const shortened = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
+
+const attemptsView = ({ attempts, payment }: Known): typeof AttemptsAnswer.Encoded => ({
+  payment: viewOf(payment),
+  attempts: attempts.map(({ method, payer, since, transactionId }) => ({
+    payer: shortened(payer),
+    method,
+    since: since.toISOString(),
+    ...(transactionId === null ? {} : { transactionId })
+  }))
+})
+
+const attemptView = (attempt: Attempt): (typeof AnnouncedAttempt.Encoded)["attempt"] => ({
+  id: attempt.id,
+  method: attempt.method,
+  payer: attempt.payer,
+  since: attempt.announcedAt.toISOString(),
+  ...(attempt.nonce === null ? {} : { nonce: Number(attempt.nonce) })
+})
 
 /** The payment object of specification 2.1. */
 export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
@@ -30,7 +62,7 @@ export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
     intentUrl: payment.intentUrl,
     createdAt: payment.createdAt.toISOString(),
     payerType: payment.payerType,
-    ...(reported === null
+    ...(reported === null || payment.status !== "settled"
       ? {}
       : {
           payerAddress: reported.evidence.payer,
@@ -62,7 +94,11 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const payments = yield* Payments
     const repo = yield* PaymentRepo
-    const { baseUrl } = yield* AppConfig
+    const attempts = yield* PaymentAttempts
+    const { baseUrl, trustedProxyHops } = yield* AppConfig
+    const client = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+      clientAddressOf(request, trustedProxyHops)
+    )
 
     const pending = (code: "TEST_SETTLEMENT_PENDING" | "LIVE_SETTLEMENT_GATED", payment: Payment) =>
       Effect.map(RequestId, (requestId) =>
@@ -109,7 +145,10 @@ export const layer = HttpApiBuilder.group(
         return answer({ payment: viewOf(payment.value) })
       }),
       report: Effect.fnUntraced(function* ({ params, payload }) {
-        const outcome = yield* payments.report(yield* CurrentPrincipal, params.id, payload)
+        const outcome = yield* payments.report(yield* CurrentPrincipal, params.id, {
+          ...payload,
+          client: yield* client
+        })
         switch (outcome._tag) {
           case "Settled":
             return answer({ payment: viewOf(outcome.payment) })
@@ -118,6 +157,35 @@ export const layer = HttpApiBuilder.group(
           case "Gated":
             return yield* pending("LIVE_SETTLEMENT_GATED", outcome.payment)
         }
+      }),
+      announceAttempt: Effect.fnUntraced(function* ({ params, payload: { nonce, ...payload } }) {
+        const outcome = yield* attempts.announce(yield* CurrentPrincipal, params.id, {
+          ...payload,
+          ...(nonce === undefined ? {} : { nonce: BigInt(nonce) }),
+          client: yield* client
+        })
+        if (outcome._tag === "AttemptAnnounced") {
+          const body: typeof AnnouncedAttempt.Encoded = {
+            attempt: attemptView(outcome.attempt),
+            ...attemptsView(outcome.known)
+          }
+          return HttpServerResponse.jsonUnsafe(body, { status: outcome.created ? 201 : 200 })
+        }
+        const refused: typeof AttemptRefused.Encoded = {
+          error: errorBody(outcome.error, yield* RequestId, baseUrl),
+          ...attemptsView(outcome.known)
+        }
+        return HttpServerResponse.jsonUnsafe(refused, { status: 409 })
+      }),
+      attempts: Effect.fnUntraced(function* ({ params, query }) {
+        const known = yield* attempts.read(yield* CurrentPrincipal, params.id, {
+          payer: query.payer === undefined ? undefined : parseAddress(query.payer),
+          client: yield* client
+        })
+        return HttpServerResponse.jsonUnsafe(attemptsView(known))
+      }),
+      declineAttempt: Effect.fnUntraced(function* ({ params }) {
+        yield* attempts.decline(yield* CurrentPrincipal, params.id, params.attemptId)
       })
     })
   })

@@ -23,6 +23,7 @@ const newPayment = ({ at, ...input }: OpenPayment, refCode: string): Payment => 
   status: "pending",
   refCode,
   createdAt: at,
+  openedBlock: input.openedBlock ?? null,
   reported: null,
   settledAt: null,
   failureReason: null
@@ -44,12 +45,14 @@ export const makeOpenPayment = Effect.gen(function* () {
         ${payments.map((one) => one.env)}::text[], ${payments.map((one) => one.amount.toString())}::numeric[],
         ${payments.map((one) => one.refCode)}::text[], ${payments.map((one) => one.intentUrl)}::text[],
         ${payments.map((one) => toBytes(one.receiver))}::bytea[],
-        ${payments.map((one) => one.payerType)}::text[], ${payments.map((one) => one.createdAt)}::timestamptz[]
-      ) AS asked (id, merchant_id, env, amount, ref_code, intent_url, receiver, payer_type, created_at)
+        ${payments.map((one) => one.payerType)}::text[], ${payments.map((one) => one.createdAt)}::timestamptz[],
+        ${payments.map((one) => one.openedBlock?.toString() ?? "")}::text[]
+      ) AS asked (id, merchant_id, env, amount, ref_code, intent_url, receiver, payer_type, created_at, opened_block)
     ), inserted AS (
       INSERT INTO payments
-        (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
-      SELECT id, merchant_id, env, 'pending', amount, ref_code, intent_url, receiver, payer_type, created_at
+        (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at, opened_block)
+      SELECT id, merchant_id, env, 'pending', amount, ref_code, intent_url, receiver, payer_type, created_at,
+        nullif(opened_block, '')::bigint
       FROM asked ORDER BY id
       ON CONFLICT (id) DO NOTHING
       RETURNING id

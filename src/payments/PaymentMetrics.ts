@@ -11,6 +11,7 @@ export const countSettlement = counterBy("quittance_settlements_total", "Payment
 
 const pendingReasons: { readonly [R in PendingReason]: null } = {
   not_found: null,
+  spreading: null,
   confirmations: null,
   reorganised: null,
   disagreement: null,

@@ -13,6 +13,8 @@ import type {
   PaymentId,
   PaymentSummary
 } from "../domain/Payment.ts"
+import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
+import type { TransferStore } from "./PaymentRepo/TransferStore.ts"
 import { layerMemory } from "./PaymentRepoMemory.ts"
 import { layerSql } from "./PaymentRepoSql.ts"
 
@@ -30,6 +32,8 @@ export interface OpenPayment extends Tenant {
   readonly intentUrl: string
   readonly receiver: Address
   readonly payerType: PayerType
+  /** Height of the chain, where the process knows one. */
+  readonly openedBlock?: bigint
   readonly at: Date
 }
 
@@ -55,6 +59,8 @@ export interface ClaimedTransfer {
   readonly transactionId: TransactionHash
   /** Position of the log among its transaction's logs. */
   readonly logPosition: number
+  /** Place among the transfers of its transaction with the same payer, receiver and amount. */
+  readonly ordinal: number
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
 }
@@ -85,9 +91,14 @@ export interface Verdict {
   readonly actual?: string | undefined
 }
 
-/** A kept report that is due for another look at the chain. */
-export interface DueReport {
+/** A payment, and the height at which a payer first announced to pay it. */
+export interface Announced {
   readonly payment: Payment
+  readonly attemptBlock: bigint | null
+}
+
+/** A kept report that is due for another look at the chain. */
+export interface DueReport extends Announced {
   readonly evidence: Evidence
   readonly reportedAt: Date
   /** How often it has been looked at. */
@@ -98,7 +109,12 @@ export interface DueReport {
 export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   readonly paymentId: PaymentId
   /** What the transaction must still carry. */
-  readonly transfer: { readonly payer: Address; readonly receiver: Address; readonly amount: AtomicUsdc }
+  readonly transfer: {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+    readonly ordinal: number
+  }
   /** Since when the chain no longer shows it. */
   readonly droppedAt: Date | null
 }
@@ -107,7 +123,6 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
 export interface WatchNote {
   /** Where a reorganisation has put the transaction; absent where it stays. */
   readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
-    /** Where its log now is; taken unless another payment's claim holds that position. */
     readonly logPosition?: number
   }
   /** Since when the chain no longer shows the transfer. */
@@ -126,6 +141,8 @@ export class PaymentRepo extends Context.Service<
     /** The payment that a token opened, for replays after its expiry. */
     readonly openExpired: (tenant: Tenant, id: PaymentId) => Effect.Effect<Payment, IntentTokenExpired>
     readonly find: (tenant: Tenant, id: PaymentId) => Effect.Effect<Option.Option<Payment>>
+    /** Whether any merchant has a payment of this id. */
+    readonly exists: (id: PaymentId) => Effect.Effect<boolean>
     /** Newest first. None where `startingAfter` is not a payment of the tenant. */
     readonly list: (
       tenant: Tenant,
@@ -134,18 +151,22 @@ export class PaymentRepo extends Context.Service<
       Option.Option<{ readonly payments: ReadonlyArray<PaymentSummary>; readonly hasMore: boolean }>
     >
     /**
-     * The payment as it stands, in one round trip: a pending test payment also keeps the
-     * report for the reconciler, a live one without evidence freezes it.
+     * The payment as it stands, in one round trip. One that is not settled keeps the report:
+     * on Testnet for the reconciler, on Mainnet as a record.
      */
-    readonly report: (report: Report) => Effect.Effect<Option.Option<Payment>>
-    /** Positions of the transaction's logs that other payments have claimed. */
-    readonly claimedLogs: (
-      chainId: number,
-      transactionId: TransactionHash
+    readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
+    /** Ordinals of the equal transfers of a transaction that payments have claimed. */
+    readonly claimedOrdinals: (
+      transfer: Pick<Settlement, "evidence"> & {
+        readonly chainId: number
+        readonly receiver: Address
+        readonly amount: AtomicUsdc
+      }
     ) => Effect.Effect<ReadonlyArray<number>>
     /**
-     * Settles a pending payment, claims its transfer, queues its webhook and drops its kept
-     * reports: all or nothing. None where the payment is no longer pending.
+     * Settles a payment that is pending, or failed and paid late: claims its transfer, queues its
+     * webhook and drops its kept reports, all or nothing. None where the payment is settled, or
+     * while a claim on the same transaction names another block.
      */
     readonly settle: (settlement: Settlement) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
     /** Notes what a look at the chain gave; `nextCheckAt` null ends the looking. */
@@ -163,9 +184,13 @@ export class PaymentRepo extends Context.Service<
       leaseUntil: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<DueReport>>
-    /** Fails pending payments, oldest first: never reported since `openedBefore`, or last reported before `reportedBefore`. */
+    /**
+     * Fails pending payments, oldest first: opened before `openedBefore`, and with no report, or with
+     * reports before `reportedBefore` of which none is still to be checked. What an x402 settlement
+     * reserves stays, and so does a live payment with a report.
+     */
     readonly expire: (cutoff: {
-      readonly openedBefore: Date
+      readonly openedBefore: { readonly [E in Env]: Date }
       readonly reportedBefore: Date
       readonly at: Date
       /** Default 500. */
@@ -179,7 +204,8 @@ export class PaymentRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
     /** Notes what became of a settled transfer's block. The payment itself stays as it is. */
     readonly noteWatched: (paymentId: PaymentId, note: WatchNote) => Effect.Effect<void>
-  }
+  } & AttemptStore &
+    TransferStore
 >()("quittance/payments/PaymentRepo") {
   static readonly layer = Layer.suspend(() => layerSql)
   static readonly layerMemory = Layer.suspend(() => layerMemory)

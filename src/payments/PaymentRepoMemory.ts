@@ -1,10 +1,14 @@
 // PaymentRepo in this process: the same rules over maps, for tests and trials.
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { type Address, networks } from "../domain/Chain.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
+import { AtomicUsdc } from "../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../domain/Payment.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
+import { makeMemoryAttempts } from "./PaymentRepo/attemptsMemory.ts"
+import { type MemoryTransfers, makeMemoryTransfers } from "./PaymentRepo/transfersMemory.ts"
 import type { DueReport, Settlement, Tenant, WatchedTransfer } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import { generateRefCode } from "./refCode.ts"
@@ -19,7 +23,11 @@ interface KeptReport {
 }
 
 interface Claimed {
-  readonly transfer: Settlement["transfer"]
+  readonly transfer: Settlement["transfer"] & {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+  }
   readonly paymentId: PaymentId
   readonly watchAt: Date | null
   readonly droppedAt: Date | null
@@ -55,9 +63,46 @@ const make = Effect.gen(function* () {
       )
     for (const [key] of others.slice(keptReports - 1)) reports.delete(key)
   }
-  const claimKey = (transfer: Settlement["transfer"]) =>
-    `${transfer.chainId} ${transfer.transactionId} ${transfer.logPosition}`
+  const claimKey = (transfer: Claimed["transfer"]) =>
+    [
+      transfer.chainId,
+      transfer.transactionId,
+      transfer.payer,
+      transfer.receiver,
+      transfer.amount,
+      transfer.ordinal
+    ].join(" ")
   const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
+
+  const attempts = makeMemoryAttempts({
+    payment: of,
+    reported: (id, payer) =>
+      reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
+    hasUnclaimed: (payment, attempt) => transfers.hasUnclaimed(payment, attempt)
+  })
+  const transfers: MemoryTransfers = makeMemoryTransfers({
+    payments: () => payments.values(),
+    payment: (id) => payments.get(id),
+    claimOf: (env, one) =>
+      claims.get(
+        claimKey({
+          ...one,
+          chainId: networks[env].chainId,
+          logPosition: 0,
+          amount: AtomicUsdc.make(one.amount, { disableChecks: true })
+        })
+      )?.paymentId,
+    reportsOf: ({ transactionId }) =>
+      [...reports.values()]
+        .filter(({ evidence }) => evidence.transactionId === transactionId)
+        .map(({ paymentId, evidence, reportedAt }) => ({
+          paymentId,
+          payer: evidence.payer,
+          at: reportedAt
+        })),
+    announcedBelow: attempts.announcedBelow,
+    firstBlock: attempts.firstBlock
+  })
 
   return PaymentRepo.of({
     open: Effect.fnUntraced(function* (input) {
@@ -75,6 +120,7 @@ const make = Effect.gen(function* () {
         receiver: input.receiver,
         payerType: input.payerType,
         createdAt: input.at,
+        openedBlock: input.openedBlock ?? null,
         reported: null,
         settledAt: null,
         failureReason: null
@@ -86,6 +132,7 @@ const make = Effect.gen(function* () {
       return of(tenant, id) ?? (yield* new IntentTokenExpired())
     }),
     find: (tenant, id) => Effect.sync(() => Option.fromNullishOr(of(tenant, id))),
+    exists: (id) => Effect.sync(() => payments.has(id)),
     list: (tenant, { limit, startingAfter }) =>
       Effect.sync(() => {
         const all = [...payments.values()]
@@ -99,8 +146,8 @@ const make = Effect.gen(function* () {
     report: (report) =>
       Effect.sync(() => {
         const payment = of(report, report.paymentId)
-        if (payment?.status !== "pending") return Option.fromNullishOr(payment)
-        if (payment.env === "test") {
+        if (payment === undefined) return Option.none()
+        if (payment.status !== "settled") {
           const key = reportKey(payment.id, report.evidence)
           evictSurplus(payment.id, report.evidence.payer, key)
           reports.set(key, {
@@ -109,25 +156,39 @@ const make = Effect.gen(function* () {
             payerType: report.payerType,
             reportedAt: report.at,
             checks: 0,
-            nextCheckAt: report.nextCheckAt
+            nextCheckAt: payment.env === "test" ? report.nextCheckAt : null
           })
-          return Option.some(payment)
         }
-        if (payment.reported !== null) return Option.some(payment)
-        const recorded = { ...payment, reported: { at: report.at, evidence: report.evidence } }
-        payments.set(payment.id, recorded)
-        return Option.some(recorded)
+        return Option.some({
+          payment,
+          attemptBlock: attempts.firstBlock(payment.id, report.evidence.payer)
+        })
       }),
-    claimedLogs: (chainId, transactionId) =>
+    claimedOrdinals: ({ amount, chainId, evidence, receiver }) =>
       Effect.sync(() =>
-        [...claims.values()]
-          .filter((one) => one.transfer.chainId === chainId && one.transfer.transactionId === transactionId)
-          .map((one) => one.transfer.logPosition)
+        [...claims.values()].flatMap(({ transfer }) =>
+          transfer.chainId === chainId &&
+          transfer.transactionId === evidence.transactionId &&
+          transfer.payer === evidence.payer &&
+          transfer.receiver === receiver &&
+          transfer.amount === amount
+            ? [transfer.ordinal]
+            : []
+        )
       ),
     settle: Effect.fnUntraced(function* (settlement) {
       const payment = payments.get(settlement.paymentId)
-      if (payment?.status !== "pending") return Option.none()
-      const key = claimKey(settlement.transfer)
+      if (payment === undefined || payment.status === "settled") return Option.none()
+      const { amount, receiver } = payment
+      const transfer = { ...settlement.transfer, payer: settlement.evidence.payer, receiver, amount }
+      const moved = [...claims.values()].some(
+        (one) =>
+          one.transfer.chainId === transfer.chainId &&
+          one.transfer.transactionId === transfer.transactionId &&
+          one.transfer.blockHash !== transfer.blockHash
+      )
+      if (moved) return Option.none()
+      const key = claimKey(transfer)
       if (claims.has(key)) return yield* new TransferAlreadyUsed()
       const agentReported = reportsOf(payment.id).some(
         ([, one]) =>
@@ -140,11 +201,13 @@ const make = Effect.gen(function* () {
         status: "settled",
         payerType: agentReported ? "agent" : payment.payerType,
         reported: { at: settlement.reportedAt, evidence: settlement.evidence },
-        settledAt: settlement.at
+        settledAt: settlement.at,
+        failureReason: null
       }
       payments.set(payment.id, settled)
+      transfers.explain(payment.env, transfer, payment.id)
       claims.set(key, {
-        transfer: settlement.transfer,
+        transfer,
         paymentId: payment.id,
         watchAt: settlement.watchAt,
         droppedAt: null
@@ -168,7 +231,9 @@ const make = Effect.gen(function* () {
         return due.flatMap(([key, kept]): ReadonlyArray<DueReport> => {
           reports.set(key, { ...kept, nextCheckAt: leaseUntil })
           const payment = payments.get(kept.paymentId)
-          return payment?.status === "pending" ? [{ ...kept, payment }] : []
+          return payment === undefined || payment.status === "settled"
+            ? []
+            : [{ ...kept, payment, attemptBlock: attempts.firstBlock(payment.id, kept.evidence.payer) }]
         })
       }),
     expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
@@ -176,13 +241,12 @@ const make = Effect.gen(function* () {
         const failed: Array<{ id: PaymentId; reason: FailureReason }> = []
         for (const payment of payments.values()) {
           if (failed.length === limit) break
-          if (payment.status !== "pending" || payment.reported !== null || payment.createdAt >= openedBefore)
-            continue
-          const kept = reportsOf(payment.id)
-          if (kept.some(([, one]) => one.reportedAt >= reportedBefore)) continue
+          if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
+          const kept = reportsOf(payment.id).map(([, one]) => one)
+          if (kept.length > 0 && payment.env === "live") continue
+          if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
           const reason = kept.length === 0 ? "expired" : "unverified"
           payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })
-          for (const [key, one] of kept) reports.set(key, { ...one, nextCheckAt: null })
           failed.push({ id: payment.id, reason })
         }
         return failed
@@ -194,24 +258,28 @@ const make = Effect.gen(function* () {
           claims.set(key, { ...one, watchAt: leaseUntil })
           const payment = payments.get(one.paymentId)
           if (payment === undefined) return []
-          const { merchantId, env, id, receiver, amount, reported } = payment
-          if (reported === null) return []
-          const transfer = { payer: reported.evidence.payer, receiver, amount }
-          return [{ ...one.transfer, merchantId, env, paymentId: id, transfer, droppedAt: one.droppedAt }]
+          const { merchantId, env, id } = payment
+          return [
+            {
+              ...one.transfer,
+              merchantId,
+              env,
+              paymentId: id,
+              transfer: one.transfer,
+              droppedAt: one.droppedAt
+            }
+          ]
         })
       }),
     noteWatched: (paymentId, { moved, droppedAt, watchAt }) =>
       Effect.sync(() => {
         for (const [key, one] of [...claims]) {
           if (one.paymentId !== paymentId) continue
-          const wanted = { ...one.transfer, ...moved }
-          const other = claims.get(claimKey(wanted))
-          const taken = other !== undefined && other.paymentId !== paymentId
-          const transfer = taken ? { ...wanted, logPosition: one.transfer.logPosition } : wanted
-          claims.delete(key)
-          claims.set(claimKey(transfer), { ...one, transfer, droppedAt, watchAt })
+          claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
         }
-      })
+      }),
+    ...attempts.store,
+    ...transfers.store
   })
 })
 

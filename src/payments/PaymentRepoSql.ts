@@ -8,6 +8,8 @@ import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { isUniqueViolation, makeOpenPayment } from "./OpeningRepoSql.ts"
+import { makeAttemptStatements } from "./PaymentRepo/attemptsSql.ts"
+import { makeTransferStatements } from "./PaymentRepo/transfersSql.ts"
 import type { Page, Report, Settlement, Tenant } from "./PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "./PaymentRepo.ts"
 import {
@@ -23,7 +25,11 @@ import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
 const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
-const decodePositions = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ log_position: Schema.Int })))
+const decodeAnnounced = Schema.decodeUnknownEffect(
+  Schema.Struct({ ...PaymentRow.fields, attempt_block: Schema.NullOr(Schema.BigInt) }),
+  ownRows
+)
+const decodeOrdinals = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ ordinal: Schema.Int })))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -37,6 +43,10 @@ const make = Effect.gen(function* () {
   const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
     const [row] = yield* findRow(tenant, id)
     return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
+  }, Effect.orDie)
+
+  const exists: PaymentRepo["Service"]["exists"] = Effect.fnUntraced(function* (id) {
+    return (yield* sql`SELECT 1 FROM payments WHERE id = ${id}`).length > 0
   }, Effect.orDie)
 
   const openExpired = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
@@ -63,6 +73,7 @@ const make = Effect.gen(function* () {
     return Option.some({ payments, hasMore: rows.length > limit })
   }, Effect.orDie)
 
+  /** Live reports are kept as a record: nothing looks at Mainnet while it is gated. */
   const keepReport = (report: Report) => sql`
     WITH found AS (
       SELECT ${columns} FROM payments
@@ -73,8 +84,8 @@ const make = Effect.gen(function* () {
       SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea, ${report.payerType}::text,
         ${toBytes(report.evidence.transactionId)}::bytea,
         ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
-        ${report.nextCheckAt}::timestamptz
-      FROM found WHERE status = 'pending'
+        CASE WHEN env = 'test' THEN ${report.nextCheckAt}::timestamptz END
+      FROM found WHERE status <> 'settled'
       ON CONFLICT (payment_id, evidence) DO UPDATE SET
         reported_at = excluded.reported_at, checks = 0, next_check_at = excluded.next_check_at
     ), evicted AS (
@@ -86,60 +97,60 @@ const make = Effect.gen(function* () {
       ) surplus
       WHERE r.payment_id = surplus.payment_id AND r.evidence = surplus.evidence
     )
-    SELECT ${columns} FROM found`
-
-  const recordLiveReport = (report: Report) => sql`
-    WITH recorded AS (
-      UPDATE payments SET reported_at = ${report.at}, transaction_id = ${toBytes(report.evidence.transactionId)},
-        payer_address = ${toBytes(report.evidence.payer)},
-        token_changes = ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb
-      WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
-        AND status = 'pending' AND reported_at IS NULL
-      RETURNING ${columns}
-    )
-    SELECT ${columns} FROM recorded
-    UNION ALL
-    SELECT ${columns} FROM payments
-    WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
-      AND NOT EXISTS (SELECT 1 FROM recorded)`
+    SELECT ${columns}, (
+      SELECT min(a.block_number) FROM payment_attempts a
+      WHERE a.payment_id = found.id AND a.payer_address = ${toBytes(report.evidence.payer)}
+    ) AS attempt_block FROM found`
 
   const report = Effect.fnUntraced(function* (input: Report) {
-    const [row] = yield* input.env === "test" ? keepReport(input) : recordLiveReport(input)
-    if (row === undefined) return Option.none<Payment>()
-    const payment = toPayment(yield* decodePayment(row))
-    // The live statement lost a race and read the row as it was before the winner's report.
-    return input.env === "live" && payment.status === "pending" && payment.reported === null
-      ? yield* find(input, input.paymentId)
-      : Option.some(payment)
+    const [row] = yield* keepReport(input)
+    if (row === undefined) return Option.none()
+    const found = yield* decodeAnnounced(row)
+    return Option.some({ payment: toPayment(found), attemptBlock: found.attempt_block })
   }, Effect.orDie)
 
-  const claimedLogs = Effect.fnUntraced(function* (
-    chainId: number,
-    transactionId: Settlement["transfer"]["transactionId"]
-  ) {
+  const claimedOrdinals: PaymentRepo["Service"]["claimedOrdinals"] = Effect.fnUntraced(function* ({
+    amount,
+    chainId,
+    evidence,
+    receiver
+  }) {
     const rows = yield* sql`
-      SELECT log_position FROM claimed_transfers
-      WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(transactionId)}`
-    return (yield* decodePositions(rows)).map((row) => row.log_position)
+      SELECT ordinal FROM claimed_transfers
+      WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
+        AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
+        AND amount = ${amount.toString()}::numeric`
+    return (yield* decodeOrdinals(rows)).map((row) => row.ordinal)
   }, Effect.orDie)
 
   const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: Settlement) => sql`
     WITH settled AS (
       UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
+        failed_earlier_at = failed_at, failed_at = NULL, failure_reason = NULL,
         transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
         token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb,
         payer_type = coalesce((
           SELECT min(r.payer_type) FROM payment_reports r
           WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
             AND r.transaction_id = ${toBytes(evidence.transactionId)}), payments.payer_type)
-      WHERE id = ${paymentId} AND status = 'pending'
+      WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND NOT EXISTS (
+        SELECT 1 FROM claimed_transfers c
+        WHERE c.chain_id = ${transfer.chainId} AND c.transaction_id = ${toBytes(transfer.transactionId)}
+          AND c.block_hash <> ${toBytes(transfer.blockHash)})
       RETURNING ${columns}
     ), claimed AS (
       INSERT INTO claimed_transfers
-        (chain_id, transaction_id, log_position, payment_id, block_number, block_hash, watch_at)
+        (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number,
+         block_hash, watch_at)
       SELECT ${transfer.chainId}::integer, ${toBytes(transfer.transactionId)}::bytea, ${transfer.logPosition}::integer,
-        id, ${transfer.blockNumber}::bigint, ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
+        payer_address, receiver, amount, ${transfer.ordinal}::integer, id, ${transfer.blockNumber}::bigint,
+        ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
       FROM settled
+      RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
+    ), explained AS (
+      UPDATE incoming_transfers t SET payment_id = c.payment_id, match_at = NULL FROM claimed c
+      WHERE t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
+        AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
     ), queued AS (
       INSERT INTO webhook_deliveries
         (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
@@ -171,11 +182,14 @@ const make = Effect.gen(function* () {
     open: yield* makeOpenPayment,
     openExpired,
     find,
+    exists,
     list,
     report,
-    claimedLogs,
+    claimedOrdinals,
     settle,
-    ...makeReconcilerStatements(sql)
+    ...makeReconcilerStatements(sql),
+    ...makeAttemptStatements(sql),
+    ...makeTransferStatements(sql)
   })
 })
 

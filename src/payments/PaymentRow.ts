@@ -43,6 +43,7 @@ export const PaymentRow = Schema.Struct({
   merchant_id: MerchantId,
   env: Env,
   receiver: Schema.Uint8Array,
+  opened_block: Schema.NullOr(Schema.BigInt),
   token_changes: Schema.NullOr(Schema.Array(TokenChange))
 })
 
@@ -91,6 +92,7 @@ export const toPayment = (row: typeof PaymentRow.Type): Payment => {
     ...summary,
     merchantId: row.merchant_id,
     receiver: addressOf(row.receiver),
+    openedBlock: row.opened_block,
     reported:
       reported === null || row.token_changes === null
         ? null

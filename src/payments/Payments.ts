@@ -1,10 +1,9 @@
 // Opening and settling payments: the rules between the contract, the buyer's
 // identity, the chain and the database.
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
-import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
+import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
 import type { PendingReason, Verification } from "../chain/Verification.ts"
@@ -28,16 +27,20 @@ import { settledEvent } from "../domain/Webhook.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
 import { IntentTokens } from "../intents/IntentTokens.ts"
 import { DeliveryWake } from "../webhooks/DeliveryWake.ts"
+import { deliveryIdOf } from "./deliveryId.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 import { mismatchError } from "./mismatchError.ts"
 import { countSettlement, countVerification } from "./PaymentMetrics.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
+import { makeProvenPayer } from "./provenPayer.ts"
 import { verdictOf } from "./verdictOf.ts"
 
 export interface SettlementReport {
   readonly buyerDidToken: string
   readonly transactionId: TransactionHash
   readonly tokenChanges: ReadonlyArray<TokenChange>
+  /** The address that the request came from, for the limit. */
+  readonly client?: string
 }
 
 /** What became of a report that was not refused. */
@@ -65,8 +68,10 @@ const firstCheckMillis = 5_000
 const firstWatchMillis = 60_000
 /** How many evidences the process remembers the verdict of. */
 const notedVerdicts = 10_000
+/** Blocks by which the height that a process knows may be ahead of a payment's own: a minute of them. */
+const blockTolerance = 30n
 /**
- * Reports of one payment by one key, so that hammering it costs the chain's nodes a bounded
+ * Reports of one payment from one address, so that hammering it costs the chain's nodes a bounded
  * number of calls. A checkout that polls every second stays below it, and fifty reports at
  * once pass.
  */
@@ -87,8 +92,16 @@ export class Payments extends Context.Service<
       paymentId: PaymentId,
       report: SettlementReport
     ) => Effect.Effect<ReportOutcome, ReportError>
-    /** Looks at the chain for a kept report and settles what it proves. Also the reconciler's way. */
-    readonly look: (payment: Payment, evidence: Evidence, reportedAt: Date) => Effect.Effect<Look>
+    /**
+     * Looks at the chain for evidence and settles what it proves. `sinceBlock` is a height below which
+     * the transfer cannot lie; without it the payment's own opening decides.
+     */
+    readonly look: (
+      payment: Payment,
+      evidence: Evidence,
+      reportedAt: Date,
+      known?: { readonly sinceBlock?: bigint }
+    ) => Effect.Effect<Look>
   }
 >()("quittance/payments/Payments") {
   static readonly layer: Layer.Layer<
@@ -101,7 +114,7 @@ export class Payments extends Context.Service<
     | ChainVerifier
     | DeliveryWake
     | RateLimiter
-    | SecureRandom.SecureRandom
+    | ChainReach
   > = Layer.effect(
     Payments,
     Effect.gen(function* () {
@@ -112,7 +125,8 @@ export class Payments extends Context.Service<
       const chain = yield* ChainVerifier
       const wake = yield* DeliveryWake
       const limiter = yield* RateLimiter
-      const random = yield* SecureRandom.SecureRandom
+      const reach = yield* ChainReach
+      const provenPayer = makeProvenPayer(buyers, repo, baseUrl)
 
       const open = Effect.fnUntraced(function* (principal: Principal, intentToken: string) {
         const { claims, expired } = yield* tokens.verify(intentToken)
@@ -128,6 +142,7 @@ export class Payments extends Context.Service<
           intentUrl: claims.intentUrl,
           receiver: claims.receiver,
           payerType: "human",
+          ...reach.openedBlock(principal.env),
           at: yield* DateTime.nowAsDate
         })
       })
@@ -148,7 +163,7 @@ export class Payments extends Context.Service<
             tokenAddress: proof.token
           }
         ]
-        const id = yield* random.uuidV7()
+        const id = deliveryIdOf(proof)
         const settled = yield* repo.settle({
           paymentId: payment.id,
           evidence: { ...evidence, tokenChanges },
@@ -178,14 +193,12 @@ export class Payments extends Context.Service<
         switch (judgeReport(payment, evidence)) {
           case "verify":
             return undefined
-          case "failed":
-            return { _tag: "Refused", error: new PaymentFailed(), final: true }
           case "conflict":
             return { _tag: "Refused", error: new PaymentReportConflict(), final: true }
           case "record":
             return { _tag: "Gated", payment }
           case "replay":
-            return { _tag: payment.status === "settled" ? "Settled" : "Gated", payment }
+            return { _tag: "Settled", payment }
         }
       }
 
@@ -202,9 +215,13 @@ export class Payments extends Context.Service<
       const look = Effect.fn("Payments.look")(function* (
         payment: Payment,
         evidence: Evidence,
-        reportedAt: Date
+        reportedAt: Date,
+        known: { readonly sinceBlock?: bigint } = {}
       ): Effect.fn.Return<Look> {
-        let excludeLogs: ReadonlyArray<number> = []
+        const opened =
+          payment.openedBlock === null ? {} : { sinceBlock: payment.openedBlock - blockTolerance }
+        const since = known.sinceBlock === undefined ? opened : known
+        let excludeOrdinals: ReadonlyArray<number> = []
         while (true) {
           const verification = yield* chain.verify({
             env: payment.env,
@@ -213,8 +230,9 @@ export class Payments extends Context.Service<
             receiver: payment.receiver,
             amount: payment.amount,
             notBefore: payment.createdAt,
+            ...since,
             tokenChanges: evidence.tokenChanges,
-            excludeLogs
+            excludeOrdinals
           })
           yield* countVerification(verification)
           switch (verification._tag) {
@@ -225,28 +243,31 @@ export class Payments extends Context.Service<
               const known =
                 verification.reason === "already_used" ? yield* decidedNow(payment, evidence) : undefined
               if (known !== undefined) return known
-              return { _tag: "Refused", error: mismatchError(verification), final: verification.confirmed }
+              // By time alone, a clock of ours that was ahead makes an honest transfer look old.
+              const byClock = verification.reason === "too_old" && since.sinceBlock === undefined
+              return {
+                _tag: "Refused",
+                error: mismatchError(verification),
+                final: verification.confirmed && !byClock
+              }
             }
           }
           const settled = yield* Effect.result(verified(payment, evidence, reportedAt, verification))
           if (Result.isSuccess(settled)) {
             if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
             const known = yield* decidedNow(payment, evidence)
-            return known ?? { _tag: "Pending", payment, reason: "confirmations" }
+            // A claim on the same transaction still names a block that the chain has replaced.
+            return known ?? { _tag: "Pending", payment, reason: "reorganised" }
           }
-          // The log pays another payment: look whether the transaction holds a further one.
-          excludeLogs = yield* repo.claimedLogs(verification.chainId, verification.transactionId)
+          // The transfer pays another payment: look whether the transaction holds an equal one.
+          excludeOrdinals = yield* repo.claimedOrdinals({
+            chainId: verification.chainId,
+            evidence,
+            receiver: payment.receiver,
+            amount: payment.amount
+          })
         }
       })
-
-      const buyerOf = ({ merchant, env }: Principal, token: string, mayAskChain: Effect.Effect<boolean>) =>
-        buyers
-          .verify(token, {
-            audiences: merchant.identityAudience === null ? [baseUrl] : [baseUrl, merchant.identityAudience],
-            env,
-            mayAskChain
-          })
-          .pipe(Effect.mapError(refusalOf))
 
       /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
       const noted = new Map<string, string>()
@@ -263,16 +284,14 @@ export class Payments extends Context.Service<
       const report = Effect.fnUntraced(function* (
         principal: Principal,
         paymentId: PaymentId,
-        { buyerDidToken, transactionId, tokenChanges }: SettlementReport
+        { buyerDidToken, client = "", transactionId, tokenChanges }: SettlementReport
       ): Effect.fn.Return<ReportOutcome, ReportError> {
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
-        const wait = yield* limiter.take(`report ${principal.keyId} ${paymentId}`, reportLimit)
+        const wait = yield* limiter.take(`report ${principal.keyId} ${paymentId} ${client}`, reportLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
 
-        // Nobody makes the service ask the chain about a payment that it does not have.
-        const exists = Effect.map(repo.find(tenant, paymentId), Option.isSome)
-        const { address } = yield* buyerOf(principal, buyerDidToken, exists)
-        const evidence: Evidence = { transactionId, payer: address, tokenChanges }
+        const payer = yield* provenPayer(principal, buyerDidToken, paymentId)
+        const evidence: Evidence = { transactionId, payer, tokenChanges }
         const at = yield* DateTime.nowAsDate
         const found = yield* repo.report({
           ...tenant,
@@ -284,7 +303,10 @@ export class Payments extends Context.Service<
         })
         if (Option.isNone(found)) return yield* new PaymentNotFound()
 
-        const outcome = decided(found.value, evidence) ?? (yield* look(found.value, evidence, at))
+        const { payment, attemptBlock } = found.value
+        const outcome =
+          decided(payment, evidence) ??
+          (yield* look(payment, evidence, at, attemptBlock === null ? {} : { sinceBlock: attemptBlock + 1n }))
         switch (outcome._tag) {
           case "Refused": {
             if (outcome.error._tag === "TestSettlementMismatch") {
@@ -295,7 +317,7 @@ export class Payments extends Context.Service<
                 yield* noteChange(paymentId, evidence, outcome)
               }
             }
-            return yield* outcome.error
+            return yield* payment.status === "failed" ? new PaymentFailed() : outcome.error
           }
           case "Pending":
             yield* noteChange(paymentId, evidence, outcome)

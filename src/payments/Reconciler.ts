@@ -6,11 +6,18 @@ import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
-import { Payments } from "./Payments.ts"
+import { type Look, Payments } from "./Payments.ts"
 import { verdictOf } from "./verdictOf.ts"
 
-/** Delays between looks at one report: 5 s doubling to 5 minutes. */
+/** Delays between looks at a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const lookAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
+
+/**
+ * Seconds between looks for a transaction that no node shows: six within ten minutes. After them the
+ * chain is asked once more, past the deadline; a transfer that is mined meanwhile is found by the
+ * reader of the chain, and a new report begins anew.
+ */
+const unknownLooks = [10, 25, 60, 150, 350] as const
 
 /** Milliseconds until the next look after `checks` looks. */
 const delayOf = (checks: number) =>
@@ -24,14 +31,16 @@ const delayOf = (checks: number) =>
 
 /** Longer than a batch takes against nodes that time out. */
 const leaseMillis = 90_000
-const batch = 20
-const concurrency = 5
+const batch = 64
+const concurrency = 16
 const watchMillis = 60_000
 /** A dropped transfer that has not come back by then is left to people. */
 const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
 const sweep = 500
+/** After a start buyers get this long to report what they have paid. */
+const readyGraceMillis = 15 * 60_000
 
 /** Repeats `work`, at once while it reports that there is more. One stumble ends neither it nor its siblings. */
 const every = <E, R>(
@@ -53,6 +62,8 @@ const make = Effect.gen(function* () {
   const payments = yield* Payments
   const chain = yield* ChainVerifier
   const alerts = yield* Alerts
+  const startedAt = yield* DateTime.nowAsDate
+  const graceMillis = Math.min(readyGraceMillis, Duration.toMillis(paymentExpiry))
   const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
   /** Each of a batch by itself: what stumbles comes again when its lease ends. */
@@ -72,14 +83,36 @@ const make = Effect.gen(function* () {
       { concurrency, discard: true }
     )
 
-  const look = Effect.fn("Reconciler.look")(function* ({ payment, evidence, reportedAt, checks }: DueReport) {
+  const look = Effect.fn("Reconciler.look")(function* ({
+    attemptBlock,
+    checks,
+    evidence,
+    payment,
+    reportedAt
+  }: DueReport) {
     yield* Effect.annotateCurrentSpan("payment.id", payment.id)
-    const found = yield* payments.look(payment, evidence, reportedAt)
+    const found = yield* payments.look(
+      payment,
+      evidence,
+      reportedAt,
+      attemptBlock === null ? {} : { sinceBlock: attemptBlock + 1n }
+    )
     const verdict = verdictOf(found, yield* DateTime.nowAsDate)
     if (verdict === undefined) return
-    const final = found._tag === "Refused" && found.final
-    const nextCheckAt = final ? null : yield* later(yield* delayOf(checks))
-    yield* repo.noteCheck(payment.id, evidence, verdict, nextCheckAt)
+    const deadline = new Date(reportedAt.getTime() + unverifiedMillis)
+    const now = yield* DateTime.nowAsDate
+    yield* repo.noteCheck(payment.id, evidence, verdict, yield* nextLook(found, checks, now, deadline))
+  })
+
+  /** When a report is looked at next; null once the chain has decided for good, or conclusively past the deadline. */
+  const nextLook = Effect.fnUntraced(function* (found: Look, checks: number, now: Date, deadline: Date) {
+    const unknown = found._tag === "Pending" && found.reason === "not_found"
+    const conclusive = unknown || found._tag === "Refused"
+    if (conclusive && now >= deadline) return null
+    if (found._tag === "Refused" && found.final) return null
+    if (!unknown) return yield* later(yield* delayOf(checks))
+    const wait = unknownLooks[checks]
+    return wait === undefined ? deadline : yield* later(wait * 1_000)
   })
 
   const isDropped = Effect.fnUntraced(function* (transfer: WatchedTransfer, why: string) {
@@ -140,8 +173,13 @@ const make = Effect.gen(function* () {
     "30 seconds",
     Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
+      if (at.getTime() - startedAt.getTime() < graceMillis) return false
+      // What was paid before the deadline has been read from the chain by then.
+      const cursor = yield* repo.cursor("test")
+      const read = Option.match(cursor, { onNone: () => new Date(0), onSome: ({ blockTime }) => blockTime })
+      const before = (time: Date) => new Date(time.getTime() - Duration.toMillis(paymentExpiry))
       const failed = yield* repo.expire({
-        openedBefore: new Date(at.getTime() - Duration.toMillis(paymentExpiry)),
+        openedBefore: { test: before(new Date(Math.min(read.getTime(), at.getTime()))), live: before(at) },
         reportedBefore: new Date(at.getTime() - unverifiedMillis),
         at,
         limit: sweep

@@ -18,6 +18,7 @@ const decodeDueReports = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
       ...PaymentRow.fields,
+      attempt_block: Schema.NullOr(Schema.BigInt),
       kept_transaction_id: HashBytes,
       kept_payer_address: AddressBytes,
       kept_token_changes: Schema.Array(TokenChange),
@@ -38,6 +39,7 @@ const decodeWatched = Schema.decodeUnknownEffect(
       chain_id: Schema.Int,
       transaction_id: HashBytes,
       log_position: Schema.Int,
+      ordinal: Schema.Int,
       block_number: Schema.BigInt,
       block_hash: HashBytes,
       dropped_at: Schema.NullOr(Schema.Date),
@@ -96,22 +98,34 @@ export const makeReconcilerStatements = (
   }, Effect.orDie),
   takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
     const rows = yield* sql`
-        WITH due AS (
+        WITH waiting AS (
+          -- Merchants take turns; of a merchant's, those come first that have been checked least.
+          SELECT r.payment_id, r.evidence, row_number() OVER (
+              PARTITION BY p.merchant_id ORDER BY r.checks, r.next_check_at) AS turn, r.next_check_at
+          FROM payment_reports r JOIN payments p ON p.id = r.payment_id
+          WHERE r.next_check_at <= ${at}
+        ), due AS (
           SELECT r.payment_id, r.evidence FROM payment_reports r
-          WHERE r.next_check_at <= ${at} ORDER BY r.next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          WHERE (r.payment_id, r.evidence) IN (
+            SELECT payment_id, evidence FROM waiting ORDER BY turn, next_check_at LIMIT ${limit}
+          ) AND r.next_check_at <= ${at}
+          FOR UPDATE SKIP LOCKED
         ), taken AS (
           -- A report kept while its payment settled has nobody left to look for it.
           UPDATE payment_reports r
-          SET next_check_at = CASE p.status WHEN 'pending' THEN ${leaseUntil}::timestamptz END
+          SET next_check_at = CASE WHEN p.status <> 'settled' THEN ${leaseUntil}::timestamptz END
           FROM due JOIN payments p ON p.id = due.payment_id
           WHERE r.payment_id = due.payment_id AND r.evidence = due.evidence
           RETURNING r.*
         )
         SELECT ${sql.literal(paymentColumns("p."))}, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
-          t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks
-        FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status = 'pending'`
+          t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks, (
+            SELECT min(a.block_number) FROM payment_attempts a
+            WHERE a.payment_id = t.payment_id AND a.payer_address = t.payer_address) AS attempt_block
+        FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status <> 'settled'`
     return (yield* decodeDueReports(rows)).map((row) => ({
       payment: toPayment(row),
+      attemptBlock: row.attempt_block,
       evidence: {
         transactionId: row.kept_transaction_id,
         payer: row.kept_payer_address,
@@ -124,22 +138,22 @@ export const makeReconcilerStatements = (
   expire: Effect.fn("PaymentRepo.expire")(function* ({ openedBefore, reportedBefore, at, limit = 500 }) {
     const rows = yield* sql`
         WITH ripe AS (
-          SELECT p.id, r.last_reported_at FROM payments p
-          LEFT JOIN LATERAL (
-            SELECT max(reported_at) AS last_reported_at FROM payment_reports WHERE payment_id = p.id
-          ) r ON true
-          WHERE p.status = 'pending' AND p.reported_at IS NULL AND p.created_at < ${openedBefore}
-            AND (r.last_reported_at IS NULL OR r.last_reported_at < ${reportedBefore})
-          ORDER BY p.created_at LIMIT ${limit} FOR UPDATE OF p SKIP LOCKED
-        ), failed AS (
-          UPDATE payments p SET status = 'failed', failed_at = ${at},
-            failure_reason = CASE WHEN ripe.last_reported_at IS NULL THEN 'expired' ELSE 'unverified' END
-          FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
-          RETURNING p.id, p.failure_reason
-        ), dropped AS (
-          UPDATE payment_reports SET next_check_at = NULL WHERE payment_id IN (SELECT id FROM failed)
+          SELECT p.id, EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id) AS reported
+          FROM payments p
+          WHERE p.status = 'pending' AND p.reported_at IS NULL
+            AND ((p.env = 'test' AND p.created_at < ${openedBefore.test})
+              OR (p.env = 'live' AND p.created_at < ${openedBefore.live}))
+            AND NOT EXISTS (
+              SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id
+                AND (p.env = 'live' OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
+            AND NOT EXISTS (
+              SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
+          ORDER BY p.created_at LIMIT ${limit} FOR NO KEY UPDATE OF p SKIP LOCKED
         )
-        SELECT * FROM failed`
+        UPDATE payments p SET status = 'failed', failed_at = ${at},
+          failure_reason = CASE WHEN ripe.reported THEN 'unverified' ELSE 'expired' END
+        FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
+        RETURNING p.id, p.failure_reason`
     return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
   }, Effect.orDie),
   takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (at, leaseUntil, limit) {
@@ -151,7 +165,7 @@ export const makeReconcilerStatements = (
           UPDATE claimed_transfers c SET watch_at = ${leaseUntil} FROM due
           WHERE c.payment_id = due.payment_id RETURNING c.*
         )
-        SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position,
+        SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position, t.ordinal,
           t.block_number, t.block_hash, t.dropped_at, p.payer_address, p.receiver, p.amount
         FROM taken t JOIN payments p ON p.id = t.payment_id`
     return (yield* decodeWatched(rows)).map(
@@ -162,27 +176,25 @@ export const makeReconcilerStatements = (
         chainId: row.chain_id,
         transactionId: row.transaction_id,
         logPosition: row.log_position,
+        ordinal: row.ordinal,
         blockNumber: row.block_number,
         blockHash: row.block_hash,
-        transfer: { payer: row.payer_address, receiver: row.receiver, amount: row.amount },
+        transfer: {
+          payer: row.payer_address,
+          receiver: row.receiver,
+          amount: row.amount,
+          ordinal: row.ordinal
+        },
         droppedAt: row.dropped_at
       })
     )
   }, Effect.orDie),
   noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (paymentId, { moved, droppedAt, watchAt }) {
-    const position = moved?.logPosition ?? null
     yield* sql`
-        UPDATE claimed_transfers c SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
+        UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
           block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
           block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
-          log_position = CASE
-            WHEN EXISTS (
-              SELECT 1 FROM claimed_transfers o
-              WHERE o.chain_id = c.chain_id AND o.transaction_id = c.transaction_id
-                AND o.log_position = ${position}::integer AND o.payment_id <> c.payment_id
-            ) THEN log_position
-            ELSE coalesce(${position}::integer, log_position)
-          END
+          log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
         WHERE payment_id = ${paymentId}`
   }, Effect.orDie)
 })

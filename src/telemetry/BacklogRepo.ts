@@ -1,4 +1,4 @@
-// The SQL of what waits: deliveries, reports, blocks, settlements, open alerts.
+// The SQL of what waits: deliveries, reports, blocks, settlements, transfers, open alerts.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { alertKinds } from "../alerts/Alerts.ts"
@@ -9,6 +9,8 @@ const Row = Schema.Struct({
   reports: Schema.Int,
   blocks: Schema.Int,
   x402: Schema.Int,
+  transfers: Schema.Int,
+  unread_seconds: Schema.Finite,
   alerts: Schema.Record(Schema.String, Schema.Int)
 })
 
@@ -19,7 +21,11 @@ export interface Backlog {
     readonly reports: number
     readonly blocks: number
     readonly x402: number
+    /** Incoming transfers that no payment claims and nobody has handled. */
+    readonly transfers: number
   }
+  /** Age of the newest block whose transfers have been read, in seconds; 0 before the first. */
+  readonly unreadSeconds: number
   /** How late the most overdue delivery is, in seconds. */
   readonly overdueSeconds: number
   /** Open alerts of each kind. */
@@ -43,12 +49,23 @@ export class BacklogRepo extends Context.Service<
               (SELECT count(*)::int FROM payment_reports WHERE next_check_at IS NOT NULL) AS reports,
               (SELECT count(*)::int FROM claimed_transfers WHERE watch_at IS NOT NULL) AS blocks,
               (SELECT count(*)::int FROM x402_settlements WHERE next_look_at IS NOT NULL) AS x402,
+              (SELECT count(*)::int FROM incoming_transfers
+                WHERE payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL) AS transfers,
+              (SELECT coalesce(greatest(0, max(extract(epoch FROM ${at}::timestamptz - block_time))), 0)::float8
+                FROM chain_cursors) AS unread_seconds,
               (SELECT coalesce(jsonb_object_agg(kind, open), '{}') FROM (
                 SELECT kind, count(*) AS open FROM alerts WHERE acknowledged_at IS NULL GROUP BY kind
               ) AS kinds) AS alerts`
           const row = yield* Schema.decodeUnknownEffect(Row)(found)
           return {
-            queues: { deliveries: row.deliveries, reports: row.reports, blocks: row.blocks, x402: row.x402 },
+            queues: {
+              deliveries: row.deliveries,
+              reports: row.reports,
+              blocks: row.blocks,
+              x402: row.x402,
+              transfers: row.transfers
+            },
+            unreadSeconds: row.unread_seconds,
             overdueSeconds: row.overdue_seconds,
             alerts: new Map(alertKinds.map((kind) => [kind, row.alerts[kind] ?? 0]))
           }

@@ -12,6 +12,10 @@ import { gaugeBy } from "./series.ts"
 
 const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
 const overdue = gaugeBy("quittance_webhook_overdue_seconds", "How late the most overdue delivery is")({})
+const unread = gaugeBy(
+  "quittance_chain_unread_seconds",
+  "Age of the newest block whose transfers have been read"
+)({})
 const openAlerts = gaugeBy("quittance_open_alerts", "Alerts nobody has acknowledged, by kind")
 const balance = gaugeBy(
   "quittance_wallet_balance",
@@ -26,6 +30,7 @@ const readBacklog = (repo: Context.Service.Shape<typeof BacklogRepo>) =>
     for (const [queue, depth] of Object.entries(found.queues)) yield* set(queueDepth({ queue }), depth)
     for (const [kind, open] of found.alerts) yield* set(openAlerts({ kind }), open)
     yield* set(overdue, found.overdueSeconds)
+    yield* set(unread, found.unreadSeconds)
   })
 
 const addressOf = (key: string | undefined) =>

@@ -138,7 +138,7 @@ export class WebhookEndpoints extends Context.Service<
           yield* limited(tenant)
           const id = yield* random.uuidV7()
           const claimed = yield* found(
-            yield* repo.claimTest(tenant, { id, body: testEvent(id, tenant.env === "live") }, yield* newClaim)
+            yield* repo.claimTest(tenant, { id, body: testEvent(id) }, yield* newClaim)
           )
           const delivery = yield* attempted(tenant, claimed)
           return { delivery, endpoint: yield* found(yield* repo.findEndpoint(tenant)) }

@@ -108,7 +108,8 @@ const make = Effect.gen(function* () {
         nextCheckAt: new Date(at.getTime() + leaseMillis)
       })
     }
-    const seen = yield* payments.look(payment.value, evidence, at)
+    // The authorization is this settlement's alone, so how old its transfer is decides nothing.
+    const seen = yield* payments.look(payment.value, evidence, at, { sinceBlock: 0n })
     switch (seen._tag) {
       case "Settled":
         return yield* finish(settlement, { status: "settled", transactionId })

@@ -70,8 +70,10 @@ const fill = async (sql: SQL, merchantId: string, size: number) => {
       FROM generate_series(1, ${size}) AS n
     ) s, (SELECT array_agg(id ORDER BY id) AS ids FROM merchants WHERE id <> '${merchantId}') AS others`)
   await sql.unsafe(`
-    INSERT INTO claimed_transfers (chain_id, transaction_id, log_position, payment_id, block_number, block_hash)
-    SELECT 84532, transaction_id, 0, id, 1, transaction_id FROM payments WHERE status = 'settled'`)
+    INSERT INTO claimed_transfers
+      (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number, block_hash)
+    SELECT 84532, transaction_id, 0, payer_address, receiver, amount, 0, id, 1, transaction_id
+    FROM payments WHERE status = 'settled'`)
   await sql.unsafe(`
     INSERT INTO payment_reports
       (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at)

@@ -3,7 +3,8 @@ import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { privateKeyToAccount } from "viem/accounts"
-import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
+import { audiencesOf } from "../../src/buyers/audiencesOf.ts"
+import { type BuyerExpectation, BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { base64OfUtf8, createDidToken } from "../../src/buyers/createDidToken.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { ChainUnavailable } from "../../src/chain/Verification.ts"
@@ -117,6 +118,60 @@ describe("our own tokens", () => {
       const proof = yield* Effect.promise(() => buyer.signMessage({ message: claim() }))
       const changed = base64OfUtf8(JSON.stringify([proof, claim({ aud: origin, tid: "2" })]))
       expect(yield* verify(changed)).toBe("signature")
+    })
+  )
+})
+
+describe("a token's life and id", () => {
+  const judge = (token: string, expectation: Partial<BuyerExpectation> = {}) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(now * 1000)
+      const identity = yield* BuyerIdentity
+      const result = yield* Effect.result(
+        identity.verify(token, { audiences: [origin], env: "test", ...expectation })
+      )
+      return Result.isSuccess(result) ? result.success.tokenId : result.failure.reason
+    }).pipe(Effect.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))))
+
+  testEffect("`tid` comes with the address", () =>
+    Effect.gen(function* () {
+      const token = yield* Effect.promise(() =>
+        createDidToken(buyer, { audience: origin, lifetimeSeconds: 900, now, id: "a payment" })
+      )
+      expect(yield* judge(token)).toBe("a payment")
+    })
+  )
+  testEffect("a token made for a longer life than is asked for is refused, from `iat` and from `nbf`", () =>
+    Effect.gen(function* () {
+      const cases: ReadonlyArray<readonly [Record<string, unknown>, string]> = [
+        [{ ext: now + 3600 }, "1"],
+        [{ ext: now + 3601 }, "lifetime"],
+        [{ ext: now + 3600, iat: now - 1 }, "lifetime"],
+        [{ ext: now + 3600, nbf: now - 1 }, "lifetime"],
+        // Issued, it says, a moment before it ends in 2286.
+        [{ ext: 9_999_999_999, iat: 9_999_999_990 }, "lifetime"],
+        [{ ext: 1.0000000000016881e21, iat: 1.0000000000016881e21 }, "lifetime"]
+      ]
+      for (const [changes, verdict] of cases) {
+        expect(yield* judge(yield* sign(claim(changes)), { longestSeconds: 3600 })).toBe(verdict)
+      }
+    })
+  )
+  testEffect("in memory, the id follows the address", () =>
+    Effect.gen(function* () {
+      const identity = yield* BuyerIdentity
+      const prove = (token: string) => identity.verify(token, { audiences: [], env: "test" })
+      expect((yield* prove(`buyer:${buyer.address}`)).tokenId).toBeUndefined()
+      expect((yield* prove(`buyer:${buyer.address}:one`)).tokenId).toBe("one")
+      expect(String((yield* prove(`buyer:${buyer.address}:one`)).address)).toBe(buyer.address)
+    }).pipe(Effect.provide(BuyerIdentity.layerMemory))
+  )
+  testEffect("a merchant with an audience of its own accepts no other", () =>
+    Effect.gen(function* () {
+      expect(audiencesOf({ identityAudience: null }, origin)).toEqual([origin])
+      const acme = { audiences: audiencesOf({ identityAudience: "acme" }, origin) }
+      expect(yield* judge(yield* make(), acme)).toBe("audience")
+      expect(yield* judge(yield* sign(claim({ aud: "acme" })), acme)).toBe("1")
     })
   )
 })

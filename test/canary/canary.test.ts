@@ -119,11 +119,17 @@ const flows = async ({ baseUrl, ledger, hookUrl, explode }: Running): Promise<vo
   expect(signedUp.status).toBe(201)
   const cookie = cookieOf(signedUp)
   ledger.plant("session", cookie.split("=")[1] ?? "")
-  const { keys } = signedUp.body
-  for (const env of ["test", "live"])
-    for (const kind of ["secret", "publishable"]) ledger.plant(`${env} ${kind} key`, keys[env][kind])
   const [{ id: merchantId }] = signedUp.body.session.merchants
-  const { secret, publishable } = keys.test
+  const { secret, publishable } = signedUp.body.keys.test
+  ledger.plant("test secret key", secret)
+  ledger.plant("test publishable key", publishable)
+  for (const kind of ["secret", "publishable"]) {
+    const live = await ask("POST", `/dashboard/api/merchants/${merchantId}/live/keys`, {
+      cookie,
+      body: { kind, permission: kind === "secret" ? "manage" : "read" }
+    })
+    ledger.plant(`live ${kind} key`, live.body.key)
+  }
 
   await ask("POST", "/dashboard/api/sign-in", {
     body: { email: "ada@example.com", password: planted.wrongPassword }

@@ -69,7 +69,7 @@ describe(row.reverted, () => {
       const hash = yield* send(bundler, batch, batchCall("try", [call, call]))
       yield* chain.mine()
       expect(yield* verdictFor(expectationOf(hash, buyer, merchant))).toBe("verified at 0")
-      expect(yield* verdictFor(expectationOf(hash, buyer, merchant, { excludeLogs: [0] }))).toBe(
+      expect(yield* verdictFor(expectationOf(hash, buyer, merchant, { excludeOrdinals: [0] }))).toBe(
         "mismatch: already_used"
       )
     }))

@@ -8,7 +8,7 @@ import { row } from "../support/attackRows.ts"
 import { amount, facts, hash, log, payer, receiver, thief } from "../support/rawReceipts.ts"
 
 const place = { blockNumber: 100n, blockHash: hash("0b"), transactionId: hash("01") }
-const settled = { ...place, transfer: { payer, receiver, amount } }
+const settled = { ...place, transfer: { payer, receiver, amount, ordinal: 0 } }
 const other = { blockHash: hash("0c"), canonicalHash: hash("0c"), blockNumber: 101n }
 const judge = (changes: Partial<TransactionFacts>, watched: typeof place = settled) =>
   expect<unknown>(judgeBlock("test", watched, facts(changes), 5))
@@ -27,10 +27,15 @@ describe(row.reorganised, () => {
     judge(other).toEqual({ ...moved, logPosition: 0 })
     judge({ ...other, logs: [log({ to: thief }), log()] }).toEqual({ ...moved, logPosition: 1 })
     judge(other, place).toEqual(moved)
-    // Two equal transfers: each keeps its own.
-    const twice = { ...other, logs: [log(), log()] }
-    const at = (logPosition: number) => judgeBlock("test", { ...settled, logPosition }, facts(twice), 5)
-    expect([at(0), at(1), at(7)]).toMatchObject([{ logPosition: 0 }, { logPosition: 1 }, { logPosition: 0 }])
+    // Equal transfers: each keeps its own, by its place among them.
+    const twice = { ...other, logs: [log(), log({ to: thief }), log()] }
+    const at = (ordinal: number) =>
+      judgeBlock("test", { ...settled, transfer: { ...settled.transfer, ordinal } }, facts(twice), 5)
+    expect([at(0), at(1), at(2)]).toMatchObject([
+      { logPosition: 0 },
+      { logPosition: 2 },
+      { _tag: "Dropped", reason: "transfer_changed" }
+    ])
   })
   test("moved, and reverted or changed there", () => {
     judge({ ...other, status: "reverted", logs: [] }).toEqual({ _tag: "Dropped", reason: "reverted" })

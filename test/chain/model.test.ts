@@ -85,7 +85,7 @@ const play = (commands: ReadonlyArray<typeof command extends fc.Arbitrary<infer 
     let lag = 0
     let fault: MemoryFault = "none"
     const everSent: Array<Sent> = []
-    const claimed = new Map<TransactionHash, Set<number>>()
+    const claimed = new Map<string, Set<number>>()
     const mine = () => {
       blocks.push(waiting)
       waiting = []
@@ -152,13 +152,14 @@ const play = (commands: ReadonlyArray<typeof command extends fc.Arbitrary<infer 
             receiver: honest?.to ?? step.to,
             amount: AtomicUsdc.make(honest?.amount ?? step.amount)
           }
-          const taken = claimed.get(sent.hash) ?? new Set<number>()
+          const equal = `${sent.hash} ${wanted.payer} ${wanted.receiver} ${wanted.amount}`
+          const taken = claimed.get(equal) ?? new Set<number>()
           const result = yield* verifier.verify(
             expectation({
               ...wanted,
               transactionId: sent.hash,
               notBefore: new Date(0),
-              excludeLogs: [...taken]
+              excludeOrdinals: [...taken]
             })
           )
 
@@ -173,7 +174,7 @@ const play = (commands: ReadonlyArray<typeof command extends fc.Arbitrary<infer 
               ? [at]
               : []
           )
-          const free = exact.find((at) => !taken.has(at))
+          const free = exact.find((_, ordinal) => !taken.has(ordinal))
           const expected =
             fault === "fail"
               ? "rpc_unavailable"
@@ -199,8 +200,8 @@ const play = (commands: ReadonlyArray<typeof command extends fc.Arbitrary<infer 
                 : result.reason
           expect(actual).toBe(expected)
           if (result._tag === "Verified") {
-            expect(taken.has(result.logPosition)).toBe(false)
-            claimed.set(sent.hash, new Set([...taken, result.logPosition]))
+            expect(taken.has(result.ordinal)).toBe(false)
+            claimed.set(equal, new Set([...taken, result.ordinal]))
           }
         }
       }

@@ -141,7 +141,7 @@ describe(row.hammering, () => {
       const { chain, expected } = yield* paid
       const node = yield* rpcProxy(chain.rpcUrl)
       yield* Effect.gen(function* () {
-        yield* (yield* ChainVerifier).head("test")
+        yield* (yield* ChainVerifier).headBlock("test")
         node.calls.length = 0
         expect(yield* verdictFor(expected)).toBe("verified at 0")
       }).pipe(Effect.provide(verifierOver([node.url])))

@@ -8,7 +8,7 @@ import { AppConfig } from "../../src/AppConfig.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
-import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { type FirstKeys, KeyAuth, type NewMerchant } from "../../src/keys/KeyAuth.ts"
 import { newContext, type PageOptions } from "../support/browser.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
@@ -49,7 +49,9 @@ export interface CheckoutWorld {
   /** Blocks with each transaction, or on demand. */
   readonly automine: (on: boolean) => Promise<void>
   readonly mine: (blocks?: number) => Promise<void>
-  readonly payment: (id: string) => Promise<{ status: string; reportedTransactionId?: string }>
+  readonly payment: (
+    id: string
+  ) => Promise<{ status: string; payerAddress?: string; reportedTransactionId?: string }>
   readonly close: () => Promise<void>
 }
 
@@ -79,7 +81,7 @@ for (const name of ["ready", "opened", "statechange", "settled", "failed", "clos
       checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
   })`
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
   const dataDir = yield* temporaryDirectory
@@ -149,7 +151,8 @@ const make = Effect.gen(function* () {
   const auth = Context.get(context, KeyAuth)
   const { keys } = yield* auth.createMerchant({
     name: "Demo Books",
-    receivers: { test: receiver, live: receiver }
+    receivers: { test: receiver, live: receiver },
+    ...merchant
   })
   const api = async (path: string, body?: unknown, key = keys.test.secret) => {
     const response = await fetch(`${baseUrl}/api/v1${path}`, {
@@ -243,10 +246,10 @@ const make = Effect.gen(function* () {
   return world
 })
 
-/** Starts everything; `close` ends it. */
-export const startCheckoutWorld = async (): Promise<CheckoutWorld> => {
+/** Starts everything, with the merchant as said; `close` ends it. */
+export const startCheckoutWorld = async (merchant: Partial<NewMerchant> = {}): Promise<CheckoutWorld> => {
   const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make, scope))
+  const world = await Effect.runPromise(Scope.provide(make(merchant), scope))
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 

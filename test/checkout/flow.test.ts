@@ -11,12 +11,18 @@ import {
   pollDelay,
   transition
 } from "../../src/checkout/component/flow.ts"
-import type { CheckoutContext, CheckoutPayment, Refusal } from "../../src/checkout/component/service.ts"
+import type {
+  CheckoutContext,
+  CheckoutPayment,
+  KnownAttempt,
+  Refusal
+} from "../../src/checkout/component/service.ts"
 import type { Hex } from "../../src/checkout/component/wallets.ts"
 
 const context: CheckoutContext = {
   merchant: { name: "Shop" },
   env: "test",
+  audience: "https://pay.example.com",
   chain: { id: 84532, name: "Base Sepolia", explorerUrl: "https://sepolia.basescan.org" },
   token: { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", symbol: "USDC", decimals: 6 },
   faucet: { enabled: true, usdcAtomic: "10000000" }
@@ -62,6 +68,81 @@ const after = (...messages: ReadonlyArray<Message>): readonly [Model, ReadonlyAr
   )
 const runs = (commands: ReadonlyArray<Command>) => commands.map(({ run }) => run)
 
+const known: KnownAttempt = { payer: "0xa1a1…a1a1", since: "2026-11-21T12:04:00.000Z" }
+const read = (more: Partial<Extract<Message, { type: "AttemptsRead" }>> = {}): Message => ({
+  type: "AttemptsRead",
+  account,
+  payment,
+  own: undefined,
+  others: [],
+  ...more
+})
+
+describe("Attempts of other browsers", () => {
+  test("are read as soon as there is a payment, and again for the account", () => {
+    expect(runs(after(loaded)[1])).toEqual(["readAttempts", "restore"])
+    expect(runs(after(loaded, connected)[1])).toEqual(["readBalance", "readAttempts"])
+    expect(runs(after(loaded, { ...connected, chainId: 1 })[1])).toEqual(["readAttempts"])
+    expect(runs(after(loaded, connected, { type: "ChangeWallet" })[1])).toEqual(["readAttempts"])
+  })
+
+  test("with the account's own open, nothing is offered but another wallet, until it is open no more", () => {
+    const [waiting, commands] = after(loaded, connected, balance, read({ own: known }))
+    expect(waiting).toMatchObject({ state: "confirming", step: "announced", known })
+    expect(commands).toEqual([{ run: "wait", millis: 1_000, next: { run: "readAttempts" } }])
+    for (const message of [{ type: "Pay" }, { type: "ContinueAnyway" }, balance] as const) {
+      expect(transition(waiting, message)[0]).toMatchObject({ step: "announced" })
+      expect(runs(transition(waiting, message)[1])).not.toContain("pay")
+    }
+    const [still] = transition(waiting, read({ own: { ...known, transactionId: hash } }))
+    expect(still).toMatchObject({ step: "announced", known: { transactionId: hash } })
+    const [silent, again] = transition(still, { type: "AttemptsUnread" })
+    expect(silent).toMatchObject({ step: "announced", known: { transactionId: hash } })
+    expect(runs(again)).toEqual(["wait"])
+    expect(transition(silent, read())[0]).toMatchObject({ state: "review", busy: "balance" })
+    const settled = read({ payment: { ...payment, status: "settled" } })
+    expect(transition(silent, settled)[0].state).toBe("settled")
+    expect(transition(waiting, { type: "ChangeWallet" })[0]).toMatchObject({
+      state: "connect",
+      account: undefined
+    })
+    const other = `0x${"b2".repeat(20)}`
+    const changed: Message = { type: "AccountsChanged", account: other, identified: false }
+    expect(transition(waiting, changed)[0]).toMatchObject({ state: "review", account: other })
+  })
+
+  test("which the service has open when this one is announced: waited for, not paid", () => {
+    const [model, commands] = after(loaded, connected, balance, { type: "Pay" }, { type: "AttemptOpen" })
+    expect(model).toMatchObject({ state: "confirming", step: "announced", attempt: undefined })
+    expect(runs(commands)).toEqual(["wait"])
+  })
+
+  test("by other wallets warn and stop nobody", () => {
+    const others = [{ ...known, payer: "0xb2b2…b2b2" }]
+    const [model] = after(loaded, connected, read({ others }), balance)
+    expect(model).toMatchObject({ state: "review", others })
+    expect(runs(transition(model, { type: "Pay" })[1])).toEqual(["pay"])
+  })
+
+  test("read for an account that was left say nothing of this one", () => {
+    const [model] = after(loaded, connected, balance, read({ account: `0x${"b2".repeat(20)}`, own: known }))
+    expect(model.state).toBe("review")
+  })
+
+  test("do not disturb an attempt of this browser", () => {
+    const [model] = after({ ...loaded, attempt: asked }, connected, read({ own: known }))
+    expect(model).toMatchObject({ state: "submitted", attempt: asked })
+  })
+})
+
+describe("Live", () => {
+  test("ends at once, and says why", () => {
+    const [model, commands] = after({ type: "LoadFailed", refusal: refusal("LIVE_MODE_GATED") })
+    expect(model).toMatchObject({ state: "failed", reason: "gatedText", code: "LIVE_MODE_GATED" })
+    expect(commands).toEqual([])
+  })
+})
+
 describe("The flow", () => {
   test("goes from loading over connect and review to settled", () => {
     const states = [
@@ -71,7 +152,7 @@ describe("The flow", () => {
       { type: "Pay" },
       { type: "Asking", step: "transfer" },
       { type: "Sent", attempt: { ...asked, hash } },
-      { type: "StillPending", payment, retryAfter: undefined, gated: false },
+      { type: "StillPending", payment, retryAfter: undefined },
       { type: "Reported", payment: { ...payment, status: "settled" } }
     ] as const satisfies ReadonlyArray<Message>
     let model = initial
@@ -195,8 +276,13 @@ describe("The flow", () => {
         { type: "NoTransfer", mined: false, pending: false },
         { type: "NoTransfer", mined: true, pending: true },
         { type: "ChainSilent" },
+        read(),
+        read({ own: known }),
+        read({ others: [known] }),
+        { type: "AttemptsUnread" },
+        { type: "AttemptOpen" },
         { type: "Lost" },
-        { type: "StillPending", payment, retryAfter: undefined, gated: false },
+        { type: "StillPending", payment, retryAfter: undefined },
         { type: "ReportRefused", refusal: refusal("NETWORK", { retryable: true }) },
         { type: "Retry" },
         { type: "ChooseWallet", walletId: "w" },

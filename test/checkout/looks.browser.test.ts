@@ -28,6 +28,19 @@ const toConfirming = async (page: Page) => {
   await untilState(page, "confirming")
 }
 
+/** The wallet pays the page's payment in another browser, whose prompt stays open. */
+const announceElsewhere = async (page: Page, wallet: TestWallet) => {
+  wallet.behave("eth_sendTransaction", never)
+  const other = await world().context([wallet])
+  const there = await other.newPage()
+  await there.goto(page.url())
+  await toReview(there)
+  await press(there, /^Pay/)
+  await heading(there, "Approve the payment")
+  while (wallet.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+  await other.close()
+}
+
 const scenes: ReadonlyArray<Scene> = [
   {
     name: "loading",
@@ -133,6 +146,34 @@ const scenes: ReadonlyArray<Scene> = [
       while (wallet.count("eth_sendTransaction") === 0) await Bun.sleep(20)
       await page.reload()
       await heading(page, "Did you approve the payment?")
+    }
+  },
+  {
+    name: "confirming-announced",
+    stage: async (page, wallet) => {
+      await announceElsewhere(page, wallet)
+      await press(page, "Test Wallet")
+      await heading(page, "This payment is being made")
+    }
+  },
+  {
+    name: "review-warned",
+    stage: async (page) => {
+      await announceElsewhere(page, await world().wallet())
+      await toReview(page)
+      await page
+        .getByText(/Another wallet, .*, has been paying this since/)
+        .last()
+        .waitFor()
+    }
+  },
+  {
+    name: "live",
+    stage: async (page) => {
+      await page.evaluate(
+        `document.querySelector("quittance-checkout").setAttribute("publishable-key", "${world().keys.live.publishable}")`
+      )
+      await heading(page, "Live payments are not open yet")
     }
   },
   {

@@ -292,22 +292,31 @@ describe("Paying in a browser", () => {
     await browser.close()
   })
 
-  browserTest("Mainnet is recorded and says so: no settlement is promised", async () => {
-    const { baseUrl, chain, context, createIntent, keys, shopUrl, wallet } = world()
+  browserTest("live never reaches the wallet: the page says that live payments are not open", async () => {
+    const { baseUrl, context, createIntent, keys, shopUrl, wallet } = world()
     const buyer = await wallet()
     buyer.chainId = 42161
-    // The chain below is local: only what the page asks and shows matters.
-    buyer.behave("eth_call", async () => `0x${(50_000_000).toString(16).padStart(64, "0")}`)
-    buyer.behave("eth_sendTransaction", async () => `0x${"ab".repeat(32)}`)
-    const { token } = await createIntent("10.00", "live")
+    buyer.connected = true
+    const { token, id } = await createIntent("10.00", "live")
     const browser = await context([buyer])
-    const page = await browser.newPage()
-    await page.goto(`${shopUrl}/?token=${token}&key=${keys.live.publishable}`)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    await page.getByRole("heading", { name: "Payment recorded" }).waitFor()
-    expect(await page.getByText("Test mode").count()).toBe(0)
-    expect(baseUrl).not.toBe(chain.rpcUrl)
+    const embedded = `${shopUrl}/?token=${token}&key=${keys.live.publishable}`
+    const hosted = `${baseUrl}/pay#token=${token}&key=${keys.live.publishable}`
+    for (const url of [embedded, hosted]) {
+      const page = await browser.newPage()
+      await page.goto(url)
+      await page.getByRole("heading", { name: "Live payments are not open yet" }).waitFor()
+      await page.getByText("Nothing was charged.").last().waitFor()
+      expect(await page.getByRole("button", { name: "Test Wallet" }).count()).toBe(0)
+    }
+    // A test key with a live intent's token is no way around it.
+    const mixed = await browser.newPage()
+    await mixed.goto(`${shopUrl}/?token=${token}&key=${keys.test.publishable}`)
+    await untilState(mixed, "failed")
+    expect(buyer.requests).toEqual([])
+    const opened = await fetch(`${baseUrl}/api/v1/payments/${id}`, {
+      headers: { authorization: `Bearer ${keys.live.secret}` }
+    })
+    expect(opened.status).toBe(404)
     await browser.close()
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect } from "bun:test"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
-import type { Behaviour } from "./testWallet.ts"
+import { type Behaviour, decline } from "./testWallet.ts"
 
 const { browserTest, world } = checkoutSuite()
 
@@ -151,6 +151,37 @@ describe("A reload", () => {
       await browser.close()
     }
   )
+
+  browserTest("a second request that is declined says nothing of the first one", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    buyer.behave("eth_sendTransaction", async (_params, next) => {
+      await held
+      return next()
+    })
+    const { token, id } = await createIntent()
+    const browser = await context([buyer])
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+    await page.reload()
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    buyer.behave("eth_sendTransaction", decline)
+    await press(page, "Send again")
+    while (buyer.count("eth_sendTransaction") === 1) await Bun.sleep(20)
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(0)
+    expect((await attemptOf(page, id))?.hash).toBeNull()
+    release()
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
 
   browserTest("of a prompt that is approved in the end goes on by itself", async () => {
     const { context, createIntent, open, transfers, wallet } = world()

@@ -1,6 +1,8 @@
 // The operator's commands as processes on one embedded database.
+
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -125,6 +127,56 @@ describe("CLI", () => {
       const nobody = yield* cli(dataDir, "merchant", "update", "--merchant", unknown, "--receiver-live", next)
       expect(nobody.code).toBe(1)
       expect((yield* cli(dataDir, "merchant", "update", "--merchant", id)).code).toBe(1)
+    })
+  )
+
+  liveEffect("an address of another merchant moves by its owner's signature; buyers' tokens get rules", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
+      const owner = privateKeyToAccount(generatePrivateKey())
+      const create = (name: string, address: string) =>
+        run("merchant", "create", "--name", name, "--receiver", address, "--json")
+      yield* create("One", owner.address)
+      const taken = yield* create("Two", owner.address)
+      expect(taken.code).toBe(1)
+      expect(taken.output).toContain("Another merchant receives")
+      const { id } = JSON.parse((yield* create("Two", receiver)).output).merchant
+      const change = ["merchant", "update", "--merchant", id, "--receiver-test", owner.address]
+      const refused = yield* run(...change)
+      expect(refused.code).toBe(1)
+      const message = /This address is mine\.[\s\S]*Code: [0-9a-f]{32}/.exec(refused.output)?.[0] ?? ""
+      expect(message).toContain(`Merchant: ${id}`)
+      const signature = yield* Effect.promise(() => owner.signMessage({ message }))
+      const moved = yield* run(
+        ...change,
+        "--signature",
+        signature,
+        "--bound-tokens",
+        "--token-lifetime",
+        "7200",
+        "--json"
+      )
+      expect(JSON.parse(moved.output)).toEqual({
+        merchant: { id },
+        receivers: [{ env: "test", before: receiver, after: owner.address }],
+        tokens: { boundTokensOnly: true, tokenLifetimeSeconds: 7200 }
+      })
+      expect((yield* run("merchant", "update", "--merchant", id, "--token-lifetime", "59")).code).toBe(2)
+    })
+  )
+
+  liveEffect("triggers nothing with a live key, and says why", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      for (const keys of [
+        ["--secret-key", "sk_live_x", "--publishable-key", "pk_live_x"],
+        ["--secret-key", "sk_test_x", "--publishable-key", "pk_live_x"]
+      ]) {
+        const answer = yield* cli(dataDir, "trigger", "payment.settled", ...keys)
+        expect(answer.code).toBe(1)
+        expect(answer.output).toContain("Live payments are not open yet")
+      }
     })
   )
 

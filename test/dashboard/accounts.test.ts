@@ -1,4 +1,5 @@
 // Signing up, in and out: sessions, one-time links, limits, cookies.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -10,6 +11,7 @@ import { Address } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { databases, onEachDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { testEffect } from "../support/run.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { cookieOf, password, receiver, request, signUp } from "./person.ts"
@@ -33,7 +35,8 @@ describe("Accounts over HTTP", () => {
     request(service.baseUrl, "POST", path, { body, headers: { "x-forwarded-for": address } })
   const person = async () => {
     const email = `one${addresses}@example.com`
-    const answer = await post("/sign-up", { email, password, merchantName: "Shop", receiver })
+    const own = freshAddress()
+    const answer = await post("/sign-up", { email, password, merchantName: "Shop", receiver: own })
     const cookie = cookieOf(answer)
     const call = (method: string, path: string, body?: unknown) =>
       request(service.baseUrl, method, path, { cookie, body })
@@ -47,9 +50,13 @@ describe("Accounts over HTTP", () => {
     const session = await call("GET", "/session")
     expect(session.body).toMatchObject({ user: { email, operator: false }, merchants: [{ name: "Shop" }] })
     const listed = await fetch(`${service.baseUrl}/api/v1/payments`, {
-      headers: { authorization: `Bearer ${answer.body.keys.live.secret}` }
+      headers: { authorization: `Bearer ${answer.body.keys.test.secret}` }
     })
     expect(listed.status).toBe(200)
+    // Live payments are not open: there is no live key, neither shown nor kept.
+    expect(Object.keys(answer.body.keys)).toEqual(["test"])
+    const live = await call("GET", `/merchants/${session.body.merchants[0].id}/live/keys`)
+    expect(live.body.keys).toEqual([])
   })
 
   test("the cookie is for this site's requests alone, and hidden from scripts", async () => {
@@ -302,7 +309,7 @@ onEachDatabase("Sessions and links in time", (database) => {
       const accounts = Context.get(context, Accounts)
       const { merchant } = yield* Context.get(context, KeyAuth).createMerchant({
         name: "Shop",
-        receivers: { test: Address.make(receiver), live: Address.make(receiver) }
+        receivers: { test: freshAddress(), live: freshAddress() }
       })
       const link = (email: string) =>
         accounts.createLink({

@@ -1,5 +1,6 @@
 // An agent's life in a real browser, on the whole service with the real USDC on anvil:
 // made, funded, spending over REST, paused, revoked; and what its payment looks like.
+
 import { afterAll, beforeAll, describe, expect } from "bun:test"
 import {
   browserSuite,
@@ -8,6 +9,7 @@ import {
   newContext,
   screenshot
 } from "../support/browser.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { startX402World, type X402World } from "../x402/x402World.ts"
 import { requirementsOf, signWith } from "./agentKey.ts"
 import { signUp } from "./person.ts"
@@ -23,7 +25,7 @@ describe("An agent's life", () => {
 
   browserTest("created, funded, paying, its payment in the dashboard, paused, revoked", async () => {
     const { baseUrl } = world
-    const person = await signUp(baseUrl)
+    const person = await signUp(baseUrl, freshAddress())
     const context = await newContext()
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: baseUrl })
     const [name = "", value = ""] = person.cookie.split("=")
@@ -69,7 +71,7 @@ describe("An agent's life", () => {
     const meter = page.getByRole("meter", { name: "Spent by Forecaster in the last 24 hours" })
     const spent = () => meter.evaluate((element) => Reflect.get(element, "value"))
     expect(await spent()).toBe(0)
-    const signed = await signWith(baseUrl, key, "1.25")
+    const signed = await signWith(baseUrl, key, "1.25", { payTo: person.receiver })
     expect(signed.status).toBe(201)
     await page.getByText("$1.25 of $5.00").waitFor()
     await page.getByText("$3.75 left").waitFor()
@@ -79,7 +81,7 @@ describe("An agent's life", () => {
     const settled = await world.call("POST", "/x402/settle", person.keys.test.secret, {
       x402Version: 2,
       paymentPayload: header,
-      paymentRequirements: requirementsOf("1.25")
+      paymentRequirements: requirementsOf("1.25", person.receiver)
     })
     expect(settled.body).toMatchObject({ success: true })
     await page.getByText("Used", { exact: true }).waitFor({ timeout: 60_000 })
@@ -106,7 +108,9 @@ describe("An agent's life", () => {
     await page.getByRole("button", { name: "Pause" }).click()
     await dialog.getByRole("button", { name: "Pause agent" }).click()
     await page.getByText("Paused", { exact: true }).waitFor()
-    expect((await signWith(baseUrl, key, "0.10")).body.error.code).toBe("AGENT_PAUSED")
+    expect((await signWith(baseUrl, key, "0.10", { payTo: person.receiver })).body.error.code).toBe(
+      "AGENT_PAUSED"
+    )
     await page.getByRole("button", { name: "Resume" }).click()
     await dialog.getByRole("button", { name: "Resume agent" }).click()
     await page.getByText("Active", { exact: true }).waitFor()
@@ -115,14 +119,16 @@ describe("An agent's life", () => {
     await page.getByLabel("Most per payment, in USD").fill("0.05")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByText("at most $0.05").waitFor()
-    expect((await signWith(baseUrl, key, "0.10")).body.error.code).toBe("AGENT_CAP_EXCEEDED")
-    expect((await signWith(baseUrl, key, "0.05")).status).toBe(201)
+    expect((await signWith(baseUrl, key, "0.10", { payTo: person.receiver })).body.error.code).toBe(
+      "AGENT_CAP_EXCEEDED"
+    )
+    expect((await signWith(baseUrl, key, "0.05", { payTo: person.receiver })).status).toBe(201)
 
     await page.getByRole("button", { name: "Revoke" }).click()
     await dialog.getByText("stay good until they expire, at most 10 minutes").waitFor()
     await dialog.getByRole("button", { name: "Revoke agent" }).click()
     await page.getByText("Revoked", { exact: true }).waitFor()
-    expect((await signWith(baseUrl, key, "0.01")).status).toBe(401)
+    expect((await signWith(baseUrl, key, "0.01", { payTo: person.receiver })).status).toBe(401)
     expect(await page.getByRole("button", { name: "Fund from the faucet" }).count()).toBe(0)
 
     // Live says what holds there.

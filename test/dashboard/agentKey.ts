@@ -2,12 +2,12 @@
 import { networks } from "../../src/domain/Chain.ts"
 import { receiver } from "./person.ts"
 
-export const requirementsOf = (amount: string) => ({
+export const requirementsOf = (amount: string, payTo: string = receiver) => ({
   scheme: "exact",
   network: "eip155:84532",
   amount: String(Math.round(Number(amount) * 1_000_000)),
   asset: networks.test.usdc.address,
-  payTo: receiver,
+  payTo,
   maxTimeoutSeconds: 60,
   extra: { name: "USDC", version: "2" }
 })
@@ -17,7 +17,7 @@ export const signWith = async (
   baseUrl: string,
   key: string,
   amount: string,
-  changes: { readonly requestId?: string; readonly resource?: string } = {}
+  changes: { readonly requestId?: string; readonly resource?: string; readonly payTo?: string } = {}
 ) => {
   const resource = changes.resource ?? "https://api.example.com/weather"
   const answer = await fetch(`${baseUrl}/api/v1/agent/x402/payments`, {
@@ -26,7 +26,11 @@ export const signWith = async (
     body: JSON.stringify({
       requestId: changes.requestId ?? crypto.randomUUID(),
       resource,
-      paymentRequired: { x402Version: 2, resource: { url: resource }, accepts: [requirementsOf(amount)] }
+      paymentRequired: {
+        x402Version: 2,
+        resource: { url: resource },
+        accepts: [requirementsOf(amount, changes.payTo)]
+      }
     })
   })
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind are looked into

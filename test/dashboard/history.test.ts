@@ -19,7 +19,7 @@ onEachDatabase("What the dashboard shows", (database) => {
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     person = await signUp(service.baseUrl)
     at = `/merchants/${person.merchantId}/test`
-    shop = await makeShop(service, { id: person.merchantId, keys: person.keys })
+    shop = await makeShop(service, { ...person, id: person.merchantId })
   }, 30_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 

@@ -1,6 +1,7 @@
 // A merchant's first day in a real browser, on the whole service: sign-up, keys used
 // over REST and rotated, an endpoint, a settlement on the local chain whose webhook
 // appears by itself, a broken receiver, the alert, the repair and the resend.
+
 import { afterAll, beforeAll, describe, expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,6 +12,7 @@ import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { payIntent } from "../../src/dev/payIntent.ts"
 import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { password, receiver } from "./person.ts"
 
@@ -261,7 +263,12 @@ describe("A merchant's first day", () => {
     await fetch(`${world.baseUrl}/dashboard/api/sign-up`, {
       method: "POST",
       headers: { "sec-fetch-site": "same-origin", "content-type": "application/json" },
-      body: JSON.stringify({ email: "keys@example.com", password, merchantName: "Keyboard", receiver })
+      body: JSON.stringify({
+        email: "keys@example.com",
+        password,
+        merchantName: "Keyboard",
+        receiver: freshAddress()
+      })
     })
     await page.goto(`${world.baseUrl}/dashboard`)
     await page.getByRole("heading", { name: "Sign in" }).waitFor()

@@ -122,7 +122,7 @@ describe("Pages of the dashboard", () => {
       const page = await context.newPage()
       const live = `${service.baseUrl}/dashboard/${populated.person.merchantId}/live`
       for (const [name, path, text] of [
-        ["live-overview", "", "No payments yet"],
+        ["live-overview", "", "Live payments are not open yet."],
         ["live-webhooks", "/webhooks", "Register endpoint"],
         ["live-agents", "/agents", "Mainnet is gated"],
         ["live-alerts", "/alerts", "Nothing to look at"],

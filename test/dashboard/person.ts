@@ -1,5 +1,7 @@
 // A person at the dashboard as wire tests need it: a cookie jar of one session, and
 // requests that a page of the service would make.
+import { Address } from "../../src/domain/Chain.ts"
+import { addressesFrom } from "../support/freshAddress.ts"
 import { dashboardBreak } from "./wire.ts"
 
 export interface DashboardAnswer {
@@ -13,6 +15,7 @@ export interface Person {
   readonly email: string
   readonly cookie: string
   readonly merchantId: string
+  readonly receiver: Address
   // biome-ignore lint/suspicious/noExplicitAny: as answered
   readonly keys: any
   readonly call: (method: string, path: string, body?: unknown) => Promise<DashboardAnswer>
@@ -67,20 +70,31 @@ export const cookieOf = ({ headers }: DashboardAnswer): string =>
   (headers.get("set-cookie") ?? "").split(";")[0] ?? ""
 
 let people = 0
+const receivers = new Map<string, () => Address>()
+
+/** The first person of a service receives at `receiver`; an address belongs to one merchant. */
+const nextReceiver = (baseUrl: string): Address => {
+  const next = receivers.get(baseUrl) ?? addressesFrom(Address.make(receiver))
+  receivers.set(baseUrl, next)
+  return next()
+}
 
 /** Signs a new person up, with a merchant of its own. */
-export const signUp = async (baseUrl: string): Promise<Person> => {
+export const signUp = async (baseUrl: string, address = nextReceiver(baseUrl)): Promise<Person> => {
   const email = `person${people++}@example.com`
   const answer = await request(baseUrl, "POST", "/sign-up", {
-    body: { email, password, merchantName: "Shop", receiver }
+    body: { email, password, merchantName: "Shop", receiver: address }
   })
   if (answer.status !== 201) throw new Error(`not signed up: ${JSON.stringify(answer.body)}`)
   const cookie = cookieOf(answer)
-  return {
-    email,
-    cookie,
-    merchantId: answer.body.session.merchants[0].id,
-    keys: answer.body.keys,
-    call: (method, path, body) => request(baseUrl, method, path, { cookie, body })
+  const merchantId = answer.body.session.merchants[0].id
+  const call: Person["call"] = (method, path, body) => request(baseUrl, method, path, { cookie, body })
+  // Signing up gives none for live; a person creates them.
+  const liveKey = async (kind: "secret" | "publishable", permission: "manage" | "read") =>
+    (await call("POST", `/merchants/${merchantId}/live/keys`, { kind, permission })).body.key
+  const live = {
+    secret: await liveKey("secret", "manage"),
+    publishable: await liveKey("publishable", "read")
   }
+  return { email, cookie, merchantId, receiver: address, keys: { ...answer.body.keys, live }, call }
 }

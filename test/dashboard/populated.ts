@@ -65,7 +65,7 @@ const anAgent = async (service: TestService, person: Person, at: string): Promis
 export const populate = async (service: TestService): Promise<Populated> => {
   const person = await signUp(service.baseUrl)
   const at = `/merchants/${person.merchantId}/test`
-  const shop = await makeShop(service, { id: person.merchantId, keys: person.keys })
+  const shop = await makeShop(service, { ...person, id: person.merchantId })
   await person.call("POST", `${at}/webhook-endpoint`, { url: endpointUrl })
   await shop.open("12.00")
   for (const [amount, atomic] of [

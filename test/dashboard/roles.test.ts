@@ -18,6 +18,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
   "settingsPages.changeReceiver": { receiver },
   "settingsPages.invite": { email: "friend@example.com" },
+  "transferPages.attach": { paymentId: "00000000-0000-4000-8000-000000000000" },
+  "transferPages.handle": { note: "Dust" },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
 }
@@ -48,7 +50,7 @@ describe("Who may call the dashboard's API", () => {
     stranger = await signUp(service.baseUrl)
     const at = `/merchants/${owner.merchantId}/test`
     await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
-    const shop = await makeShop(service, { id: owner.merchantId, keys: owner.keys })
+    const shop = await makeShop(service, { ...owner, id: owner.merchantId })
     const { payment } = await shop.settle()
     const sent = await owner.call("POST", `${at}/webhook-endpoint/test`)
     const { body: session } = await owner.call("GET", "/session")
@@ -64,7 +66,8 @@ describe("Who may call the dashboard's API", () => {
       keyId: keys.keys[0].id,
       userId: session.user.id,
       alertId: alerts.alerts[0].id,
-      agentId: made.agent.id
+      agentId: made.agent.id,
+      transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)

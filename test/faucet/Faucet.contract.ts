@@ -77,6 +77,9 @@ export const faucetContract = (bench: Effect.Effect<FaucetBench, never, Scope.Sc
         for (let grant = 1; grant < grants; grant++) expect(tell(yield* ask)).toBe("granted")
         const refused = yield* ask
         expect(tell(refused)).toBe(`FAUCET_LIMIT_REACHED ${limit}`)
+        // Known before anybody's token is judged; whose wallet it is is not.
+        const known = yield* Effect.result(bench.faucet.held(fixed))
+        expect(tell(known)).toBe(limit === "recipient" ? "granted" : tell(refused))
         expect(wait(refused)).toBeGreaterThan(seconds - 130)
         expect(wait(refused)).toBeLessThanOrEqual(seconds - 100)
         // Seconds before the time it still holds, and says for how long.

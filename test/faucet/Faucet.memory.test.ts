@@ -33,7 +33,11 @@ describe("Faucet in memory", () => {
         )
       )
       const faucet = yield* Effect.provideContext(Faucet, built)
-      const moved: Faucet["Service"] = { ...faucet, grant: (request) => clock.run(faucet.grant(request)) }
+      const moved: Faucet["Service"] = {
+        ...faucet,
+        held: (request) => clock.run(faucet.held(request)),
+        grant: (request) => clock.run(faucet.grant(request))
+      }
       const bench: FaucetBench = {
         faucet: moved,
         second: moved,

@@ -72,6 +72,22 @@ const doors: Readonly<
     },
     opens: ["publishable", "livePublishable"]
   },
+  "payments.announceAttempt": {
+    method: "POST",
+    path: "/api/v1/payments/{id}/attempts",
+    body: { buyerDidToken: `buyer:${buyer}`, method: "transfer" },
+    opens: ["publishable", "livePublishable"]
+  },
+  "payments.attempts": {
+    method: "GET",
+    path: "/api/v1/payments/{id}/attempts",
+    opens: ["publishable", "livePublishable"]
+  },
+  "payments.declineAttempt": {
+    method: "DELETE",
+    path: "/api/v1/payments/{id}/attempts/00000000-0000-4000-8000-000000000000",
+    opens: ["publishable", "livePublishable"]
+  },
   "webhookEndpoint.retrieve": {
     method: "GET",
     path: "/api/v1/webhook-endpoint",

@@ -44,11 +44,11 @@ export interface Shop {
   ) => Promise<{ readonly payment: Answer["body"]; readonly transactionId: TransactionHash }>
 }
 
-export const tokenChangesOf = (amountAtomic: bigint, env: Env = "test") => [
+export const tokenChangesOf = (amountAtomic: bigint, env: Env = "test", to: Address = receiver) => [
   {
     amountAtomic: amountAtomic.toString(),
     chainId: networks[env].chainId,
-    receiver,
+    receiver: to,
     tokenAddress: networks[env].usdc.address
   }
 ]
@@ -89,7 +89,11 @@ export const makeShop = async (service: TestService, merchant: TestMerchant): Pr
       Effect.gen(function* () {
         const from = options.from ?? buyer
         yield* service.chain.fund(from, { usdcAtomic: amountAtomic })
-        const hash = yield* service.chain.transfer({ from, to: options.to ?? receiver, amount: amountAtomic })
+        const hash = yield* service.chain.transfer({
+          from,
+          to: options.to ?? merchant.receiver,
+          amount: amountAtomic
+        })
         if (options.confirm !== false) yield* service.chain.mine(2)
         return hash
       })

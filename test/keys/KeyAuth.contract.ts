@@ -1,10 +1,12 @@
 // What every KeyAuth does, whatever it stands on.
+
 import { expect } from "bun:test"
 import { Effect, type Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { parseAddress } from "../../src/chain/Address.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { generateKey } from "../../src/keys/KeyFormat.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
 const receiver = Option.getOrThrow(Option.fromNullishOr(parseAddress(`0x${"b".repeat(40)}`)))
@@ -49,7 +51,7 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const shops = yield* Effect.forEach(["One", "Two", "Three"], (name) =>
-        keys.createMerchant({ name, receivers })
+        keys.createMerchant({ name, receivers: { test: freshAddress(), live: freshAddress() } })
       )
       const [first] = shops
       const revoked = first?.keys.live.secret ?? ""
@@ -65,6 +67,38 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       )
       const names = shops.flatMap(({ merchant: { name } }) => [`${name} secret`, `${name} publishable`])
       expect(found.map(Option.getOrNull)).toEqual([...names, null, null, ...names])
+    }))
+
+  it("a receiving address belongs to one merchant of an environment, whoever asks at once", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const other = freshAddress()
+      yield* keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: other } })
+      // Each environment by itself.
+      yield* keys.createMerchant({ name: "Crossed", receivers: { test: other, live: receiver } })
+      const refused = yield* Effect.flip(
+        keys.createMerchant({ name: "Thief", receivers: { test: receiver, live: freshAddress() } })
+      )
+      expect(refused.code).toBe("RECEIVER_TAKEN")
+      const wanted = freshAddress()
+      const outcomes = yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, index) => `Shop ${index}`),
+        (name) => Effect.result(keys.createTestMerchant({ name, receivers: { test: wanted, live: wanted } })),
+        { concurrency: "unbounded" }
+      )
+      expect(outcomes.filter((one) => one._tag === "Success")).toHaveLength(1)
+      expect((yield* keys.listMerchants).map(({ name }) => name)).not.toContain("Thief")
+      expect(yield* keys.listMerchants).toHaveLength(3)
+    }))
+
+  it("a merchant with test keys alone has no live key", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const made = yield* keys.createTestMerchant({ name: "Shop", receivers })
+      expect(Object.keys(made.keys)).toEqual(["test"])
+      expect((yield* keys.authenticate(made.keys.test.secret)).permission).toBe("manage")
+      const kinds = (yield* keys.listKeys(made.merchant.id)).map(({ kind, env }) => `${kind} ${env}`)
+      expect(kinds.sort()).toEqual(["publishable test", "secret test"])
     }))
 
   it("refuses missing, malformed, mistyped and unknown keys with one answer", () =>
@@ -125,7 +159,10 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
     Effect.gen(function* () {
       const keys = yield* KeyAuth
       const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
-      const other = yield* keys.createMerchant({ name: "Other", receivers })
+      const other = yield* keys.createMerchant({
+        name: "Other",
+        receivers: { test: freshAddress(), live: freshAddress() }
+      })
       const { keyId } = yield* keys.authenticate(first.test.secret)
       expect(yield* keys.revokeKey(other.merchant.id, keyId)).toBe(false)
       expect(Option.isNone(yield* keys.rotateKey(other.merchant.id, keyId))).toBe(true)

@@ -22,6 +22,7 @@ import type { Payment } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import * as Reconciler from "../../src/payments/Reconciler.ts"
+import * as TransferWatch from "../../src/payments/TransferWatch.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { address, transferData, usdc } from "../support/anvilSuite.ts"
 import type { TestDatabase } from "../support/database.ts"
@@ -99,7 +100,9 @@ export const makeAnvilWorld = async (
     const scope = Scope.makeUnsafe()
     const built = await run(
       Layer.buildWithScope(
-        Layer.fresh(Reconciler.layer.pipe(Layer.provideMerge(paymentsOver))).pipe(
+        Layer.fresh(
+          Layer.merge(Reconciler.layer, TransferWatch.layer).pipe(Layer.provideMerge(paymentsOver))
+        ).pipe(
           Layer.provide(
             Layer.effect(
               AppConfig,

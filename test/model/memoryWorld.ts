@@ -20,6 +20,7 @@ import type { Payment } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import * as Reconciler from "../../src/payments/Reconciler.ts"
+import * as TransferWatch from "../../src/payments/TransferWatch.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { testConfig } from "../support/memory.ts"
 import { memoryStack, newMerchant, openPayment, paymentsOver, reportOf } from "../support/paymentStack.ts"
@@ -49,7 +50,9 @@ export const makeMemoryWorld = async (): Promise<World> => {
     const scope = Scope.makeUnsafe()
     const built = await runtime.runPromise(
       Layer.buildWithScope(
-        Layer.fresh(Reconciler.layer.pipe(Layer.provideMerge(paymentsOver))).pipe(
+        Layer.fresh(
+          Layer.merge(Reconciler.layer, TransferWatch.layer).pipe(Layer.provideMerge(paymentsOver))
+        ).pipe(
           Layer.provide(
             Layer.effect(
               AppConfig,

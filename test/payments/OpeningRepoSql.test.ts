@@ -1,4 +1,5 @@
 // Payments that are opened in one turn of the event loop: one statement, and none fails another.
+
 import { describe, expect, test } from "bun:test"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -9,16 +10,17 @@ import { PaymentId } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { type OpenPayment, PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { countingDatabase, onEachDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
 const receiver = Option.getOrThrow(Option.fromNullishOr(parseAddress(`0x${"b".repeat(40)}`)))
 
 const newMerchant = Effect.gen(function* () {
   const keys = yield* KeyAuth
-  const { merchant } = yield* keys.createMerchant({
-    name: "Shop",
-    receivers: { test: receiver, live: receiver }
-  })
+  const own = freshAddress()
+  const { merchant } = yield* Effect.orDie(
+    keys.createMerchant({ name: "Shop", receivers: { test: own, live: own } })
+  )
   return merchant.id
 })
 

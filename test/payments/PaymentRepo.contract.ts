@@ -1,4 +1,5 @@
 // What every PaymentRepo does, whatever it stands on.
+
 import { expect } from "bun:test"
 import { Effect, type Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -9,6 +10,7 @@ import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo, type Settlement, type Tenant } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
 export type RepoLayer = Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | SecureRandom.SecureRandom>
@@ -24,6 +26,17 @@ const payer = address("c")
 const start = new Date("2026-05-01T12:00:00.000Z")
 const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
 
+const before = (seconds: number) => ({ test: after(seconds), live: after(seconds) })
+
+/** Ordinals that payments have claimed of the transaction's equal transfers. */
+const claimed = (repo: PaymentRepo["Service"], transactionId: TransactionHash) =>
+  repo.claimedOrdinals({
+    chainId: 84532,
+    evidence: evidenceOf(transactionId),
+    receiver,
+    amount: AtomicUsdc.make(1_000_000n)
+  })
+
 const evidenceOf = (transactionId: TransactionHash, amount = 1_000_000n, by: Address = payer): Evidence => ({
   transactionId,
   payer: by,
@@ -33,10 +46,10 @@ const evidenceOf = (transactionId: TransactionHash, amount = 1_000_000n, by: Add
 const newTenant = (env: Tenant["env"] = "test") =>
   Effect.gen(function* () {
     const keys = yield* KeyAuth
-    const { merchant } = yield* keys.createMerchant({
-      name: "Shop",
-      receivers: { test: receiver, live: receiver }
-    })
+    const own = freshAddress()
+    const { merchant } = yield* Effect.orDie(
+      keys.createMerchant({ name: "Shop", receivers: { test: own, live: own } })
+    )
     return { merchantId: merchant.id, env }
   })
 
@@ -61,7 +74,7 @@ const opened = Effect.fnUntraced(function* (tenant: Tenant, at = start, amount =
 const settlementOf = Effect.fnUntraced(function* (
   payment: Payment,
   transactionId: TransactionHash,
-  logPosition = 0
+  ordinal = 0
 ) {
   const random = yield* SecureRandom.SecureRandom
   const settlement: Settlement = {
@@ -72,7 +85,8 @@ const settlementOf = Effect.fnUntraced(function* (
     transfer: {
       chainId: 84532,
       transactionId,
-      logPosition,
+      logPosition: 4,
+      ordinal,
       blockNumber: 100n,
       blockHash: hash(7)
     },
@@ -188,7 +202,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         nextCheckAt: after(5)
       }
       const kept = Option.getOrThrow(yield* repo.report(report))
-      expect(kept).toMatchObject({ status: "pending", reported: null })
+      expect(kept).toMatchObject({ payment: { status: "pending", reported: null }, attemptBlock: null })
       expect(yield* repo.takeDueReports(after(4), after(60), 10)).toHaveLength(0)
       const [due] = yield* repo.takeDueReports(after(5), after(60), 10)
       expect(due).toMatchObject({ checks: 0, evidence: { transactionId: hash(1), payer } })
@@ -259,7 +273,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(99)].sort())
     }))
 
-  it("a live payment freezes its first report and stays pending", () =>
+  it("a live payment keeps every report and freezes none: it stays as it is", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant("live")
@@ -273,13 +287,11 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
           payerType: "human",
           nextCheckAt: after(5)
         })
-      const first = Option.getOrThrow(yield* report(evidenceOf(hash(1)), after(1)))
-      expect(first).toMatchObject({
-        status: "pending",
-        reported: { at: after(1), evidence: { transactionId: hash(1) } }
-      })
-      const second = Option.getOrThrow(yield* report(evidenceOf(hash(2)), after(2)))
-      expect(second.reported?.evidence.transactionId).toBe(hash(1))
+      for (const seed of [1, 2]) {
+        const { payment: now } = Option.getOrThrow(yield* report(evidenceOf(hash(seed)), after(seed)))
+        expect(now).toMatchObject({ status: "pending", reported: null })
+      }
+      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
   it("settles with its claim and its webhook, and drops the kept report", () =>
@@ -305,7 +317,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         failureReason: null,
         reported: { at: after(5), evidence: { transactionId: hash(1), payer } }
       })
-      expect(yield* repo.claimedLogs(84532, hash(1))).toEqual([3])
+      expect(yield* claimed(repo, hash(1))).toEqual([3])
       expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
       expect(yield* webhooks.listDeliveries(tenant, 10)).toMatchObject([
         { id: settlement.delivery.id, type: "payment.settled", paymentId: payment.id, status: "pending" }
@@ -384,17 +396,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         })
       yield* report(reported, after(10))
       yield* report(recent, after(95))
-      const failed = yield* repo.expire({
-        openedBefore: after(50),
-        reportedBefore: after(50),
-        at: after(200)
-      })
-      expect(new Map(failed.map((one) => [one.id, one.reason]))).toEqual(
-        new Map([
-          [never.id, "expired" as const],
-          [reported.id, "unverified" as const]
-        ])
-      )
+      const cutoff = { openedBefore: before(50), reportedBefore: after(50), at: after(200) }
+      // A report that is still to be checked keeps its payment: the chain has the last word.
+      expect((yield* repo.expire(cutoff)).map((one) => one.id)).toEqual([never.id])
+      yield* repo.noteCheck(reported.id, evidenceOf(hash(1)), { at: after(100), reason: "not_found" }, null)
+      const failed = yield* repo.expire(cutoff)
+      expect(failed).toEqual([{ id: reported.id, reason: "unverified" }])
       const status = (payment: Payment) =>
         Effect.map(repo.find(tenant, payment.id), (found) => Option.getOrThrow(found))
       expect(yield* status(never)).toMatchObject({
@@ -404,10 +411,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       })
       expect((yield* status(fresh)).status).toBe("pending")
       expect((yield* status(recent)).status).toBe("pending")
-      expect(Option.isNone(yield* repo.settle(yield* settlementOf(never, hash(1))))).toBe(true)
       expect(
-        yield* repo.expire({ openedBefore: after(50), reportedBefore: after(50), at: after(201) })
+        yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(201) })
       ).toHaveLength(0)
+      // Proven late, it settles all the same.
+      const late = yield* repo.settle(yield* settlementOf(never, hash(1)))
+      expect(Option.getOrThrow(late)).toMatchObject({ status: "settled", failureReason: null })
     }))
 
   it("a payment that an agent's report settles has an agent for payer, whoever reported beside it", () =>
@@ -443,7 +452,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(Option.getOrThrow(byHuman).payerType).toBe("human")
     }))
 
-  it("live payments with a recorded report do not expire", () =>
+  it("live payments with a report do not expire", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant("live")
@@ -457,31 +466,37 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         nextCheckAt: after(1)
       })
       expect(
-        yield* repo.expire({ openedBefore: after(50), reportedBefore: after(50), at: after(60) })
+        yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
       ).toHaveLength(0)
     }))
 
-  it("a claim follows its log to another position, unless another payment's claim holds that one", () =>
+  it("equal transfers of a transaction are claimed by their ordinals, each once", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
       const [left, right, third] = yield* Effect.all([opened(tenant), opened(tenant), opened(tenant)])
       yield* repo.settle(yield* settlementOf(left, hash(1), 0))
       yield* repo.settle(yield* settlementOf(right, hash(1), 1))
-      const moved = { blockNumber: 101n, blockHash: hash(8) }
+      expect([...(yield* claimed(repo, hash(1)))].sort()).toEqual([0, 1])
+      const again = yield* Effect.result(repo.settle(yield* settlementOf(third, hash(1), 1)))
+      expect(Result.isFailure(again)).toBe(true)
+    }))
+
+  it("while a claim names another block, nothing more of its transaction is claimed", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [left, right] = yield* Effect.all([opened(tenant), opened(tenant)])
+      yield* repo.settle(yield* settlementOf(left, hash(1), 0))
+      const settlement = yield* settlementOf(right, hash(1), 1)
+      const elsewhere = { ...settlement, transfer: { ...settlement.transfer, blockHash: hash(8) } }
+      expect(Option.isNone(yield* repo.settle(elsewhere))).toBe(true)
       yield* repo.noteWatched(left.id, {
-        moved: { ...moved, logPosition: 1 },
+        moved: { blockNumber: 101n, blockHash: hash(8) },
         droppedAt: null,
         watchAt: null
       })
-      yield* repo.noteWatched(right.id, {
-        moved: { ...moved, logPosition: 3 },
-        droppedAt: null,
-        watchAt: null
-      })
-      expect([...(yield* repo.claimedLogs(84532, hash(1)))].sort()).toEqual([0, 3])
-      const late = yield* Effect.result(repo.settle(yield* settlementOf(third, hash(1), 3)))
-      expect(Result.isFailure(late)).toBe(true)
+      expect(Option.isSome(yield* repo.settle(elsewhere))).toBe(true)
     }))
 
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
@@ -492,7 +507,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       yield* repo.settle(yield* settlementOf(payment, hash(1), 2))
       expect(yield* repo.takeWatched(after(59), after(90), 10)).toHaveLength(0)
       expect(yield* repo.takeWatched(after(60), after(90), 10)).toMatchObject([
-        { paymentId: payment.id, logPosition: 2, blockNumber: 100n, blockHash: hash(7), droppedAt: null }
+        { paymentId: payment.id, ordinal: 2, blockNumber: 100n, blockHash: hash(7), droppedAt: null }
       ])
       expect(yield* repo.takeWatched(after(61), after(90), 10)).toHaveLength(0)
       yield* repo.noteWatched(payment.id, {

@@ -3,11 +3,12 @@
 import { describe, expect } from "bun:test"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { PaymentId } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { row } from "../support/attackRows.ts"
 import { stateOf } from "../support/paymentStack.ts"
 import { hash, payer, receiver, thief } from "../support/rawReceipts.ts"
-import { reconcilerTest as it, shop, statusOf } from "../support/reconcilerBench.ts"
+import { reconcilerTest as it, readChain, shop, statusOf } from "../support/reconcilerBench.ts"
 
 describe("kept reports", () => {
   it("a buyer who closes the tab after one report settles, and the webhook is queued", () =>
@@ -61,14 +62,32 @@ describe("kept reports", () => {
       expect(yield* deliveries).toBe(1)
     }))
 
-  it("looks come after 5 s and then at doubling distances, at most 5 minutes apart", (_raised, looks) =>
+  const distancesOf = (looks: ReadonlyArray<number>) =>
+    looks.map((at, index) => Math.round((at - (looks[index - 1] ?? 0)) / 1000)).slice(1)
+
+  it("a transaction that no node shows is looked for six times in ten minutes, and again on a new report", (_raised, looks) =>
     Effect.gen(function* () {
       const { open, report } = yield* shop
+      const payment = yield* open
+      yield* report(payment, hash("55"))
+      yield* TestClock.adjust("2 hours")
+      expect(distancesOf(looks)).toEqual([5, 10, 25, 60, 150, 350])
+      looks.length = 0
+      yield* report(payment, hash("55"))
+      yield* TestClock.adjust("1 hour")
+      expect(distancesOf(looks)).toEqual([5, 10, 25, 60, 150, 350])
+    }))
+
+  it("while nodes are down looks come at doubling distances, at most 5 minutes apart, and never end", (_raised, looks) =>
+    Effect.gen(function* () {
+      const { chain, open, report } = yield* shop
+      yield* chain.fault("fail")
       yield* report(yield* open, hash("55"))
       yield* TestClock.adjust("30 minutes")
-      const [, ...distances] = looks.map((at, index) => Math.round((at - (looks[index - 1] ?? 0)) / 1000))
+      const distances = distancesOf(looks)
       expect(distances.slice(0, 7)).toEqual([5, 5, 10, 20, 40, 80, 160])
       expect(distances.slice(7).every((one) => one >= 300 && one <= 301)).toBe(true)
+      expect(distances.length).toBeGreaterThan(9)
     }))
 
   it("a mismatch for good ends the looking; the transfer that pays is taken later all the same", () =>
@@ -139,15 +158,74 @@ describe("kept reports", () => {
 describe("expiry", () => {
   it("a payment that nobody reports fails after PAYMENT_EXPIRY as expired, and not before", () =>
     Effect.gen(function* () {
-      const { open, report } = yield* shop
+      const { open } = yield* shop
       const payment = yield* open
       yield* TestClock.adjust("23 hours")
       yield* TestClock.adjust("59 minutes")
       expect(yield* statusOf(payment)).toBe("pending")
       yield* TestClock.adjust("2 minutes")
+      // The deadline alone decides nothing: the chain has not been read up to it.
+      expect(yield* statusOf(payment)).toBe("pending")
+      yield* readChain
+      yield* TestClock.adjust("1 minute")
       expect(yield* statusOf(payment)).toBe("failed: expired")
-      const late = yield* report(payment, hash("44"))
-      expect(Result.isFailure(late) && late.failure.code).toBe("PAYMENT_FAILED")
+    }))
+
+  it("a service that has just started fails nothing for fifteen minutes", () =>
+    Effect.gen(function* () {
+      const { open } = yield* shop
+      const repo = yield* PaymentRepo
+      const payment = yield* open
+      yield* TestClock.adjust("5 minutes")
+      yield* readChain
+      const { amount, env, intentUrl, merchantId, payerType, receiver } = payment
+      const old = {
+        amount,
+        env,
+        intentUrl,
+        merchantId,
+        payerType,
+        receiver,
+        id: PaymentId.make("01a1fc34-7205-710e-9410-874fee9a4996"),
+        at: new Date(-48 * 3_600_000)
+      }
+      const { payment: overdue } = yield* repo.open(old)
+      yield* TestClock.adjust("9 minutes")
+      expect(yield* statusOf(overdue)).toBe("pending")
+      yield* readChain
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* statusOf(overdue)).toBe("failed: expired")
+    }))
+
+  it("a report with a transfer of another amount to a failed payment is refused as failed", () =>
+    Effect.gen(function* () {
+      const { chain, open, report, send } = yield* shop
+      const payment = yield* open
+      yield* TestClock.adjust("25 hours")
+      yield* readChain
+      yield* TestClock.adjust("1 minute")
+      const transfer = yield* send(payment, 7n)
+      yield* chain.mine(2)
+      const answer = yield* report(payment, transfer)
+      expect(Result.isFailure(answer) && answer.failure.code).toBe("PAYMENT_FAILED")
+      expect(yield* statusOf(payment)).toBe("failed: expired")
+    }))
+
+  it("what the chain has not decided past the deadline fails nothing: an outage of two days", () =>
+    Effect.gen(function* () {
+      const { chain, open, report, send } = yield* shop
+      const payment = yield* open
+      const transfer = yield* send(payment)
+      yield* chain.mine(2)
+      yield* chain.fault("fail")
+      yield* report(payment, transfer)
+      yield* TestClock.adjust("48 hours")
+      yield* readChain
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* statusOf(payment)).toBe("pending")
+      yield* chain.fault("none")
+      yield* TestClock.adjust("6 minutes")
+      expect(yield* statusOf(payment)).toBe("settled")
     }))
 
   it("evidence that never verifies fails 24 h after the last report as unverified", () =>
@@ -160,14 +238,17 @@ describe("expiry", () => {
       yield* TestClock.adjust("23 hours")
       expect(yield* statusOf(payment)).toBe("pending")
       yield* TestClock.adjust("61 minutes")
-      expect(yield* statusOf(payment)).toBe("failed: unverified")
-      // Terminal: the money that comes now settles nothing.
-      const late = yield* report(payment, yield* send(payment))
-      expect(Result.isFailure(late) && late.failure.code).toBe("PAYMENT_FAILED")
-      yield* chain.mine(2)
-      yield* TestClock.adjust("1 hour")
+      yield* readChain
+      yield* TestClock.adjust("1 minute")
       expect(yield* statusOf(payment)).toBe("failed: unverified")
       expect(yield* deliveries).toBe(0)
+      // The exact transfer, proven late, settles it all the same.
+      const late = yield* report(payment, yield* send(payment))
+      expect(Result.isSuccess(late) && late.success._tag).toBe("Pending")
+      yield* chain.mine(2)
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* statusOf(payment)).toBe("settled")
+      expect(yield* deliveries).toBe(1)
     }))
 
   it("a thousand unpaid payments go in one sweep; a settled one stays", () =>
@@ -179,6 +260,8 @@ describe("expiry", () => {
       yield* report(settled, transfer)
       const all = yield* Effect.forEach(Array.from({ length: 1100 }), () => open)
       yield* TestClock.adjust("24 hours")
+      yield* TestClock.adjust("1 minute")
+      yield* readChain
       yield* TestClock.adjust("1 minute")
       expect(new Set(yield* Effect.forEach(all, statusOf))).toEqual(new Set(["failed: expired"]))
       expect(yield* statusOf(settled)).toBe("settled")

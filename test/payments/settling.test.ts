@@ -187,12 +187,12 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
 
     it(`${row.otherTenant}: another merchant's or environment's payment is not found`, () =>
       Effect.gen(function* () {
-        const { open } = yield* shop
+        const { open, principal: own } = yield* shop
         const payment = yield* open()
         const transfer = yield* paid(payer, payment)
         const payments = yield* Payments
-        const { principal } = yield* newMerchant(receiver)
-        const live = { ...(yield* shop).principal, env: "live" as const }
+        const { principal } = yield* newMerchant(thief)
+        const live = { ...own, env: "live" as const }
         for (const other of [principal, live, { ...principal, env: "live" as const }]) {
           const answer = yield* payments
             .report(other, payment.id, reportOf(payment, payer, transfer))

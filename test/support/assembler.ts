@@ -10,6 +10,7 @@ const opcodes: { readonly [name: string]: number } = {
   AND: 0x16,
   SHR: 0x1c,
   ORIGIN: 0x32,
+  NUMBER: 0x43,
   CALLDATALOAD: 0x35,
   CALLDATASIZE: 0x36,
   CALLDATACOPY: 0x37,

@@ -1,5 +1,6 @@
 // Instances of the real faucet on one database and one local chain: each with nodes
 // of its own that a test can silence, all on a clock that it moves.
+
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { encodeFunctionData } from "viem"
@@ -18,6 +19,7 @@ import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { OutboxRepo } from "../../src/wallets/OutboxRepo.ts"
 import { address, send, usdc } from "./anvilSuite.ts"
 import type { TestDatabase } from "./database.ts"
+import { freshAddress } from "./freshAddress.ts"
 import { testConfig } from "./memory.ts"
 import { rpcProxy } from "./rpcProxy.ts"
 import { makeShiftedClock } from "./shiftedClock.ts"
@@ -76,7 +78,11 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
       )
     ).pipe(clock.run)
     const faucet = yield* Effect.provideContext(Faucet, built)
-    const clocked: Faucet["Service"] = { ...faucet, grant: (request) => clock.run(faucet.grant(request)) }
+    const clocked: Faucet["Service"] = {
+      ...faucet,
+      held: (request) => clock.run(faucet.held(request)),
+      grant: (request) => clock.run(faucet.grant(request))
+    }
     return {
       faucet: clocked,
       node,
@@ -107,11 +113,10 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
     repo: yield* Effect.provideContext(OutboxRepo, store),
     merchant: Effect.gen(function* () {
       const keys = yield* KeyAuth
-      const receiver = address(`0x${"b2".repeat(20)}`)
-      const { merchant } = yield* keys.createMerchant({
-        name: "Shop",
-        receivers: { test: receiver, live: receiver }
-      })
+      const receiver = freshAddress()
+      const { merchant } = yield* Effect.orDie(
+        keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
+      )
       return merchant.id
     }).pipe(Effect.provideContext(store)),
     /** Leaves the wallet with this much USDC. */

@@ -7,6 +7,7 @@ import type { AppConfig } from "../../src/AppConfig.ts"
 import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
+import { ChainReach } from "../../src/chain/ChainReach.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { type Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
@@ -16,6 +17,8 @@ import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
 import { RateLimiter } from "../../src/http/RateLimiter.ts"
 import { IntentTokens } from "../../src/intents/IntentTokens.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
+import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
@@ -25,6 +28,9 @@ import { testConfig } from "./memory.ts"
 /** Whatever a payment stack answers, on any repository. */
 export type PaymentStack =
   | Payments
+  | PaymentAttempts
+  | IncomingTransfers
+  | ChainReach
   | PaymentRepo
   | WebhookRepo
   | KeyAuth
@@ -40,8 +46,12 @@ const memoryRepos = Layer.merge(
   Layer.merge(KeyAuth.layerMemory, AlertRepo.layerMemory)
 )
 
-/** Payments alone, on everything else of the stack: what a restart replaces. */
-export const paymentsOver = Payments.layer.pipe(
+/** Payments and what works on them, on everything else of the stack: what a restart replaces. */
+export const paymentsOver = Layer.mergeAll(
+  IncomingTransfers.layer.pipe(Layer.provideMerge(Payments.layer)),
+  PaymentAttempts.layer
+).pipe(
+  Layer.provideMerge(ChainReach.layer),
   Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory])
 )
 
@@ -69,10 +79,9 @@ export const memoryChain = ChainVerifier.layerMemory
 export const newMerchant = (receiver: Address) =>
   Effect.gen(function* () {
     const keys = yield* KeyAuth
-    const { keys: issued, merchant } = yield* keys.createMerchant({
-      name: "Shop",
-      receivers: { test: receiver, live: receiver }
-    })
+    const { keys: issued, merchant } = yield* Effect.orDie(
+      keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
+    )
     const principal: Principal = yield* Effect.orDie(keys.authenticate(issued.test.publishable))
     const webhooks = yield* WebhookRepo
     const random = yield* SecureRandom.SecureRandom

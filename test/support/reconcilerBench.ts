@@ -1,9 +1,11 @@
 // Reconcilers on memory under a clock that the test moves, and a shop that reports.
-import { Clock, Effect, Layer, type Scope } from "effect"
+import { Clock, DateTime, Effect, Layer, Option, type Scope } from "effect"
 import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { TransactionHash } from "../../src/domain/Chain.ts"
 import type { Payment } from "../../src/domain/Payment.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import * as Reconciler from "../../src/payments/Reconciler.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -77,6 +79,21 @@ export const shop = Effect.gen(function* () {
     payments.report(merchant.principal, payment.id, reportOf(payment, by, transactionId)).pipe(Effect.result)
   const deliveries = Effect.map(webhooks.listDeliveries(merchant.tenant, 100), (all) => all.length)
   return { ...merchant, chain, open, send, report, deliveries }
+})
+
+/** The chain has been read up to now, without the blocks that a test need not seal. */
+export const readChain = Effect.gen(function* () {
+  const repo = yield* PaymentRepo
+  const at = yield* DateTime.nowAsDate
+  const cursor = (time: Date) => ({
+    blockNumber: BigInt(time.getTime()),
+    blockHash: TransactionHash.make(`0x${time.getTime().toString(16).padStart(64, "0")}`),
+    blockTime: time
+  })
+  yield* repo.startCursor("test", cursor(new Date(0)))
+  const lease = { id: "reader", at, until: at }
+  const before = yield* repo.leaseCursor("test", lease)
+  if (Option.isSome(before)) yield* repo.rewindCursor("test", lease, before.value, cursor(at))
 })
 
 export const statusOf = (payment: Payment) =>

@@ -13,6 +13,7 @@ import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { Address, type Env } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
@@ -27,8 +28,10 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { Facilitator } from "../../src/x402/Facilitator.ts"
 import type { TestDatabase } from "./database.ts"
+import { addressesFrom } from "./freshAddress.ts"
 import { testConfig } from "./memory.ts"
 
+/** Of the first merchant. */
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 
 const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
@@ -37,6 +40,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     PaymentRepo.layer,
     ChainVerifier.layerMemory,
     BuyerIdentity.layerMemory,
+    ContractSignatures.layerNone,
     WebhookSender.layerMemory,
     DeliveryWake.layerLocal,
     RateLimiter.layerMemory,
@@ -57,6 +61,8 @@ export type TestServices = Layer.Success<ReturnType<typeof services>>
 export interface TestMerchant {
   readonly id: string
   readonly keys: FirstKeys
+  /** In both environments. */
+  readonly receiver: Address
 }
 
 export interface TestService {
@@ -96,10 +102,14 @@ export const startService = (
     const auth = yield* use(Effect.service(KeyAuth))
     const alerts = yield* use(Effect.service(Alerts))
 
-    const newMerchant = Effect.map(
-      auth.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } }),
-      ({ merchant, keys }): TestMerchant => ({ id: merchant.id, keys })
-    )
+    const nextReceiver = addressesFrom(receiver)
+    const newMerchant = Effect.suspend(() => {
+      const address = nextReceiver()
+      return Effect.map(
+        Effect.orDie(auth.createMerchant({ name: "Shop", receivers: { test: address, live: address } })),
+        ({ merchant, keys }): TestMerchant => ({ id: merchant.id, keys, receiver: address })
+      )
+    })
     return {
       baseUrl: `http://127.0.0.1:${port}`,
       context,

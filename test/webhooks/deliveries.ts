@@ -1,5 +1,6 @@
 // What tests of the delivery side share: a merchant with an endpoint, settlements
 // that queue deliveries, and claims.
+
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { parseAddress } from "../../src/chain/Address.ts"
@@ -13,6 +14,7 @@ import { PaymentRepo, type Tenant } from "../../src/payments/PaymentRepo.ts"
 import { newEndpointSecret } from "../../src/webhooks/regenerateSecret.ts"
 import type { AttemptResult, ClaimedDelivery } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 
 export const hookUrl = "https://shop.example.com/hook"
 
@@ -27,10 +29,10 @@ const uuid = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7
 /** A merchant's test environment, without an endpoint. */
 export const newTenant = Effect.gen(function* () {
   const keys = yield* KeyAuth
-  const { merchant } = yield* keys.createMerchant({
-    name: "Shop",
-    receivers: { test: receiver, live: receiver }
-  })
+  const own = freshAddress()
+  const { merchant } = yield* Effect.orDie(
+    keys.createMerchant({ name: "Shop", receivers: { test: own, live: own } })
+  )
   const tenant: Tenant = { merchantId: merchant.id, env: "test" }
   return tenant
 })
@@ -76,7 +78,14 @@ export const settle = Effect.fnUntraced(function* (tenant: Tenant, at: Date) {
     evidence: { transactionId, payer: address("c"), tokenChanges },
     reportedAt: at,
     at,
-    transfer: { chainId: 84532, transactionId, logPosition: 0, blockNumber: 1n, blockHash: transactionId },
+    transfer: {
+      chainId: 84532,
+      transactionId,
+      logPosition: 0,
+      ordinal: 0,
+      blockNumber: 1n,
+      blockHash: transactionId
+    },
     delivery: { id, body },
     watchAt: at
   })

@@ -3,24 +3,19 @@
 import { createDidToken } from "../../buyers/createDidToken.ts"
 import {
   type Attempt,
+  announcedId,
+  forgetAnnounced,
   forgetAttempt,
   lockName,
+  readAnnounced,
   readAttempt,
   sweepAttempts,
   watchAttempt,
   writeAttempt
 } from "./attempt.ts"
 import { follow, inquire, isHash, minedNonce, nonceOf, startingPoint } from "./chain.ts"
-import { atomicOf, encodeBalanceOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
-import {
-  beforePayment,
-  type Command,
-  initial,
-  type Message,
-  type Model,
-  reportedElsewhere,
-  transition
-} from "./flow.ts"
+import { atomicOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
+import { beforePayment, type Command, initial, type Message, type Model, transition } from "./flow.ts"
 import { type IntentClaims, readIntentToken } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError } from "./service.ts"
@@ -29,7 +24,6 @@ import {
   accountsOf,
   ask,
   askChainId,
-  askQuantity,
   chainIdOf,
   discoverWallets,
   type Eip1193Provider,
@@ -92,6 +86,13 @@ const storage = {
   }
 }
 
+/** Puts back what was on record before the attempt, unless another one has taken its place. */
+const restore = (attempt: Attempt, earlier: Attempt | undefined): void => {
+  if (readAttempt(attempt.paymentId)?.id !== attempt.id) return
+  if (earlier === undefined) forgetAttempt(attempt)
+  else writeAttempt(earlier)
+}
+
 export class Checkout {
   model: Model = initial
   readonly paymentId: string | undefined
@@ -104,6 +105,8 @@ export class Checkout {
   #wallet: Wallet | undefined
   #unlisten = () => {}
   #identity: Identity | undefined
+  /** Taking back an announcement, which the next one waits for. */
+  #withdrawing: Promise<void> = Promise.resolve()
   /** Lets go of the sending lock, while this tab holds it. */
   #release: (() => void) | undefined
   #stopped = false
@@ -119,6 +122,11 @@ export class Checkout {
     // Without https there are no Web Locks, and wallets refuse the page.
     if (!isSecureContext) {
       this.#cannotStart("INSECURE_CONTEXT")
+      return
+    }
+    // No wallet is spoken to, and no payment opened.
+    if (this.#options.publishableKey.startsWith("pk_live_")) {
+      this.#cannotStart("LIVE_MODE_GATED")
       return
     }
     sweepAttempts(Date.now())
@@ -192,6 +200,7 @@ export class Checkout {
         return
       case "forget":
         forgetAttempt(command.attempt)
+        forgetAnnounced(command.attempt.paymentId, command.attempt.from)
         return
       case "release":
         this.#release?.()
@@ -216,6 +225,8 @@ export class Checkout {
         return this.#switchChain(tell)
       case "readBalance":
         return this.#readBalance(tell)
+      case "readAttempts":
+        return this.#readAttempts(tell)
       case "fund":
         return this.#fund(tell)
       case "pay":
@@ -242,6 +253,7 @@ export class Checkout {
         this.model.context ?? this.#service.context(),
         this.#service.open(intentToken)
       ])
+      if (context.env !== "test") return this.#cannotStart("LIVE_MODE_GATED")
       const attempt = readAttempt(payment.id)
       tell({ type: "Loaded", context, payment, attempt, elsewhere: await this.#sendingElsewhere() })
     } catch (error) {
@@ -359,26 +371,38 @@ export class Checkout {
   }
 
   async #readBalance(tell: (message: Message) => void): Promise<void> {
-    const { account, context } = this.model
-    if (account === undefined || context === undefined) return
+    const { account } = this.model
+    if (account === undefined) return
     try {
-      tell({ type: "BalanceRead", balance: await this.#balanceOf(account, context.env === "test") })
+      tell({ type: "BalanceRead", balance: await this.#service.balance(account) })
     } catch {
       tell({ type: "BalanceFailed" })
     }
   }
 
-  async #balanceOf(account: string, test: boolean) {
-    if (test) return this.#service.balance(account)
-    const provider = this.#provider
-    const [usdcAtomic, gasWei] = await Promise.all([
-      askQuantity(provider, "eth_call", [
-        { to: this.#claims?.token.address, data: encodeBalanceOf(account) },
-        "latest"
-      ]),
-      askQuantity(provider, "eth_getBalance", [account, "latest"])
-    ])
-    return { usdcAtomic, gasWei }
+  async #readAttempts(tell: (message: Message) => void): Promise<void> {
+    const { account, payment } = this.model
+    if (payment === undefined) return
+    try {
+      const [all, own] = await Promise.all([
+        this.#service.attempts(payment.id),
+        account === undefined ? undefined : this.#service.attempts(payment.id, account)
+      ])
+      const mine = own?.attempts ?? []
+      // What this browser announced itself, and never asked the wallet for, it announces again.
+      const ours = account !== undefined && readAnnounced(payment.id, account) !== undefined
+      tell({
+        type: "AttemptsRead",
+        account,
+        payment: all.payment,
+        own: ours ? undefined : mine[0],
+        others: all.attempts.filter((one) =>
+          mine.every(({ payer, since }) => payer !== one.payer || since !== one.since)
+        )
+      })
+    } catch {
+      tell({ type: "AttemptsUnread" })
+    }
   }
 
   // The buyer's identity
@@ -395,6 +419,8 @@ export class Checkout {
   async #identify(account: string): Promise<Identity> {
     if (this.#identity !== undefined && this.#identified(account)) return this.#identity
     const provider = this.#provider
+    const { context } = this.model
+    if (context?.env !== "test") throw new WalletError("unauthorized", "live payments are not open")
     const now = seconds()
     const token = await createDidToken(
       {
@@ -405,7 +431,13 @@ export class Checkout {
           return signature
         }
       },
-      { audience: this.#options.baseUrl, lifetimeSeconds: identityLifetimeSeconds, now }
+      {
+        audience: context.audience,
+        lifetimeSeconds: identityLifetimeSeconds,
+        now,
+        // Good for this payment alone.
+        ...(this.paymentId === undefined ? {} : { id: this.paymentId })
+      }
     )
     this.#identity = { token, account, expires: now + identityLifetimeSeconds }
     return this.#identity
@@ -444,7 +476,7 @@ export class Checkout {
 
   /** One tab at a time comes here. Nothing is sent before the attempt is on record. */
   async #payAlone(again: boolean, tell: (message: Message) => void): Promise<void> {
-    const { account, disowned, payment, context } = this.model
+    const { account, payment, context } = this.model
     const claims = this.#claims
     if (account === undefined || payment === undefined || context === undefined || claims === undefined)
       return
@@ -452,16 +484,17 @@ export class Checkout {
     const notSent = (notice: MessageKey, chainId?: number) => tell({ type: "NotSent", notice, chainId })
     let provider: Eip1193Provider
     let attempt: Attempt
+    let earlier: Attempt | undefined
     try {
-      const earlier = readAttempt(payment.id)
+      await this.#withdrawing
+      earlier = readAttempt(payment.id)
       if (earlier !== undefined && (!again || earlier.hash !== null)) {
         return tell(
           earlier.hash === null ? { type: "Unclear", attempt: earlier } : { type: "Sent", attempt: earlier }
         )
       }
       const now = await this.#service.open(this.#options.intentToken)
-      if (now.status !== "pending" || reportedElsewhere(now, disowned))
-        return tell({ type: "Superseded", payment: now })
+      if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
 
       provider = this.#provider
       const identity = await this.#identify(account)
@@ -473,16 +506,18 @@ export class Checkout {
       if (chainId !== context.chain.id) return notSent("noticeWrongAccount", chainId)
       if (!accounts.some((one) => sameHex(one, account))) return notSent("noticeWrongAccount")
       const start = await startingPoint(provider, account)
-      const reusable =
+      const reused =
         earlier !== undefined &&
         sameHex(earlier.from, account) &&
         (await minedNonce(provider, account)) <= earlier.nonce
+          ? earlier.nonce
+          : undefined
       attempt = {
         version: 1,
         id: crypto.randomUUID(),
         paymentId: payment.id,
         from: account,
-        nonce: reusable ? earlier.nonce : start.nonce,
+        nonce: reused ?? start.nonce,
         block: earlier?.block ?? start.block,
         startedAt: Date.now(),
         buyerToken: identity.token,
@@ -497,12 +532,84 @@ export class Checkout {
       const failure = failureOf(error)
       return notSent(nothingSent[failure] ?? "noticeNoNetwork")
     }
-    await this.#sendTransfer(provider, attempt, claims, atomicOf(payment.amount), tell)
+    const told = await this.#announce(attempt, earlier, tell)
+    if (told === undefined) return
+    if (this.model.epoch !== epoch || this.#stopped) {
+      restore(attempt, earlier)
+      if (earlier === undefined) await this.#withdraw(attempt)
+      return
+    }
+    await this.#sendTransfer(provider, told, earlier, claims, atomicOf(payment.amount), tell)
+  }
+
+  /** Tells the service. Answers the attempt as it may be sent; undefined where the wallet must not be asked. */
+  async #announce(
+    attempt: Attempt,
+    earlier: Attempt | undefined,
+    tell: (message: Message) => void
+  ): Promise<Attempt | undefined> {
+    const { buyerToken, from, paymentId } = attempt
+    const kept = readAnnounced(paymentId, from) !== undefined
+    const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
+    try {
+      const nonce = await this.#service.announce(paymentId, {
+        buyerDidToken: buyerToken,
+        attemptId: announcedId(paymentId, from, Date.now()),
+        nonce: attempt.nonce
+      })
+      if (nonce === attempt.nonce) return attempt
+      const fixed: Attempt = { ...attempt, nonce }
+      if (writeAttempt(fixed)) return fixed
+      notSent("failedStorage")
+    } catch (error) {
+      restore(attempt, earlier)
+      const { code, retryable } =
+        error instanceof ServiceError ? error.refusal : { code: "NETWORK", retryable: true }
+      // The next attempt is another one, but where this one may have arrived.
+      if (!retryable) forgetAnnounced(paymentId, from)
+      switch (code) {
+        case "INVALID_REQUEST":
+          // The service has ended the attempt of this id.
+          if (kept && writeAttempt(attempt)) return this.#announce(attempt, earlier, tell)
+          notSent("noticeUnreachable")
+          break
+        case "PAYMENT_ATTEMPT_OPEN":
+          tell({ type: "AttemptOpen" })
+          break
+        case "PAYMENT_SETTLED":
+        case "PAYMENT_FAILED": {
+          const payment = await this.#service.open(this.#options.intentToken).catch(() => undefined)
+          if (payment === undefined) notSent("noticeUnreachable")
+          else tell({ type: "Superseded", payment })
+          break
+        }
+        case "INVALID_BUYER_TOKEN":
+          this.#identity = undefined
+          notSent("noticeOtherSigner")
+          break
+        default:
+          notSent("noticeUnreachable")
+      }
+    }
+    return undefined
+  }
+
+  /** Takes the announcement back: the wallet has sent nothing. */
+  async #withdraw({ paymentId, from }: Attempt): Promise<void> {
+    const id = readAnnounced(paymentId, from)
+    if (id === undefined) return
+    this.#withdrawing = this.#service.withdraw(paymentId, id).then(
+      () => forgetAnnounced(paymentId, from),
+      // Kept: announcing it once more is the same attempt.
+      () => {}
+    )
+    await Promise.race([this.#withdrawing, new Promise((resolve) => setTimeout(resolve, 2_000))])
   }
 
   async #sendTransfer(
     provider: Eip1193Provider,
     attempt: Attempt,
+    earlier: Attempt | undefined,
     { receiver, token }: IntentClaims,
     atomic: bigint,
     tell: (message: Message) => void
@@ -526,9 +633,15 @@ export class Checkout {
     } catch (error) {
       const notice = nothingSent[failureOf(error)]
       if (notice === undefined) return tell({ type: "Unclear", attempt })
-      forgetAttempt(attempt)
       // A refusal counts however late it comes, unless a newer attempt has taken over.
-      const declined: Message = { type: "NotSent", notice, chainId: undefined }
+      const latest = readAttempt(attempt.paymentId)?.id === attempt.id
+      restore(attempt, earlier)
+      // An earlier request may still be approved: this refusal says nothing of it.
+      if (latest && earlier === undefined) await this.#withdraw(attempt)
+      const declined: Message =
+        earlier === undefined
+          ? { type: "NotSent", notice, chainId: undefined }
+          : { type: "Unclear", attempt: earlier }
       if (this.model.attempt?.id === attempt.id) this.send(declined)
       else tell(declined)
     }
@@ -588,19 +701,10 @@ export class Checkout {
   }
 
   async #poll(tell: (message: Message) => void): Promise<void> {
-    const { attempt, context } = this.model
+    const { attempt } = this.model
     const claims = this.#claims
-    if (claims === undefined || context === undefined) return
-    const gated = context.env === "live"
+    if (claims === undefined || attempt?.hash == null) return
     try {
-      if (attempt?.hash == null) {
-        const payment = await this.#service.open(this.#options.intentToken)
-        return tell(
-          payment.status === "pending"
-            ? { type: "StillPending", payment, retryAfter: undefined, gated }
-            : { type: "Reported", payment }
-        )
-      }
       const answer = await this.#service.report(claims.id, {
         buyerDidToken: attempt.buyerToken,
         transactionId: attempt.hash,
@@ -619,8 +723,7 @@ export class Checkout {
           : {
               type: "StillPending",
               payment: answer.payment,
-              retryAfter: answer.outcome === "pending" ? answer.retryAfter : undefined,
-              gated: answer.outcome === "gated"
+              retryAfter: answer.retryAfter
             }
       )
     } catch (error) {

@@ -1,9 +1,11 @@
 // The durable record of one try to send the money, written before the wallet is
-// asked. While it exists, nothing is sent again without a look at the chain.
+// asked. While it exists, nothing is sent again without a look at the chain. Beside it
+// the id under which the service knows of it, which outlives a request of the wallet.
 import type { Hex } from "./wallets.ts"
 
 export interface Attempt {
   readonly version: 1
+  /** Of this request of the wallet; sending again makes another one. */
   readonly id: string
   readonly paymentId: string
   readonly from: string
@@ -73,13 +75,46 @@ export const forgetAttempt = (attempt: Pick<Attempt, "id" | "paymentId">): void 
   if (readAttempt(attempt.paymentId)?.id === attempt.id) localStorage.removeItem(prefix + attempt.paymentId)
 }
 
+const announcedPrefix = "quittance-announced:"
+
+const announcedKey = (paymentId: string, from: string) =>
+  `${announcedPrefix}${paymentId}:${from.toLowerCase()}`
+
+/** `<id> <Unix milliseconds>` */
+const parseAnnounced = (text: string | null): { readonly id: string; readonly at: number } | undefined => {
+  const [id = "", at = ""] = (text ?? "").split(" ")
+  return /^[0-9a-f-]{36}$/.test(id) && /^\d+$/.test(at) ? { id, at: Number(at) } : undefined
+}
+
+/** The account's attempt that the service may know of, and that is this browser's. */
+export const readAnnounced = (paymentId: string, from: string): string | undefined =>
+  parseAnnounced(localStorage.getItem(announcedKey(paymentId, from)))?.id
+
+/** As `readAnnounced`; a fresh id where there is none. */
+export const announcedId = (paymentId: string, from: string, now: number): string => {
+  const kept = readAnnounced(paymentId, from)
+  if (kept !== undefined) return kept
+  const id = crypto.randomUUID()
+  localStorage.setItem(announcedKey(paymentId, from), `${id} ${now}`)
+  return id
+}
+
+/** The account's next attempt is another one. */
+export const forgetAnnounced = (paymentId: string, from: string): void => {
+  localStorage.removeItem(announcedKey(paymentId, from))
+}
+
 /** Drops records of long ago. */
 export const sweepAttempts = (now: number): void => {
   try {
     for (const key of Object.keys(localStorage)) {
-      if (!key.startsWith(prefix)) continue
-      const attempt = parse(localStorage.getItem(key))
-      if (attempt === undefined || attempt.startedAt < now - keptMillis) localStorage.removeItem(key)
+      const text = localStorage.getItem(key)
+      const at = key.startsWith(prefix)
+        ? (parse(text)?.startedAt ?? 0)
+        : key.startsWith(announcedPrefix)
+          ? (parseAnnounced(text)?.at ?? 0)
+          : now
+      if (at < now - keptMillis) localStorage.removeItem(key)
     }
   } catch {
     // A browser without storage has nothing to sweep.

@@ -3,7 +3,7 @@
 import type { Attempt } from "./attempt.ts"
 import { atomicOf } from "./erc20.ts"
 import type { MessageKey } from "./messages/en.ts"
-import type { CheckoutContext, CheckoutPayment, Refusal, TestBalance } from "./service.ts"
+import type { CheckoutContext, CheckoutPayment, KnownAttempt, Refusal, TestBalance } from "./service.ts"
 import type { Hex, WalletFailure } from "./wallets.ts"
 
 export type CheckoutState =
@@ -24,8 +24,9 @@ export type CheckoutState =
  * What the wallet is asked for in `awaiting-signature`: the buyer's identity, the
  * transfer; or another tab asks (`elsewhere`), or it is not known whether the transfer
  * of an earlier request went out (`unsure`), or the identity is wanted once more (`prove`).
+ * In `confirming`: the same wallet pays from another browser (`announced`).
  */
-export type Step = "identity" | "transfer" | "elsewhere" | "unsure" | "prove"
+export type Step = "identity" | "transfer" | "elsewhere" | "unsure" | "prove" | "announced"
 
 /** What is under way within a state. */
 export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
@@ -68,10 +69,10 @@ export interface Model {
   readonly polls: number
   /** Looks in a row that found the nonce used up and no transfer. */
   readonly missed: number
-  /** Mainnet: recorded, and nothing more will come. */
-  readonly gated: boolean
-  /** A reported transaction that the buyer says is not theirs, or that never came to be. */
-  readonly disowned: string | undefined
+  /** The account's attempt of another browser. */
+  readonly known: KnownAttempt | undefined
+  /** Attempts of other wallets. They warn, and stop nobody. */
+  readonly others: ReadonlyArray<KnownAttempt>
 }
 
 export const initial: Model = {
@@ -94,8 +95,8 @@ export const initial: Model = {
   loads: 0,
   polls: 0,
   missed: 0,
-  gated: false,
-  disowned: undefined
+  known: undefined,
+  others: []
 }
 
 /** What the buyer does. */
@@ -150,6 +151,17 @@ export type Happening =
   | { readonly type: "LockFreed"; readonly attempt: Attempt | undefined }
   | { readonly type: "AttemptSeen"; readonly attempt: Attempt }
   | { readonly type: "Superseded"; readonly payment: CheckoutPayment }
+  /** What the service knows of attempts: `own` of the account in another browser. */
+  | {
+      readonly type: "AttemptsRead"
+      readonly account: string | undefined
+      readonly payment: CheckoutPayment
+      readonly own: KnownAttempt | undefined
+      readonly others: ReadonlyArray<KnownAttempt>
+    }
+  | { readonly type: "AttemptsUnread" }
+  /** The service has an attempt of the account open. The wallet was not asked. */
+  | { readonly type: "AttemptOpen" }
   /** Certainly nothing was sent. */
   | { readonly type: "NotSent"; readonly notice: MessageKey; readonly chainId: number | undefined }
   /** The wallet gave no hash and no clear refusal. */
@@ -165,7 +177,6 @@ export type Happening =
       readonly type: "StillPending"
       readonly payment: CheckoutPayment
       readonly retryAfter: number | undefined
-      readonly gated: boolean
     }
   | { readonly type: "ReportRefused"; readonly refusal: Refusal }
   | { readonly type: "Lost" }
@@ -179,6 +190,8 @@ export type Command =
   | { readonly run: "connect"; readonly walletId: string }
   | { readonly run: "switchChain" }
   | { readonly run: "readBalance" }
+  /** Asks the service who is paying. */
+  | { readonly run: "readAttempts" }
   | { readonly run: "fund" }
   /** `again`: the buyer wants it sent although an earlier request is not accounted for. */
   | { readonly run: "pay"; readonly again: boolean }
@@ -256,27 +269,20 @@ const checking = (model: Model, attempt: Attempt, changes: Partial<Model> = {}):
   [{ run: "inquire", attempt }]
 ]
 
-/** Whether somebody has reported a transaction for the payment that this device knows nothing of. */
-export const reportedElsewhere = (
-  payment: CheckoutPayment | undefined,
-  disowned: string | undefined
-): boolean => payment?.reportedTransactionId !== undefined && payment.reportedTransactionId !== disowned
-
 /** Where a payment that is still pending stands, by what is known of wallet, chain and attempt. */
 const proceed = (model: Model, notice?: Notice): Next => {
-  const { attempt, account, context, payment } = model
+  const { attempt, account, context } = model
   if (attempt !== undefined && attempt.hash !== null)
     return [enter(model, "submitted", { notice, polls: 0 }), [{ run: "poll" }]]
-  if (attempt === undefined && reportedElsewhere(payment, model.disowned))
-    return [enter(model, "confirming", { notice, polls: 0 }), [{ run: "poll" }]]
+  const asks: ReadonlyArray<Command> = attempt === undefined ? [{ run: "readAttempts" }] : []
   if (account === undefined) {
     const reconnect: Notice = { key: "noticeReconnect", tone: "info" }
     return [
       enter(model, "connect", { notice: notice ?? (attempt === undefined ? undefined : reconnect) }),
-      []
+      asks
     ]
   }
-  if (model.chainId !== context?.chain.id) return [enter(model, "wrong-network", { notice }), []]
+  if (model.chainId !== context?.chain.id) return [enter(model, "wrong-network", { notice }), asks]
   if (attempt !== undefined) return checking(model, attempt, { missed: 0 })
   const state = model.state === "loading" ? "connect" : model.state
   return [
@@ -285,7 +291,7 @@ const proceed = (model: Model, notice?: Notice): Next => {
       busy: "balance",
       balance: undefined
     }),
-    [{ run: "readBalance" }]
+    [{ run: "readBalance" }, ...asks]
   ]
 }
 
@@ -317,11 +323,29 @@ const warned = (model: Model, key: MessageKey, values?: Readonly<Record<string, 
 
 const after = (millis: number, next: Command): Command => ({ run: "wait", millis, next })
 
+/** Waits for what the account's other browser does. */
+const announced = (model: Model, known: KnownAttempt | undefined): Next => {
+  if (model.step !== "announced") {
+    return [
+      leave(model, "confirming", { step: "announced", known, polls: 0 }),
+      [after(pollDelay(0), { run: "readAttempts" })]
+    ]
+  }
+  const polls = model.polls + 1
+  return [
+    { ...model, known: known ?? model.known, polls },
+    [after(pollDelay(polls), { run: "readAttempts" })]
+  ]
+}
+
 const nextPoll = (model: Model, retryAfter: number | undefined): ReadonlyArray<Command> => [
   after(Math.min(Math.max(pollDelay(model.polls), (retryAfter ?? 0) * 1_000), longestDelay), { run: "poll" })
 ]
 
 const loadRefused = (model: Model, refusal: Refusal): Next => {
+  if (refusal.code === "LIVE_MODE_GATED") {
+    return [leave(model, "failed", { reason: "gatedText", code: refusal.code }), []]
+  }
   if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
   if (!refusal.retryable) return [leave(model, "failed", { reason: "failedInvalid", code: refusal.code }), []]
   const loads = model.loads + 1
@@ -339,10 +363,8 @@ const reportRefused = (model: Model, refusal: Refusal): Next => {
     case "INVALID_BUYER_TOKEN":
       return [leave(model, "awaiting-signature", { step: "prove", identified: false }), []]
     case "PAYMENT_REPORT_CONFLICT":
-      // Settled by other evidence: reading the payment shows it. Mainnet does not settle.
-      return model.context?.env === "live"
-        ? [leave(model, "failed", { reason: "failedMismatch", code: refusal.code }), []]
-        : [{ ...model, busy: "checking" }, [{ run: "load" }]]
+      // Settled by other evidence: reading the payment shows it.
+      return [{ ...model, busy: "checking" }, [{ run: "load" }]]
     case "PAYMENT_FAILED":
       return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), []]
     case "TEST_SETTLEMENT_MISMATCH":
@@ -433,7 +455,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (model.busy !== "connecting") return [model, []]
       return [warned(model, walletNotice[message.failure]), []]
     case "ChangeWallet":
-      return [leave(model, "connect", { account: undefined, walletId: undefined }), []]
+      return [leave(model, "connect", { account: undefined, walletId: undefined }), [{ run: "readAttempts" }]]
 
     case "SwitchNetwork":
       return [{ ...model, busy: "switching", notice: undefined }, [{ run: "switchChain" }]]
@@ -476,6 +498,9 @@ export const transition = (model: Model, message: Message): Next => {
       const { account, identified } = message
       if (account === model.account) return [model, []]
       const changed = { ...model, account, identified }
+      if (model.step === "announced") {
+        return proceed({ ...changed, state: "review", epoch: model.epoch + 1 })
+      }
       const interrupted = model.state === "awaiting-signature" && model.step === "identity"
       if (looking(model)) return proceed({ ...changed, epoch: model.epoch + 1 })
       if (!interrupted && !beforePayment.has(model.state)) return [changed, []]
@@ -539,6 +564,24 @@ export const transition = (model: Model, message: Message): Next => {
       const done = decided(model, message.payment)
       return done ?? proceed({ ...model, payment: message.payment })
     }
+    case "AttemptsRead": {
+      if (finals.has(model.state) || model.attempt !== undefined) return [model, []]
+      const { account, own, others, payment } = message
+      const done = decided(model, payment)
+      if (done !== undefined) return done
+      const read = { ...model, payment, others }
+      if (account !== model.account) return [read, []]
+      const waits = model.step === "announced"
+      if (own !== undefined) {
+        return waits || beforePayment.has(model.state) ? announced(read, own) : [read, []]
+      }
+      return waits ? proceed({ ...read, state: "review", epoch: model.epoch + 1 }) : [read, []]
+    }
+    case "AttemptsUnread":
+      if (model.step !== "announced") return [model, []]
+      return announced({ ...model, notice: { key: "noticeUnreachable", tone: "warning" } }, undefined)
+    case "AttemptOpen":
+      return announced({ ...model, attempt: undefined }, undefined)
     case "NotSent": {
       // An older request's refusal does not undo what a newer one sent.
       if (finals.has(model.state) || model.attempt?.hash != null) return [model, []]
@@ -588,10 +631,9 @@ export const transition = (model: Model, message: Message): Next => {
     case "Reported":
       return decided(model, message.payment) ?? [model, nextPoll(model, undefined)]
     case "StillPending": {
-      const { payment, gated } = message
+      const { payment } = message
       const kept = model.notice?.key === "noticeReplaced" ? model.notice : undefined
-      const next = enter(model, "confirming", { payment, gated, notice: kept, polls: model.polls + 1 })
-      if (gated) return [next, []]
+      const next = enter(model, "confirming", { payment, notice: kept, polls: model.polls + 1 })
       const { attempt } = model
       return [
         next,
@@ -625,7 +667,6 @@ export const transition = (model: Model, message: Message): Next => {
       const [next, commands] = proceed({
         ...model,
         attempt: undefined,
-        disowned: model.payment?.reportedTransactionId,
         state: "connect",
         epoch: model.epoch + 1
       })

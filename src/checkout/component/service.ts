@@ -4,6 +4,8 @@
 export interface CheckoutContext {
   readonly merchant: { readonly name: string }
   readonly env: "test" | "live"
+  /** `aud` of the buyer's token. */
+  readonly audience: string
   readonly chain: {
     readonly id: number
     readonly name: string
@@ -22,7 +24,6 @@ export interface CheckoutPayment {
   readonly status: "pending" | "settled" | "failed"
   readonly refCode: string
   readonly intentUrl: string
-  readonly reportedTransactionId?: string
   readonly failureReason?: string | null
 }
 
@@ -52,12 +53,34 @@ export class ServiceError extends Error {
 }
 
 export type ReportAnswer =
-  | { readonly outcome: "settled" | "gated"; readonly payment: CheckoutPayment }
+  | { readonly outcome: "settled"; readonly payment: CheckoutPayment }
   | {
       readonly outcome: "pending"
       readonly payment: CheckoutPayment
       readonly retryAfter: number | undefined
     }
+
+/** An announced attempt to pay, as the service tells everybody who has the link. */
+export interface KnownAttempt {
+  /** Shortened. */
+  readonly payer: string
+  /** ISO 8601. */
+  readonly since: string
+  /** Where its transfer has been seen. */
+  readonly transactionId?: string
+}
+
+export interface Announcement {
+  readonly buyerDidToken: string
+  /** The same id is the same attempt, however often it is announced. */
+  readonly attemptId: string
+  readonly nonce: number
+}
+
+export interface KnownAttempts {
+  readonly payment: CheckoutPayment
+  readonly attempts: ReadonlyArray<KnownAttempt>
+}
 
 export interface SettlementReport {
   readonly buyerDidToken: string
@@ -92,6 +115,7 @@ const network = (): ServiceError =>
 const isContext = (value: unknown): value is CheckoutContext =>
   typeof textAt(at(value, "merchant"), "name") === "string" &&
   ["test", "live"].includes(textAt(value, "env") ?? "") &&
+  typeof textAt(value, "audience") === "string" &&
   typeof at(at(value, "chain"), "id") === "number" &&
   typeof textAt(at(value, "chain"), "name") === "string" &&
   typeof textAt(at(value, "chain"), "explorerUrl") === "string" &&
@@ -120,6 +144,17 @@ const paymentOf = (body: unknown): CheckoutPayment => {
   return payment
 }
 
+const isKnownAttempt = (value: unknown): value is KnownAttempt =>
+  typeof textAt(value, "payer") === "string" &&
+  !Number.isNaN(Date.parse(textAt(value, "since") ?? "")) &&
+  ["string", "undefined"].includes(typeof at(value, "transactionId"))
+
+const knownAttemptsOf = (body: unknown): KnownAttempts => {
+  const attempts = at(body, "attempts")
+  if (!Array.isArray(attempts) || !attempts.every(isKnownAttempt)) throw network()
+  return { payment: paymentOf(body), attempts }
+}
+
 const secondsIn = (response: Response): number | undefined => {
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
@@ -132,6 +167,12 @@ export interface CheckoutService {
   readonly report: (paymentId: string, report: SettlementReport) => Promise<ReportAnswer>
   readonly balance: (address: string) => Promise<TestBalance>
   readonly fund: (buyerDidToken: string) => Promise<TestBalance>
+  /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
+  readonly announce: (paymentId: string, announcement: Announcement) => Promise<number>
+  /** Attempts that may still pay: a wallet's, or everybody's. */
+  readonly attempts: (paymentId: string, payer?: string) => Promise<KnownAttempts>
+  /** The wallet has said that it sends nothing. */
+  readonly withdraw: (paymentId: string, attemptId: string) => Promise<void>
 }
 
 export const checkoutService = (baseUrl: string, publishableKey: string): CheckoutService => {
@@ -142,6 +183,8 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       response = await fetch(`${baseUrl}/api/v1${path}`, {
         method,
         credentials: "omit",
+        // What a wallet has declined is told although the page closes.
+        keepalive: method === "DELETE",
         referrerPolicy: "no-referrer",
         headers: {
           authorization: `Bearer ${publishableKey}`,
@@ -150,7 +193,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
         signal: AbortSignal.timeout(timeoutMillis),
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
-      answer = await response.json()
+      answer = response.status === 204 ? undefined : await response.json()
     } catch {
       throw network()
     }
@@ -176,14 +219,29 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     report: async (paymentId, report) => {
       const { answer, response } = await call("PATCH", `/payments/${paymentId}`, report)
       const payment = paymentOf(answer)
-      if (response.status === 200) return { outcome: "settled", payment }
-      return textAt(at(answer, "error"), "code") === "LIVE_SETTLEMENT_GATED"
-        ? { outcome: "gated", payment }
+      return response.status === 200
+        ? { outcome: "settled", payment }
         : { outcome: "pending", payment, retryAfter: secondsIn(response) }
     },
     balance: async (address) =>
       balanceOf((await call("GET", `/checkout/test-balance?address=${address}`)).answer),
     fund: async (buyerDidToken) =>
-      balanceOf((await call("POST", "/checkout/test-funds", { buyerDidToken })).answer)
+      balanceOf((await call("POST", "/checkout/test-funds", { buyerDidToken })).answer),
+    announce: async (paymentId, announcement) => {
+      const { answer } = await call("POST", `/payments/${paymentId}/attempts`, {
+        ...announcement,
+        method: "transfer"
+      })
+      const nonce = at(at(answer, "attempt"), "nonce")
+      return typeof nonce === "number" ? nonce : announcement.nonce
+    },
+    attempts: async (paymentId, payer) =>
+      knownAttemptsOf(
+        (await call("GET", `/payments/${paymentId}/attempts${payer === undefined ? "" : `?payer=${payer}`}`))
+          .answer
+      ),
+    withdraw: async (paymentId, attemptId) => {
+      await call("DELETE", `/payments/${paymentId}/attempts/${attemptId}`)
+    }
   }
 }

@@ -23,6 +23,8 @@ export interface Translation {
   readonly text: (key: MessageKey, values?: Readonly<Record<string, string>>) => string
   /** A decimal USD string as money, to the last digit. */
   readonly money: (amount: string) => string
+  /** The time of day of an ISO date, with the day where it is not today. */
+  readonly time: (iso: string) => string
 }
 
 const isLanguage = (tag: string): tag is Language => Object.hasOwn(languages, tag)
@@ -47,6 +49,18 @@ const formatter = (tag: string, direction: "ltr" | "rtl"): Intl.NumberFormat => 
   }
 }
 
+const clock = (tag: string, at: Date): string => {
+  const today = at.toDateString() === new Date().toDateString()
+  const options = today
+    ? ({ timeStyle: "short" } as const)
+    : ({ dateStyle: "short", timeStyle: "short" } as const)
+  try {
+    return new Intl.DateTimeFormat(tag, options).format(at)
+  } catch {
+    return new Intl.DateTimeFormat("en", options).format(at)
+  }
+}
+
 export const translation = (tags: ReadonlyArray<string>): Translation => {
   const [language, tag] = choose(tags)
   const messages: Messages = languages[language]
@@ -57,6 +71,7 @@ export const translation = (tags: ReadonlyArray<string>): Translation => {
     direction,
     text: (key, values = {}) => messages[key].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""),
     // A string keeps all twenty digits; a number would not.
-    money: (amount) => (/^\d+(\.\d+)?$/.test(amount) ? format.format(amount as `${number}`) : amount)
+    money: (amount) => (/^\d+(\.\d+)?$/.test(amount) ? format.format(amount as `${number}`) : amount),
+    time: (iso) => clock(tag, new Date(iso))
   }
 }

@@ -1,7 +1,7 @@
 // What the buyer sees of a model: one screen a state, one main action on each.
 import { type Child, h, type IconName, icon, spinner } from "./elements.ts"
 import { atomicOf, usdOf } from "./erc20.ts"
-import type { Action, Model } from "./flow.ts"
+import { type Action, beforePayment, type Model } from "./flow.ts"
 import type { IntentClaims } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import type { Translation } from "./translate.ts"
@@ -91,7 +91,7 @@ const screens = (model: Model, tools: ViewTools) => {
   const code = (hex: string) => h("bdi", { class: "code", title: hex, dir: "ltr" }, shortened(hex))
   const row = (key: MessageKey, ...value: ReadonlyArray<Child>) =>
     h("div", { class: "row" }, h("dt", {}, t(key)), h("dd", {}, ...value))
-  const hash = model.attempt?.hash ?? model.payment?.reportedTransactionId
+  const hash = model.attempt?.hash ?? model.known?.transactionId
   const explorer = (): Child =>
     hash === undefined || model.context === undefined
       ? undefined
@@ -231,6 +231,20 @@ const screens = (model: Model, tools: ViewTools) => {
     ]
   })
 
+  /** The wallet pays from another browser. */
+  const announced = (): Screen => ({
+    icon: "clock",
+    title: t("openTitle"),
+    text:
+      model.known === undefined
+        ? []
+        : [t("openText", { account: model.known.payer, time: translation.time(model.known.since) })],
+    actions: [
+      model.known?.transactionId === undefined ? undefined : explorer(),
+      button("secondary", "changeWallet", { type: "ChangeWallet" })
+    ]
+  })
+
   const signature = (): Screen => {
     const stop = button("secondary", "stopWaiting", { type: "StopWaiting" })
     switch (model.step) {
@@ -272,7 +286,7 @@ const screens = (model: Model, tools: ViewTools) => {
   const failed = (): Screen => ({
     icon: "cross",
     tone: "bad",
-    title: t("failedTitle"),
+    title: t(model.reason === "gatedText" ? "gatedTitle" : "failedTitle"),
     text: [
       ...(model.reason === undefined ? [] : [t(model.reason)]),
       ...(model.code === undefined || model.reason === "failedUnreachable"
@@ -310,23 +324,14 @@ const screens = (model: Model, tools: ViewTools) => {
               actions: [explorer()]
             }
       case "confirming":
-        return model.gated
-          ? {
-              icon: "check",
-              tone: "good",
-              title: t("gatedTitle"),
-              text: [t("gatedText")],
-              actions: [explorer(), button("primary", "done", tools.close)]
-            }
+        return model.step === "announced"
+          ? announced()
           : {
               icon: "clock",
               title: t("confirmingTitle"),
               text: [t("confirmingText")],
               body: [stages(1)],
-              actions: [
-                explorer(),
-                model.attempt === undefined ? button("quiet", "notMine", { type: "StartAgain" }) : undefined
-              ]
+              actions: [explorer()]
             }
       case "settled":
         return {
@@ -422,6 +427,11 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
   const { notice } = model
   const noticeText =
     notice === undefined ? undefined : translation.text(notice.key, { ...values, ...notice.values })
+  const [other] = beforePayment.has(model.state) ? model.others : []
+  const warning =
+    other === undefined
+      ? undefined
+      : translation.text("othersWarning", { account: other.payer, time: translation.time(other.since) })
   const actions = (screen.actions ?? []).filter((action) => action !== undefined)
   const card = h(
     "section",
@@ -441,6 +451,7 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
       noticeText === undefined
         ? undefined
         : h("div", { class: notice?.tone === "info" ? "notice info" : "notice", part: "notice" }, noticeText),
+      warning === undefined ? undefined : h("div", { class: "notice", part: "notice" }, warning),
       h(
         "div",
         { class: "lead" },
@@ -463,5 +474,8 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
       ? undefined
       : h("footer", { part: "footer" }, h("bdi", {}, translation.text("reference", values)))
   )
-  return { card, announcement: [noticeText, screen.title, ...screen.text].filter(Boolean).join(". ") }
+  return {
+    card,
+    announcement: [noticeText, warning, screen.title, ...screen.text].filter(Boolean).join(". ")
+  }
 }

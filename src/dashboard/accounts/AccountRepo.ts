@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
 import type { Merchant } from "../../domain/Merchant.ts"
-import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { defaultTokenLifetime, MerchantId, Uuid } from "../../domain/Merchant.ts"
 import type { Session } from "../Session.ts"
 
 const SessionRow = Schema.Struct({
@@ -15,7 +15,9 @@ const SessionRow = Schema.Struct({
   logo_url: Schema.NullOr(Schema.String),
   receiver_test: Schema.NullOr(AddressBytes),
   receiver_live: Schema.NullOr(AddressBytes),
-  identity_audience: Schema.NullOr(Schema.String)
+  identity_audience: Schema.NullOr(Schema.String),
+  bound_tokens_only: Schema.NullOr(Schema.Boolean),
+  token_lifetime_seconds: Schema.NullOr(Schema.Int)
 })
 const decodeSession = Schema.decodeUnknownEffect(Schema.Array(SessionRow))
 
@@ -28,7 +30,9 @@ const merchantOf = (row: typeof SessionRow.Type): ReadonlyArray<Merchant> =>
           name: row.name,
           logoUrl: row.logo_url,
           receivers: { test: row.receiver_test, live: row.receiver_live },
-          identityAudience: row.identity_audience
+          identityAudience: row.identity_audience,
+          boundTokensOnly: row.bound_tokens_only ?? false,
+          tokenLifetimeSeconds: row.token_lifetime_seconds ?? defaultTokenLifetime
         }
       ]
 
@@ -136,7 +140,8 @@ const make = Effect.gen(function* () {
             WHERE sessions.hash = s.hash AND sessions.expires_at < ${times.slideBefore}
           )
           SELECT u.id AS user_id, u.email, u.operator, m.id AS merchant_id, m.name, m.logo_url,
-            m.receiver_test, m.receiver_live, m.identity_audience
+            m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
+            m.token_lifetime_seconds
           FROM s JOIN users u ON u.id = s.user_id
           LEFT JOIN merchant_members mm ON mm.user_id = u.id
           LEFT JOIN merchants m ON m.id = mm.merchant_id

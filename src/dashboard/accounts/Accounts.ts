@@ -5,7 +5,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import type { Address } from "../../domain/Chain.ts"
-import { EmailTaken, OneTimeLinkInvalid, SignInFailed } from "../../domain/Errors.ts"
+import { EmailTaken, OneTimeLinkInvalid, type ReceiverTaken, SignInFailed } from "../../domain/Errors.ts"
 import { type FirstKeys, KeyAuth } from "../../keys/KeyAuth.ts"
 import type { Session } from "../Session.ts"
 import { AccountRepo, type OneTimeLink } from "./AccountRepo.ts"
@@ -41,7 +41,7 @@ export class Accounts extends Context.Service<
     /** A user, its merchant and the merchant's first keys: all or nothing. */
     readonly signUp: (
       input: SignUp & { readonly operator?: boolean }
-    ) => Effect.Effect<Started & { readonly keys: FirstKeys }, EmailTaken>
+    ) => Effect.Effect<Started & { readonly keys: Pick<FirstKeys, "test"> }, EmailTaken | ReceiverTaken>
     /** One answer, and one time to it, for a wrong password and an unknown account. */
     readonly signIn: (email: string, password: string) => Effect.Effect<Started, SignInFailed>
     readonly find: (token: string) => Effect.Effect<Option.Option<Session>>
@@ -125,7 +125,7 @@ export class Accounts extends Context.Service<
             Effect.gen(function* () {
               const user = { id, email: input.email, passwordHash, operator: input.operator ?? false }
               if (!(yield* repo.insertUser(user, at))) return yield* new EmailTaken()
-              const made = yield* keys.createMerchant({
+              const made = yield* keys.createTestMerchant({
                 name: input.merchantName,
                 receivers: { test: input.receiver, live: input.receiver }
               })

@@ -5,6 +5,7 @@ import {
   EmailTaken,
   OneTimeLinkInvalid,
   RateLimited,
+  ReceiverTaken,
   SignInFailed,
   SignUpClosed
 } from "../../domain/Errors.ts"
@@ -62,10 +63,10 @@ export type SessionView = typeof SessionView.Encoded
 
 const KeyPair = Schema.Struct({ secret: Schema.String, publishable: Schema.String })
 
-/** The new merchant's first keys, shown this once. */
+/** The new merchant's first keys, for test, shown this once. */
 export const SignedUp = Schema.Struct({
   session: SessionView,
-  keys: Schema.Struct({ test: KeyPair, live: KeyPair })
+  keys: Schema.Struct({ test: KeyPair })
 })
 export type SignedUp = typeof SignedUp.Encoded
 
@@ -80,7 +81,12 @@ export class SignInApi extends HttpApiGroup.make("signIn")
         receiver: TypedAddress
       }),
       success: SignedUp.pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(SignUpClosed), errorResponse(EmailTaken), errorResponse(RateLimited)]
+      error: [
+        errorResponse(SignUpClosed),
+        errorResponse(EmailTaken),
+        errorResponse(ReceiverTaken),
+        errorResponse(RateLimited)
+      ]
     }),
     HttpApiEndpoint.post("signIn", "/sign-in", {
       payload: Schema.Struct({ email: Email, password: Password }),

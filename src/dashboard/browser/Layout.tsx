@@ -157,9 +157,14 @@ export const Layout = (props: {
         {place.env === "test" ? (
           <p class="env-note">Test environment: real sandbox settlement on Base Sepolia, no real money.</p>
         ) : (
-          <p class="env-note">
-            Live environment: reports on Arbitrum One are recorded, payments stay pending.
-          </p>
+          <aside class="notice gated" aria-label="Live payments">
+            <Icon name="warning" />
+            <span>
+              <strong>Live payments are not open yet.</strong> The checkout asks no wallet to pay on Arbitrum
+              One, and nothing settles there. Use <a href={hrefOf({ ...place, env: "test" }, "")}>Test</a>{" "}
+              until they are.
+            </span>
+          </aside>
         )}
         {props.children}
       </main>

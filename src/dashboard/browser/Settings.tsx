@@ -1,12 +1,13 @@
 // How buyers see the merchant, where money goes, who belongs to it, and one's own account.
 import { useState } from "preact/hooks"
 import type { Invitation, ReceiverChange, SettingsPage } from "../settings/Api.ts"
-import { call, useAction } from "./api.ts"
+import { ApiError, call, useAction } from "./api.ts"
 import {
   Button,
   Card,
   Code,
   Confirm,
+  Copy,
   Dialog,
   External,
   Field,
@@ -34,12 +35,14 @@ const Profile = ({ data, reload }: Part) => {
     await call("PATCH", `${api}/settings`, {
       name: (fields["name"] ?? "").trim(),
       logoUrl: orNull(fields["logoUrl"]),
-      identityAudience: orNull(fields["identityAudience"])
+      identityAudience: orNull(fields["identityAudience"]),
+      boundTokensOnly: fields["boundTokensOnly"] !== undefined,
+      tokenLifetimeSeconds: Number(fields["tokenLifetimeSeconds"])
     })
     toast("Saved")
     await Promise.all([reload(), refresh()])
   })
-  const { name, logoUrl, identityAudience } = data.profile
+  const { name, logoUrl, identityAudience, boundTokensOnly, tokenLifetimeSeconds } = data.profile
   const of = (field: string) => save.error?.of(field)
   return (
     <Card title="Profile">
@@ -57,10 +60,31 @@ const Profile = ({ data, reload }: Part) => {
           label="Identity audience"
           name="identityAudience"
           value={identityAudience ?? ""}
-          hint="A further audience that your buyers' identity tokens may carry, besides this service."
+          hint="The only audience that your buyers' identity tokens may carry. Empty: this service's address."
           error={of("identityAudience")}
         />
-        <Problem error={save.error} fields={["name", "logoUrl", "identityAudience"]} />
+        <fieldset class="choices">
+          <legend>Identity tokens</legend>
+          <label>
+            <input type="checkbox" name="boundTokensOnly" defaultChecked={boundTokensOnly} />
+            <span>
+              <strong>For one payment only</strong>
+              <small>A token must name its payment. The checkout's tokens always do.</small>
+            </span>
+          </label>
+        </fieldset>
+        <Field
+          label="Longest life of a token"
+          name="tokenLifetimeSeconds"
+          value={String(tokenLifetimeSeconds)}
+          required
+          hint="In seconds; 86400 is a day."
+          error={of("tokenLifetimeSeconds")}
+        />
+        <Problem
+          error={save.error}
+          fields={["name", "logoUrl", "identityAudience", "tokenLifetimeSeconds"]}
+        />
         <p class="hint">The profile is the same in test and live.</p>
         <div class="actions start">
           <Button kind="primary" submit busy={save.busy}>
@@ -75,9 +99,21 @@ const Profile = ({ data, reload }: Part) => {
 const Receiver = ({ data, reload }: Part) => {
   const { api, place } = useSession()
   const [next, setNext] = useState<string>()
-  const change = useAction(async (receiver: string) => {
-    const { after } = await call<ReceiverChange>("PATCH", `${api}/receiver`, { receiver })
+  /** What the owner of another merchant's address signs, and whether that was tried. */
+  const [proof, setProof] = useState<{ readonly text: string; readonly tried: boolean }>()
+  const close = () => {
     setNext(undefined)
+    setProof(undefined)
+  }
+  const change = useAction(async (receiver: string, signature?: string) => {
+    const body = signature === undefined ? { receiver } : { receiver, signature }
+    const { after } = await call<ReceiverChange>("PATCH", `${api}/receiver`, body).catch((error) => {
+      if (error instanceof ApiError && error.code === "RECEIVER_TAKEN") {
+        setProof({ text: error.details[0]?.expected ?? "", tried: signature !== undefined })
+      }
+      throw error
+    })
+    close()
     toast(`New intents now name ${after.slice(0, 8)}…`)
     await reload()
   })
@@ -104,7 +140,38 @@ const Receiver = ({ data, reload }: Part) => {
           <Button submit>Change address</Button>
         </div>
       </form>
-      {next === undefined ? null : (
+      {next !== undefined && proof !== undefined ? (
+        <Dialog key="taken" title="This address has an owner" onClose={close}>
+          <form
+            class="stack"
+            onSubmit={(event) => void change.run(next, (fieldsOf(event)["signature"] ?? "").trim())}
+          >
+            <p>
+              Another merchant receives, or once received, at this address. If it is yours, sign this text
+              with its key and paste the signature: the address then belongs to this merchant.
+            </p>
+            <pre>{proof.text}</pre>
+            <p>
+              <Copy text={proof.text} what="the text" />
+            </p>
+            <Field
+              label="Signature"
+              name="signature"
+              required
+              mono
+              placeholder="0x…"
+              error={proof.tried ? change.error?.of("signature") : undefined}
+            />
+            <div class="actions">
+              <Button onClick={close}>Cancel</Button>
+              <Button kind="primary" submit busy={change.busy}>
+                Move the address
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      ) : null}
+      {next === undefined || proof !== undefined ? null : (
         <Confirm
           key="receiver"
           title={`Change where ${place.env} money goes?`}
@@ -112,7 +179,7 @@ const Receiver = ({ data, reload }: Part) => {
           busy={change.busy}
           error={change.error}
           onConfirm={() => void change.run(next)}
-          onClose={() => setNext(undefined)}
+          onClose={close}
         >
           <dl class="compare">
             <dt>Now</dt>

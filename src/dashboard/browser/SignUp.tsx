@@ -12,12 +12,9 @@ const FirstKeys = ({ signedUp, onDone }: { readonly signedUp: SignedUp; readonly
         Store them now: they are <strong>shown this once</strong>. You can always create others under API
         keys.
       </p>
-      <h2>Test</h2>
       <Secret value={signedUp.keys.test.secret} what="the test secret key" />
       <Secret value={signedUp.keys.test.publishable} what="the test publishable key" />
-      <h2>Live</h2>
-      <Secret value={signedUp.keys.live.secret} what="the live secret key" />
-      <Secret value={signedUp.keys.live.publishable} what="the live publishable key" />
+      <p class="hint">Both are for test mode. Live payments are not open yet.</p>
       <Button kind="primary" onClick={onDone}>
         I have stored them
       </Button>

@@ -41,6 +41,18 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
   switch (event.kind) {
     case "opened":
       return { tone: "neutral", icon: "plus", title: "Opened" }
+    case "announced":
+      return {
+        tone: "info",
+        icon: "payments",
+        title: "A wallet was about to pay",
+        about: (
+          <p>
+            <Code text={event.payer} shown={short(event.payer)} what="the wallet's address" />{" "}
+            {event.method === "transfer" ? "by a transfer" : "by a signed authorization"}
+          </p>
+        )
+      }
     case "reported":
       return {
         tone: "info",
@@ -73,9 +85,14 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
       return {
         tone: "good",
         icon: "check",
-        title: "Verified and settled",
+        title: event.failedAt === null ? "Verified and settled" : "Verified and settled late",
         about: (
           <>
+            {event.failedAt === null ? null : (
+              <p>
+                The payment had failed on <Time at={event.failedAt} />. The transfer was proven after that.
+              </p>
+            )}
             {event.blockNumber === null ? null : (
               <p class="soft">
                 Block {event.blockNumber}

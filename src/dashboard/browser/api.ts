@@ -5,6 +5,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 interface Detail {
   readonly path: string
   readonly message: string
+  readonly expected?: string
 }
 
 /** An expected failure: the envelope's inside. `OFFLINE` where no answer came at all. */

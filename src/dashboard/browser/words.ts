@@ -3,6 +3,7 @@
 /** Why a report has not settled its payment: pending reasons, then mismatches. */
 export const verdictWords: Readonly<Record<string, string>> = {
   not_found: "Not on the chain yet",
+  spreading: "Seen by some of the chain's nodes",
   confirmations: "Waiting for confirmations",
   reorganised: "Its block was reorganised away",
   disagreement: "The chain's nodes disagree",
@@ -21,6 +22,7 @@ export const verdictWords: Readonly<Record<string, string>> = {
 
 const pending = [
   "not_found",
+  "spreading",
   "confirmations",
   "reorganised",
   "disagreement",
@@ -54,7 +56,10 @@ export const alertWords: Readonly<Record<string, string>> = {
   wrong_chain: "Node serves another chain",
   faucet_empty: "Faucet is empty",
   faucet_not_configured: "Faucet is off",
-  faucet_wallet_shared: "Faucet wallet is shared"
+  faucet_wallet_shared: "Faucet wallet is shared",
+  relayer_empty: "Relaying wallet lacks gas",
+  incoming_transfer: "Transfers without a payment",
+  clock_skew: "Clock is wrong"
 }
 
 export const deliveryWords: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
-import { PayerType, PaymentStatus } from "../../domain/Payment.ts"
+import { AttemptMethod, PayerType, PaymentStatus } from "../../domain/Payment.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { errorResponse } from "../../http/ErrorResponse.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -41,6 +41,12 @@ const At = { at: Schema.String }
 export const TimelineEvent = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("opened"), ...At }),
   Schema.Struct({
+    kind: Schema.Literal("announced"),
+    ...At,
+    payer: Schema.String,
+    method: AttemptMethod
+  }),
+  Schema.Struct({
     kind: Schema.Literal("reported"),
     ...At,
     transactionId: Schema.String,
@@ -63,6 +69,8 @@ export const TimelineEvent = Schema.Union([
     transactionId: Schema.String,
     blockNumber: Schema.NullOr(Schema.String),
     logPosition: Schema.NullOr(Schema.Int),
+    /** When the payment had failed before; null where it was paid in time. */
+    failedAt: Schema.NullOr(Schema.String),
     /** What was required and what the chain showed. */
     checks: Schema.Array(
       Schema.Struct({ field: Schema.String, expected: Schema.String, actual: Schema.String })

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import { Uuid } from "../../domain/Merchant.ts"
-import { PayerType, type PaymentStatus } from "../../domain/Payment.ts"
+import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
 import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
 import type { Member } from "../Session.ts"
@@ -31,9 +31,11 @@ const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownR
 const DetailRow = Schema.Struct({
   ...PaymentRow.fields,
   failed_at: Schema.NullOr(Schema.Date),
+  failed_earlier_at: Schema.NullOr(Schema.Date),
   block_number: Schema.NullOr(Schema.String),
   log_position: Schema.NullOr(Schema.Int),
   dropped_at: Schema.NullOr(Schema.Date),
+  attempts: Schema.Array(Schema.Struct({ at: Millis, payer: Schema.String, method: AttemptMethod })),
   reports: Schema.Array(
     Schema.Struct({
       at: Millis,
@@ -74,6 +76,10 @@ const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
 const json = (select: string) => `coalesce((${select}), '[]')`
 
 const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dropped_at,
+  ${json(`SELECT json_agg(json_build_object('at', ${millis("a.announced_at")}, 'payer', ${hex("a.payer_address")},
+      'method', a.method) ORDER BY a.announced_at)
+    FROM (SELECT announced_at, payer_address, method FROM payment_attempts
+      WHERE payment_id = p.id ORDER BY announced_at DESC LIMIT 20) a`)} AS attempts,
   ${json(`SELECT json_agg(json_build_object('at', ${millis("r.reported_at")},
       'transactionId', ${hex("r.transaction_id")}, 'payer', ${hex("r.payer_address")},
       'payerType', r.payer_type) ORDER BY r.reported_at)

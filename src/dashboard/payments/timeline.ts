@@ -69,6 +69,14 @@ export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent
   const at = (date: Date) => ({ at: date.toISOString() })
   const events: ReadonlyArray<TimelineEvent> = [
     { kind: "opened", ...at(payment.createdAt) },
+    ...history.attempts.map(
+      ({ at: announced, method, payer }): TimelineEvent => ({
+        kind: "announced",
+        ...at(announced),
+        payer: parseAddress(payer) ?? payer,
+        method
+      })
+    ),
     ...reportsOf(history).map(
       (report): TimelineEvent => ({
         kind: "reported",
@@ -97,6 +105,7 @@ export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent
             transactionId: payment.reported.evidence.transactionId,
             blockNumber: history.block_number,
             logPosition: history.log_position,
+            failedAt: history.failed_earlier_at?.toISOString() ?? null,
             checks: checksOf(history)
           } as const
         ]),

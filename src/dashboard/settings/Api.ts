@@ -2,8 +2,14 @@
 // and who belongs to it.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { LastMember, NotFound } from "../../domain/Errors.ts"
-import { Uuid } from "../../domain/Merchant.ts"
+import {
+  ChainUnavailableError,
+  LastMember,
+  NotFound,
+  RateLimited,
+  ReceiverTaken
+} from "../../domain/Errors.ts"
+import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
 import { errorResponse } from "../../http/ErrorResponse.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { Email, Text, TypedAddress } from "../accounts/Api.ts"
@@ -12,7 +18,9 @@ import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Se
 const Profile = Schema.Struct({
   name: Schema.String,
   logoUrl: Schema.NullOr(Schema.String),
-  identityAudience: Schema.NullOr(Schema.String)
+  identityAudience: Schema.NullOr(Schema.String),
+  boundTokensOnly: Schema.Boolean,
+  tokenLifetimeSeconds: Schema.Int
 })
 
 export const SettingsPage = Schema.Struct({
@@ -30,6 +38,12 @@ const LogoUrl = Text(1, 2048).check(
   Schema.makeFilter((text) => URL.parse(text)?.protocol === "https:" || "an https address of an image")
 )
 
+/** Of the text that RECEIVER_TAKEN shows, by the address's key, or by a contract wallet. */
+const OwnerSignature = Schema.String.check(
+  Schema.isMaxLength(16_384),
+  Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
+)
+
 export const ReceiverChange = Schema.Struct({ before: Schema.String, after: Schema.String })
 export type ReceiverChange = typeof ReceiverChange.Encoded
 
@@ -44,13 +58,16 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
       payload: Schema.Struct({
         name: Text(1, 200),
         logoUrl: Schema.NullOr(LogoUrl),
-        identityAudience: Schema.NullOr(Text(1, 500))
+        identityAudience: Schema.NullOr(Text(1, 500)),
+        boundTokensOnly: Schema.optionalKey(Schema.Boolean),
+        tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime)
       }),
       success: Profile
     }),
     HttpApiEndpoint.patch("changeReceiver", "/receiver", {
-      payload: Schema.Struct({ receiver: TypedAddress }),
-      success: ReceiverChange
+      payload: Schema.Struct({ receiver: TypedAddress, signature: Schema.optionalKey(OwnerSignature) }),
+      success: ReceiverChange,
+      error: [errorResponse(ReceiverTaken), errorResponse(RateLimited), errorResponse(ChainUnavailableError)]
     }),
     HttpApiEndpoint.post("invite", "/members", {
       payload: Schema.Struct({ email: Email }),

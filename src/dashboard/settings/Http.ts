@@ -4,8 +4,10 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
 import { networks } from "../../domain/Chain.ts"
-import { LastMember, NotFound } from "../../domain/Errors.ts"
+import { LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
+import { type Limit, RateLimiter } from "../../http/RateLimiter.ts"
 import { MerchantRepo } from "../../keys/MerchantRepo.ts"
+import { Receivers } from "../../keys/Receivers.ts"
 import { DashboardApi } from "../Api.ts"
 import { Accounts } from "../accounts/Accounts.ts"
 import { linkUrl } from "../accounts/linkUrl.ts"
@@ -16,11 +18,16 @@ import { unknownObject } from "../unknownObject.ts"
 import type { SettingsPage } from "./Api.ts"
 import { MemberRepo } from "./MemberRepo.ts"
 
+/** Signatures that one merchant's people may have checked. */
+const signatureLimit: Limit = { rate: 10, perSeconds: 60, burst: 10 }
+
 export const layer = HttpApiBuilder.group(
   DashboardApi,
   "settingsPages",
   Effect.fnUntraced(function* (handlers) {
     const merchants = yield* MerchantRepo
+    const receivers = yield* Receivers
+    const limiter = yield* RateLimiter
     const members = yield* MemberRepo
     const accounts = yield* Accounts
     const alerts = yield* AlertPagesRepo
@@ -40,7 +47,9 @@ export const layer = HttpApiBuilder.group(
           profile: {
             name: merchant.name,
             logoUrl: merchant.logoUrl,
-            identityAudience: merchant.identityAudience
+            identityAudience: merchant.identityAudience,
+            boundTokensOnly: merchant.boundTokensOnly,
+            tokenLifetimeSeconds: merchant.tokenLifetimeSeconds
           },
           receiver: merchant.receivers[tenant.env],
           network: { name, explorerUrl },
@@ -58,14 +67,24 @@ export const layer = HttpApiBuilder.group(
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
-        yield* merchants.updateProfile(merchant.id, payload)
-        return payload
+        const { boundTokensOnly, tokenLifetimeSeconds, ...profile } = payload
+        const rules = yield* merchants.updateProfile(merchant.id, profile, {
+          ...(boundTokensOnly === undefined ? {} : { boundTokensOnly }),
+          ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeSeconds })
+        })
+        return { ...profile, ...Option.getOrThrow(rules) }
       }),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, user } = yield* CurrentMember
         const receiver = yield* typedAddress("body.receiver", payload.receiver)
+        const { signature } = payload
+        if (signature !== undefined) {
+          // A contract wallet's signature makes the service ask the chain.
+          const wait = yield* limiter.take(`receiver ${tenant.merchantId}`, signatureLimit)
+          if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        }
         const changed = Option.getOrThrow(
-          yield* merchants.changeReceiver(tenant.merchantId, tenant.env, receiver)
+          yield* receivers.change({ ...tenant, address: receiver }, Option.fromUndefinedOr(signature))
         )
         yield* Effect.logInfo("A receiving address was changed").pipe(
           Effect.annotateLogs({ merchant: tenant.merchantId, env: tenant.env, user: user.id, ...changed })

@@ -19,6 +19,7 @@ for (const env of ["test", "live"] as const) {
       merchant: { name: "Shop" },
       env,
       livemode: env === "live",
+      audience: "http://localhost:8787",
       chain: { id: chainId, name, explorerUrl },
       token: { address: usdc.address, chainId, symbol: "USDC", decimals: 6 },
       receiver,
@@ -27,6 +28,15 @@ for (const env of ["test", "live"] as const) {
     })
   })
 }
+add("1", "a live agent is read without its balance: Mainnet is not asked", async ({ shop }) => {
+  const read = (key: string) => shop.call({ method: "GET", path: "/api/v1/agent", key })
+  const live = await read(shop.keys.liveAgent)
+  expect([live.status, live.body.agent.livemode, live.body.agent.balance]).toEqual([200, true, undefined])
+  expect((await read(shop.keys.agent)).body.agent.balance).toEqual({
+    usdcAtomic: expect.any(String),
+    gasWei: expect.any(String)
+  })
+})
 add("4.3", "reads real balances of an address in any letter case", async ({ shop, service }) => {
   await Effect.runPromise(service.chain.fund(stranger, { usdcAtomic: 77n, gasWei: 5n }))
   const balance = await Effect.runPromise(service.chain.balance(stranger))

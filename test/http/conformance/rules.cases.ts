@@ -248,6 +248,8 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the specification"
       "/api/v1/agent/test-funds",
       "/api/v1/agent/x402/payments",
       "/api/v1/agent/x402/payments/{id}/release",
+      "/api/v1/payments/{id}/attempts",
+      "/api/v1/payments/{id}/attempts/{attemptId}",
       "/api/v1/payments/{id}/x402",
       "/api/v1/x402/settle",
       "/api/v1/x402/supported",

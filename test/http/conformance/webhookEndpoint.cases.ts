@@ -78,6 +78,16 @@ add("2.3", "create, retrieve, change, test and delete an endpoint", async ({ fre
   expect([deleted.status, deleted.text]).toEqual([204, ""])
   expect((await at("GET")).body).toEqual({ endpoint: null })
 })
+add("6.1", "a test event says that it is not live, in live too", async ({ fresh, service }) => {
+  const shop = await fresh()
+  const key = shop.keys.liveFull
+  await shop.call({ method: "POST", path: endpointPath, key, body: { url: "https://live.example.com/hook" } })
+  const { body } = await shop.call({ method: "POST", path: `${endpointPath}/test`, key })
+  const { id } = body.delivery
+  const sent = (await Effect.runPromise(service.sender.sent)).find((one) => one.id === id)
+  expect(JSON.parse(new TextDecoder().decode(sent?.body))).toEqual({ id, type: "test", livemode: false })
+  await shop.call({ method: "DELETE", path: endpointPath, key })
+})
 add("2.3", "test and live endpoints are apart", async ({ fresh }) => {
   const shop = await fresh()
   await shop.call({

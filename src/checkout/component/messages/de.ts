@@ -70,9 +70,13 @@ export const de: Messages = {
   confirmingTitle: "Warten auf Bestätigung",
   confirmingText:
     "Das dauert meist wenige Sekunden. Sie können diese Seite schließen: Die Zahlung läuft weiter.",
-  gatedTitle: "Zahlung vermerkt",
-  gatedText: "{merchant} schließt sie ab und meldet sich bei Ihnen.",
-  notMine: "Ich habe nicht gezahlt",
+  openTitle: "Diese Zahlung läuft bereits",
+  openText:
+    "Ihre Wallet {account} zahlt seit {time}. Diese Seite verfolgt es mit; nichts wird doppelt gesendet.",
+  othersWarning:
+    "Eine andere Wallet, {account}, zahlt dies seit {time}. Wenn es Ihre ist, zahlen Sie nicht noch einmal.",
+  gatedTitle: "Echte Zahlungen sind noch nicht möglich",
+  gatedText: "Dieser Shop kann hier noch keine echten Zahlungen annehmen. Es wurde nichts abgebucht.",
   stageSent: "Von Ihrer Wallet gesendet",
   stageConfirmed: "Auf {network} bestätigt",
   stageSettled: "Angenommen",

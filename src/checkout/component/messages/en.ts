@@ -75,9 +75,13 @@ export const en = {
   checkingText: "Checking on {network} whether it went out. Nothing is sent twice.",
   confirmingTitle: "Waiting for confirmation",
   confirmingText: "This usually takes a few seconds. You may close this page: the payment goes on.",
-  gatedTitle: "Payment recorded",
-  gatedText: "{merchant} completes it and will be in touch.",
-  notMine: "I have not paid",
+  openTitle: "This payment is being made",
+  openText:
+    "Your wallet {account} has been paying since {time}. This page follows along; nothing is sent twice.",
+  othersWarning:
+    "Another wallet, {account}, has been paying this since {time}. If it is yours, do not pay again.",
+  gatedTitle: "Live payments are not open yet",
+  gatedText: "This shop cannot take live payments here yet. Nothing was charged.",
   stageSent: "Sent from your wallet",
   stageConfirmed: "Confirmed on {network}",
   stageSettled: "Accepted",

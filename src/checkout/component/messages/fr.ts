@@ -70,9 +70,13 @@ export const fr: Messages = {
   confirmingTitle: "En attente de confirmation",
   confirmingText:
     "Cela prend en général quelques secondes. Vous pouvez fermer cette page : le paiement continue.",
-  gatedTitle: "Paiement enregistré",
-  gatedText: "{merchant} le finalise et vous recontactera.",
-  notMine: "Je n’ai pas payé",
+  openTitle: "Ce paiement est en cours",
+  openText:
+    "Votre portefeuille {account} paie depuis {time}. Cette page suit l’opération ; rien n’est envoyé deux fois.",
+  othersWarning:
+    "Un autre portefeuille, {account}, paie ceci depuis {time}. S’il est à vous, ne payez pas une seconde fois.",
+  gatedTitle: "Les paiements réels ne sont pas encore ouverts",
+  gatedText: "Cette boutique ne peut pas encore recevoir de paiements réels ici. Rien n’a été débité.",
   stageSent: "Envoyé depuis votre portefeuille",
   stageConfirmed: "Confirmé sur {network}",
   stageSettled: "Accepté",

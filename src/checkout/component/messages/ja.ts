@@ -68,9 +68,13 @@ export const ja: Messages = {
   checkingText: "{network} で送金の有無を確認しています。二重に送ることはありません。",
   confirmingTitle: "確認を待っています",
   confirmingText: "通常は数秒で終わります。このページを閉じても処理は続きます。",
-  gatedTitle: "お支払いを記録しました",
-  gatedText: "{merchant} が手続きを完了し、ご連絡します。",
-  notMine: "まだ支払っていません",
+  openTitle: "この支払いは進行中です",
+  openText:
+    "ウォレット {account} が {time} から支払い中です。このページで状況を確認します。二重に送金されることはありません。",
+  othersWarning:
+    "別のウォレット {account} が {time} からこの支払いを行っています。ご自身のものであれば、もう一度支払わないでください。",
+  gatedTitle: "本番の支払いはまだ利用できません",
+  gatedText: "このショップはまだここで本番の支払いを受け付けられません。請求は発生していません。",
   stageSent: "ウォレットから送金",
   stageConfirmed: "{network} で確認",
   stageSettled: "受領",

@@ -69,9 +69,13 @@ export const pt: Messages = {
   checkingText: "Verificando na {network} se ele saiu. Nada é enviado duas vezes.",
   confirmingTitle: "Aguardando confirmação",
   confirmingText: "Costuma levar alguns segundos. Você pode fechar esta página: o pagamento continua.",
-  gatedTitle: "Pagamento registrado",
-  gatedText: "{merchant} vai concluí-lo e entrar em contato.",
-  notMine: "Eu não paguei",
+  openTitle: "Este pagamento já está em andamento",
+  openText:
+    "Sua carteira {account} está pagando desde {time}. Esta página acompanha; nada é enviado duas vezes.",
+  othersWarning:
+    "Outra carteira, {account}, está pagando isto desde {time}. Se ela for sua, não pague de novo.",
+  gatedTitle: "Os pagamentos reais ainda não estão disponíveis",
+  gatedText: "Esta loja ainda não pode receber pagamentos reais aqui. Nada foi cobrado.",
   stageSent: "Enviado da sua carteira",
   stageConfirmed: "Confirmado na {network}",
   stageSettled: "Aceito",

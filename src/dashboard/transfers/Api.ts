@@ -1,0 +1,100 @@
+// The contract of incoming transfers: those that no payment claims, and what people say of them.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import {
+  ChainUnavailableError,
+  IncomingTransferExplained,
+  IncomingTransferNotFound,
+  InvalidRequest,
+  PaymentNotFound,
+  TransferNotAttachable
+} from "../../domain/Errors.ts"
+import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { PaymentView } from "../../payments/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+export const TransferView = Schema.Struct({
+  id: Uuid,
+  /** Null while it is being matched, and where a payment claims it. */
+  kind: Schema.NullOr(TransferKind),
+  payer: Schema.String,
+  receiver: Schema.String,
+  /** Decimal USD. */
+  amount: Schema.String,
+  transactionId: Schema.String,
+  blockNumber: Schema.String,
+  /** Time of its block. */
+  at: Schema.String,
+  paymentId: Schema.NullOr(PaymentId),
+  /** The chain no longer shows it. */
+  droppedAt: Schema.NullOr(Schema.String),
+  handledAt: Schema.NullOr(Schema.String),
+  handledBy: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
+})
+export type TransferView = typeof TransferView.Encoded
+
+export const TransfersPage = Schema.Struct({
+  transfers: Schema.Array(TransferView),
+  hasMore: Schema.Boolean
+})
+export type TransfersPage = typeof TransfersPage.Encoded
+
+export const TransferPage = Schema.Struct({
+  transfer: TransferView,
+  explorerUrl: Schema.String,
+  /** The likeliest first. */
+  likely: Schema.Array(Schema.Struct({ payment: PaymentView, reasons: Schema.Array(LikelyReason) }))
+})
+export type TransferPage = typeof TransferPage.Encoded
+
+const params = { ...memberParams, transferId: Uuid }
+const Note = Schema.String.check(Schema.isMaxLength(2000))
+
+export class TransferPagesApi extends HttpApiGroup.make("transferPages")
+  .add(
+    HttpApiEndpoint.get("list", "/incoming-transfers", {
+      query: {
+        /** `open` when absent: claimed by no payment and handled by nobody. */
+        status: Schema.optionalKey(Schema.Literals(["open", "handled", "all"])),
+        startingAfter: Schema.optionalKey(Uuid)
+      },
+      success: TransfersPage
+    }),
+    HttpApiEndpoint.get("retrieve", "/incoming-transfers/:transferId", {
+      params,
+      success: TransferPage,
+      error: [errorResponse(IncomingTransferNotFound)]
+    }),
+    HttpApiEndpoint.post("attach", "/incoming-transfers/:transferId/attach", {
+      params,
+      payload: Schema.Struct({ paymentId: PaymentId, note: Schema.optionalKey(Note) }),
+      success: Schema.Struct({ payment: PaymentView }),
+      error: [
+        errorResponse(IncomingTransferNotFound),
+        errorResponse(IncomingTransferExplained),
+        errorResponse(PaymentNotFound),
+        errorResponse(TransferNotAttachable),
+        errorResponse(ChainUnavailableError)
+      ]
+    }),
+    HttpApiEndpoint.post("handle", "/incoming-transfers/:transferId/handle", {
+      params,
+      payload: Schema.Struct({ note: Note.check(Schema.isMinLength(1)) }),
+      success: Schema.Struct({ transfer: TransferView }),
+      error: [
+        errorResponse(InvalidRequest),
+        errorResponse(IncomingTransferNotFound),
+        errorResponse(IncomingTransferExplained)
+      ]
+    })
+  )
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

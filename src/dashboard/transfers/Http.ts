@@ -1,0 +1,76 @@
+// Incoming transfers over HTTP.
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { networks } from "../../domain/Chain.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import { viewOf } from "../../payments/Http.ts"
+import { IncomingTransfers } from "../../payments/IncomingTransfers.ts"
+import type { IncomingTransfer } from "../../payments/PaymentRepo/TransferStore.ts"
+import { DashboardApi } from "../Api.ts"
+import { CurrentMember } from "../Session.ts"
+import type { TransferPage, TransfersPage, TransferView } from "./Api.ts"
+
+const pageSize = 50
+
+const transferView = (transfer: IncomingTransfer): TransferView => ({
+  id: transfer.id,
+  kind: transfer.kind,
+  payer: transfer.payer,
+  receiver: transfer.receiver,
+  amount: formatUsd(transfer.amount),
+  transactionId: transfer.transactionId,
+  blockNumber: transfer.blockNumber.toString(),
+  at: transfer.blockTime.toISOString(),
+  paymentId: transfer.paymentId,
+  droppedAt: transfer.droppedAt?.toISOString() ?? null,
+  handledAt: transfer.handledAt?.toISOString() ?? null,
+  handledBy: transfer.handledBy,
+  note: transfer.note
+})
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "transferPages",
+  Effect.fnUntraced(function* (handlers) {
+    const transfers = yield* IncomingTransfers
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
+        const { tenant } = yield* CurrentMember
+        const found = yield* transfers.list(tenant, { status, startingAfter, limit: pageSize + 1 })
+        const page: TransfersPage = {
+          transfers: found.slice(0, pageSize).map(transferView),
+          hasMore: found.length > pageSize
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenant } = yield* CurrentMember
+        const { likely, transfer } = yield* transfers.find(tenant, params.transferId)
+        const page: TransferPage = {
+          transfer: transferView(transfer),
+          explorerUrl: networks[tenant.env].explorerUrl,
+          likely: likely.map(({ payment, reasons }) => ({ payment: viewOf(payment), reasons }))
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
+      attach: Effect.fnUntraced(function* ({ params, payload }) {
+        const { tenant, user } = yield* CurrentMember
+        const payment = yield* transfers.attach(tenant, params.transferId, payload.paymentId, {
+          person: user.email,
+          note: payload.note ?? null
+        })
+        return HttpServerResponse.jsonUnsafe({ payment: viewOf(payment) })
+      }),
+      handle: Effect.fnUntraced(function* ({ params, payload }) {
+        const { tenant, user } = yield* CurrentMember
+        const transfer = yield* transfers.handle(tenant, params.transferId, {
+          person: user.email,
+          note: payload.note
+        })
+        return HttpServerResponse.jsonUnsafe({ transfer: transferView(transfer) })
+      })
+    })
+  })
+)

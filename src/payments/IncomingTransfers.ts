@@ -1,0 +1,133 @@
+// Incoming transfers that a person explains: attached to the payment that they were meant for, or
+// marked as handled. Attaching settles the payment by the chain's word alone, as any report does.
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
+import { networks } from "../domain/Chain.ts"
+import {
+  ChainUnavailableError,
+  IncomingTransferExplained,
+  IncomingTransferNotFound,
+  PaymentNotFound,
+  TransferNotAttachable
+} from "../domain/Errors.ts"
+import type { Payment, PaymentId } from "../domain/Payment.ts"
+import type { IncomingTransfer, LikelyPayment } from "./PaymentRepo/TransferStore.ts"
+import { PaymentRepo, type Tenant } from "./PaymentRepo.ts"
+import { Payments } from "./Payments.ts"
+
+/** Who explains a transfer, and why. */
+export interface Explanation {
+  readonly person: string
+  readonly note: string | null
+}
+
+export class IncomingTransfers extends Context.Service<
+  IncomingTransfers,
+  {
+    /** Newest first. */
+    readonly list: PaymentRepo["Service"]["listTransfers"]
+    /** A transfer with the payments that it may be meant for, the likeliest first. */
+    readonly find: (
+      tenant: Tenant,
+      id: string
+    ) => Effect.Effect<
+      { readonly transfer: IncomingTransfer; readonly likely: ReadonlyArray<LikelyPayment> },
+      IncomingTransferNotFound
+    >
+    /** Settles a pending or failed payment of the exact amount by an open transfer. */
+    readonly attach: (
+      tenant: Tenant,
+      id: string,
+      paymentId: PaymentId,
+      by: Explanation
+    ) => Effect.Effect<
+      Payment,
+      | IncomingTransferNotFound
+      | IncomingTransferExplained
+      | PaymentNotFound
+      | TransferNotAttachable
+      | ChainUnavailableError
+    >
+    /** Marks an open transfer as handled. */
+    readonly handle: (
+      tenant: Tenant,
+      id: string,
+      by: Explanation
+    ) => Effect.Effect<IncomingTransfer, IncomingTransferNotFound | IncomingTransferExplained>
+  }
+>()("quittance/payments/IncomingTransfers") {
+  static readonly layer: Layer.Layer<IncomingTransfers, never, PaymentRepo | Payments> = Layer.effect(
+    IncomingTransfers,
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const payments = yield* Payments
+
+      const found = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+        const transfer = yield* repo.findTransfer(tenant, id)
+        return Option.isSome(transfer) ? transfer.value : yield* new IncomingTransferNotFound()
+      })
+
+      /** What keeps a transfer from settling a payment, before the chain is asked. */
+      const obstacle = (transfer: IncomingTransfer, payment: Payment) => {
+        if (payment.status === "settled") return "settled"
+        if (payment.amount !== transfer.amount) return "amount"
+        return payment.receiver === transfer.receiver ? undefined : "receiver"
+      }
+
+      return {
+        list: repo.listTransfers,
+        find: Effect.fn("IncomingTransfers.find")(function* (tenant, id) {
+          const transfer = yield* found(tenant, id)
+          return { transfer, likely: yield* repo.likelyPayments(transfer) }
+        }),
+        attach: Effect.fn("IncomingTransfers.attach")(function* (tenant, id, paymentId, by) {
+          const transfer = yield* found(tenant, id)
+          if (transfer.paymentId !== null || transfer.handledAt !== null || transfer.droppedAt !== null)
+            return yield* new IncomingTransferExplained()
+          const payment = yield* repo.find(tenant, paymentId)
+          if (Option.isNone(payment)) return yield* new PaymentNotFound()
+          const reason = obstacle(transfer, payment.value)
+          if (reason !== undefined) return yield* new TransferNotAttachable({ reason })
+          const { chainId, usdc } = networks[tenant.env]
+          const at = yield* DateTime.nowAsDate
+          const look = yield* payments.look(
+            payment.value,
+            {
+              transactionId: transfer.transactionId,
+              payer: transfer.payer,
+              tokenChanges: [
+                {
+                  amountAtomic: transfer.amount.toString(),
+                  chainId,
+                  receiver: transfer.receiver,
+                  tokenAddress: usdc.address
+                }
+              ]
+            },
+            at,
+            // A person says what the transfer is for: how old it is decides nothing.
+            { sinceBlock: 0n }
+          )
+          switch (look._tag) {
+            case "Settled":
+              if (look.payment.reported?.evidence.transactionId !== transfer.transactionId)
+                return yield* new TransferNotAttachable({ reason: "settled" })
+              yield* repo.noteAttached(transfer.id, { ...by, at })
+              return look.payment
+            case "Pending":
+              return yield* new ChainUnavailableError({ reason: look.reason, retryAfter: chainRetryAfter })
+            case "Refused":
+              return yield* new TransferNotAttachable({ reason: look.error.reason ?? "settled" })
+            case "Gated":
+              return yield* new TransferNotAttachable({ reason: "live" })
+          }
+        }),
+        handle: Effect.fn("IncomingTransfers.handle")(function* (tenant, id, by) {
+          const transfer = yield* found(tenant, id)
+          const handled = yield* repo.handleTransfer(tenant, id, { ...by, at: yield* DateTime.nowAsDate })
+          return handled ? yield* found(tenant, transfer.id) : yield* new IncomingTransferExplained()
+        })
+      }
+    })
+  )
+}

@@ -1,0 +1,243 @@
+// Attempts to pay: a wallet announces itself before it is asked for money, so that a second browser
+// sends nothing while the first may still pay, and so that its transfer settles without a report.
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AppConfig } from "../AppConfig.ts"
+import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
+import type { Address } from "../domain/Chain.ts"
+import {
+  ChainUnavailableError,
+  type InvalidBuyerTokenError,
+  InvalidRequest,
+  LiveModeGated,
+  PaymentAttemptOpen,
+  PaymentFailed,
+  PaymentNotFound,
+  PaymentSettled,
+  RateLimited
+} from "../domain/Errors.ts"
+import type { Principal } from "../domain/Merchant.ts"
+import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
+import { RateLimiter } from "../http/RateLimiter.ts"
+import type { Attempt, AttemptEnd, PaymentAttempts as Known } from "./PaymentRepo/AttemptStore.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
+import { makeProvenPayer } from "./provenPayer.ts"
+
+export interface Announce {
+  readonly buyerDidToken: string
+  readonly method: AttemptMethod
+  /** The caller's id of the attempt: announcing it again is the same attempt. */
+  readonly attemptId?: string
+  /** The account nonce that the wallet is going to use. */
+  readonly nonce?: bigint
+  /** The address that the request came from, for the limit. */
+  readonly client: string
+}
+
+/** Why nothing may be sent, with what is known of the payment. */
+export interface AttemptRefused {
+  readonly _tag: "AttemptRefused"
+  readonly error: PaymentAttemptOpen | PaymentSettled | PaymentFailed
+  readonly known: Known
+}
+
+export interface AttemptAnnounced {
+  readonly _tag: "AttemptAnnounced"
+  readonly attempt: Attempt
+  /** False where the same attempt was announced before. */
+  readonly created: boolean
+  readonly known: Known
+}
+
+type AttemptError =
+  | PaymentNotFound
+  | InvalidBuyerTokenError
+  | ChainUnavailableError
+  | InvalidRequest
+  | LiveModeGated
+  | RateLimited
+
+/** Attempts announced and read for one payment from one address: 2 a second. */
+const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
+/** After so long without a transaction an attempt keeps its wallet from nothing. */
+const attemptLife = Duration.minutes(30)
+
+export class PaymentAttempts extends Context.Service<
+  PaymentAttempts,
+  {
+    readonly announce: (
+      principal: Principal,
+      paymentId: PaymentId,
+      announce: Announce
+    ) => Effect.Effect<AttemptAnnounced | AttemptRefused, AttemptError>
+    /** What is known of a payment, of one wallet alone where `payer` is given. */
+    readonly read: (
+      principal: Principal,
+      paymentId: PaymentId,
+      by: { readonly payer: Address | undefined; readonly client: string }
+    ) => Effect.Effect<Known, PaymentNotFound | RateLimited>
+    /** The wallet has said that it sends nothing. */
+    readonly decline: (
+      principal: Principal,
+      paymentId: PaymentId,
+      attemptId: string
+    ) => Effect.Effect<void, PaymentNotFound>
+  }
+>()("quittance/payments/PaymentAttempts") {
+  static readonly layer: Layer.Layer<
+    PaymentAttempts,
+    never,
+    AppConfig | PaymentRepo | BuyerIdentity | ChainVerifier | RateLimiter | SecureRandom.SecureRandom
+  > = Layer.effect(
+    PaymentAttempts,
+    Effect.gen(function* () {
+      const { baseUrl } = yield* AppConfig
+      const repo = yield* PaymentRepo
+      const chain = yield* ChainVerifier
+      const limiter = yield* RateLimiter
+      const random = yield* SecureRandom.SecureRandom
+      const provenPayer = makeProvenPayer(yield* BuyerIdentity, repo, baseUrl)
+
+      const limited = (principal: Principal, paymentId: PaymentId, client: string) =>
+        Effect.flatMap(
+          limiter.take(`attempts ${principal.keyId} ${paymentId} ${client}`, attemptLimit),
+          (wait) => (wait > 0 ? Effect.fail(new RateLimited({ retryAfter: wait })) : Effect.void)
+        )
+
+      /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */
+      const endOf = Effect.fnUntraced(function* (
+        payment: Payment,
+        attempt: Attempt
+      ): Effect.fn.Return<AttemptEnd | undefined> {
+        const now = (yield* DateTime.nowAsDate).getTime()
+        const over = attempt.announcedAt.getTime() + Duration.toMillis(attemptLife)
+        const cursor = yield* repo.cursor(payment.env)
+        if (Option.isNone(cursor)) return undefined
+        const { blockNumber, blockTime } = cursor.value
+        // Asked at the height up to which transfers have been read: what used the nonce is among them.
+        const nonceUsed =
+          attempt.method === "transfer" &&
+          attempt.nonce !== null &&
+          (yield* chain.hasUsedNonce(payment.env, attempt.payer, attempt.nonce, blockNumber))
+        const isOver = now >= over && blockTime.getTime() >= over
+        if (!nonceUsed && !isOver) return undefined
+        if (yield* repo.hasUnclaimedTransfer(payment, attempt)) return undefined
+        return nonceUsed ? "nonce_used" : "expired"
+      })
+
+      /** Closes the wallet's open attempt where it has ended; whether it did. */
+      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
+        const open = yield* repo.openAttempt(payment.id, payer)
+        if (Option.isNone(open)) return false
+        const end = yield* endOf(payment, open.value)
+        if (end === undefined) return false
+        yield* repo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
+        return true
+      })
+
+      const knownOf = Effect.fnUntraced(function* (
+        principal: Principal,
+        paymentId: PaymentId,
+        by?: { readonly payer: Address; readonly only: boolean }
+      ) {
+        const tenant = { merchantId: principal.merchant.id, env: principal.env }
+        const known = yield* repo.attempts(tenant, paymentId, by)
+        return Option.isSome(known) ? known.value : yield* new PaymentNotFound()
+      })
+
+      const refusedBy = ({ attempts, payment }: Known, payer: Address) => {
+        switch (payment.status) {
+          case "settled":
+            return new PaymentSettled()
+          case "failed":
+            return new PaymentFailed()
+          case "pending":
+            return attempts.some((one) => one.payer === payer) ? new PaymentAttemptOpen() : undefined
+        }
+      }
+
+      const announce = Effect.fn("PaymentAttempts.announce")(function* (
+        principal: Principal,
+        paymentId: PaymentId,
+        input: Announce
+      ): Effect.fn.Return<AttemptAnnounced | AttemptRefused, AttemptError> {
+        yield* limited(principal, paymentId, input.client)
+        const tenant = { merchantId: principal.merchant.id, env: principal.env }
+        const payment = yield* repo.find(tenant, paymentId)
+        if (Option.isNone(payment)) return yield* new PaymentNotFound()
+        if (principal.env !== "test") return yield* new LiveModeGated()
+        const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
+        const account = yield* chain.account(principal.env, payer).pipe(
+          // Nodes that are silent keep no buyer from paying: what has been read of the chain is a bound as well.
+          Effect.catchTag("ChainUnavailable", () =>
+            Effect.flatMap(
+              repo.cursor(principal.env),
+              Option.match({
+                onNone: () => Effect.fail(new ChainUnavailableError({ retryAfter: chainRetryAfter })),
+                onSome: ({ blockNumber }) => Effect.succeed({ head: blockNumber, nonce: null })
+              })
+            )
+          )
+        )
+        const now = yield* DateTime.nowAsDate
+        const attempt: Attempt = {
+          id: input.attemptId ?? (yield* random.uuidV7()),
+          payer,
+          method: input.method,
+          blockNumber: account.head,
+          nonce: input.method === "transfer" ? (input.nonce ?? account.nonce) : null,
+          announcedAt: now
+        }
+        const ask = repo.announce({
+          ...tenant,
+          paymentId,
+          attempt,
+          minedNonce: account.nonce
+        })
+        const first = yield* ask
+        const announced =
+          Option.isNone(first) && (yield* closeEnded(payment.value, payer)) ? yield* ask : first
+        const known = yield* knownOf(principal, paymentId, { payer, only: false })
+        if (Option.isSome(announced)) {
+          return {
+            _tag: "AttemptAnnounced",
+            attempt: announced.value,
+            created: announced.value.announcedAt.getTime() === now.getTime(),
+            known: { ...known, attempts: known.attempts.filter((one) => one.payer !== payer) }
+          }
+        }
+        const error = refusedBy(known, payer)
+        if (error !== undefined) return { _tag: "AttemptRefused", error, known }
+        return yield* new InvalidRequest({
+          details: [
+            {
+              path: "body.attemptId",
+              message: "An attempt of this id has ended. Announce one with a new id."
+            }
+          ]
+        })
+      })
+
+      return {
+        announce,
+        read: Effect.fn("PaymentAttempts.read")(function* (principal, paymentId, { client, payer }) {
+          yield* limited(principal, paymentId, client)
+          const by = payer === undefined ? undefined : { payer, only: true }
+          const known = yield* knownOf(principal, paymentId, by)
+          const mayHaveEnded = payer !== undefined && known.payment.status === "pending"
+          return mayHaveEnded && (yield* closeEnded(known.payment, payer))
+            ? yield* knownOf(principal, paymentId, by)
+            : known
+        }),
+        decline: Effect.fn("PaymentAttempts.decline")(function* (principal, paymentId, attemptId) {
+          const tenant = { merchantId: principal.merchant.id, env: principal.env }
+          const payment = yield* repo.find(tenant, paymentId)
+          if (Option.isNone(payment)) return yield* new PaymentNotFound()
+          yield* repo.closeAttempt(paymentId, attemptId, "declined", yield* DateTime.nowAsDate)
+        })
+      }
+    })
+  )
+}

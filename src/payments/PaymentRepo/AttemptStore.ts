@@ -1,0 +1,72 @@
+// Attempts at rest: a wallet announces that it is about to pay. One open attempt of a wallet for
+// a payment, guarded by a unique index, so that two devices cannot both be told to go on.
+
+import type { Effect, Option } from "effect"
+import type { Address, TransactionHash } from "../../domain/Chain.ts"
+import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
+import type { Tenant } from "../PaymentRepo.ts"
+
+/** Why an attempt no longer stands in the way of another one of its wallet. */
+export type AttemptEnd = "declined" | "nonce_used" | "expired"
+
+export interface Attempt {
+  readonly id: string
+  readonly payer: Address
+  readonly method: AttemptMethod
+  /** Height of the chain when it was announced. */
+  readonly blockNumber: bigint
+  /** The account nonce that its transaction takes, where it is known. */
+  readonly nonce: bigint | null
+  readonly announcedAt: Date
+}
+
+/** What others are told of an open attempt. */
+export interface OpenAttempt {
+  readonly payer: Address
+  readonly method: AttemptMethod
+  readonly since: Date
+  /** A transaction that the payer has reported, or that a node has taken for it. */
+  readonly transactionId: TransactionHash | null
+}
+
+export interface Announcement extends Tenant {
+  readonly paymentId: PaymentId
+  readonly attempt: Attempt
+  /** The wallet's next nonce by mined transactions, where it is known. */
+  readonly minedNonce: bigint | null
+}
+
+export interface PaymentAttempts {
+  readonly payment: Payment
+  /** The payer's own first, then the newest. */
+  readonly attempts: ReadonlyArray<OpenAttempt>
+}
+
+export interface AttemptStore {
+  /**
+   * Announces an attempt on a pending payment. The answered attempt is the announced one, with the
+   * nonce of an earlier one of the same wallet that may still be sent; none where the payment is not
+   * pending or another attempt of the wallet is open. The same id again answers the same attempt.
+   */
+  readonly announce: (announcement: Announcement) => Effect.Effect<Option.Option<Attempt>>
+  /** The payment with its open attempts; with `only`, those of `payer` alone. At most 20. */
+  readonly attempts: (
+    tenant: Tenant,
+    paymentId: PaymentId,
+    by?: { readonly payer: Address; readonly only: boolean }
+  ) => Effect.Effect<Option.Option<PaymentAttempts>>
+  /** The open attempt of a wallet. */
+  readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<Attempt>>
+  /** Whether the chain shows a transfer of the payer's that would pay the payment and that no payment claims. */
+  readonly hasUnclaimedTransfer: (
+    payment: Payment,
+    attempt: Pick<Attempt, "payer" | "blockNumber">
+  ) => Effect.Effect<boolean>
+  /** Closes an open attempt. */
+  readonly closeAttempt: (
+    paymentId: PaymentId,
+    attemptId: string,
+    reason: AttemptEnd,
+    at: Date
+  ) => Effect.Effect<void>
+}

@@ -1,0 +1,125 @@
+// Incoming transfers at rest: every USDC transfer that reaches a receiver, how far the chain has
+// been read, and what a person says of a transfer that no payment claims.
+
+import type { Effect, Option } from "effect"
+import type { ChainTransfer } from "../../chain/Verification.ts"
+import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { Announced, Tenant } from "../PaymentRepo.ts"
+
+/** Up to which block a chain has been read. */
+export interface ChainCursor {
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+  readonly blockTime: Date
+}
+
+/** The right to read a chain on, until it ends or is renewed. */
+export interface CursorLease {
+  readonly id: string
+  readonly at: Date
+  readonly until: Date
+}
+
+export interface IncomingTransfer extends ChainTransfer, Tenant {
+  readonly id: string
+  readonly blockTime: Date
+  readonly kind: TransferKind | null
+  /** The payment that claimed it. */
+  readonly paymentId: PaymentId | null
+  readonly droppedAt: Date | null
+  readonly handledAt: Date | null
+  readonly handledBy: string | null
+  readonly note: string | null
+}
+
+/** A payment that a transfer may be meant for, and what connects them. */
+export interface LikelyPayment {
+  readonly payment: Payment
+  readonly reasons: ReadonlyArray<LikelyReason>
+}
+
+/** A payment that a transfer may settle without anybody's word. */
+export interface Match extends Announced {
+  /** The report that names the transaction was made then; null for an announced attempt. */
+  readonly reportedAt: Date | null
+}
+
+export interface TransferStore {
+  readonly cursor: (env: Env) => Effect.Effect<Option.Option<ChainCursor>>
+  /** Sets the first cursor of a chain; the one that is there stays. */
+  readonly startCursor: (env: Env, cursor: ChainCursor) => Effect.Effect<void>
+  /** Takes or renews the lease of a chain's cursor; none while another holds it. */
+  readonly leaseCursor: (env: Env, lease: CursorLease) => Effect.Effect<Option.Option<ChainCursor>>
+  /** Gives the lease back, so that another instance reads on at once. */
+  readonly releaseCursor: (env: Env, leaseId: string) => Effect.Effect<void>
+  /** Which of these addresses receive money, whose they are, and since when. */
+  readonly receiversAmong: (
+    env: Env,
+    addresses: ReadonlyArray<Address>
+  ) => Effect.Effect<ReadonlyMap<Address, { readonly merchantId: MerchantId; readonly since: Date }>>
+  /**
+   * Stores what a range of blocks brought and moves the cursor, together. Transfers that were stored
+   * for these blocks and are not among them count as dropped. False where the lease or the cursor has
+   * passed to somebody else.
+   */
+  readonly recordRange: (range: {
+    readonly env: Env
+    readonly lease: CursorLease
+    readonly from: ChainCursor
+    readonly to: ChainCursor
+    readonly transfers: ReadonlyArray<
+      ChainTransfer & { readonly id: string; readonly merchantId: MerchantId; readonly blockTime: Date }
+    >
+  }) => Effect.Effect<boolean>
+  /** Moves the cursor back, to read the blocks after a reorganisation again. */
+  readonly rewindCursor: (
+    env: Env,
+    lease: CursorLease,
+    from: ChainCursor,
+    to: ChainCursor
+  ) => Effect.Effect<boolean>
+  /** Takes transfers that are still to be matched; each is out of other instances' sight until `leaseUntil`. */
+  readonly takeUnmatched: (
+    at: Date,
+    leaseUntil: Date,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<IncomingTransfer>>
+  /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced before it. */
+  readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
+  /** Payments that the transfer may be meant for, the likeliest first, at most 10. */
+  readonly likelyPayments: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<LikelyPayment>>
+  /** Ends the matching with a kind, or looks again at `matchAt`. */
+  readonly noteMatch: (
+    id: string,
+    outcome: { readonly kind: TransferKind } | { readonly matchAt: Date }
+  ) => Effect.Effect<void>
+  readonly findTransfer: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<IncomingTransfer>>
+  /** Newest first. `open`: claimed by no payment, handled by nobody, still on the chain. */
+  readonly listTransfers: (
+    tenant: Tenant,
+    page: {
+      readonly status: "open" | "handled" | "all"
+      readonly limit: number
+      readonly startingAfter: string | undefined
+    }
+  ) => Effect.Effect<ReadonlyArray<IncomingTransfer>>
+  /** Notes who explained an open transfer; false where it is not open. */
+  readonly handleTransfer: (
+    tenant: Tenant,
+    id: string,
+    by: { readonly person: string; readonly note: string | null; readonly at: Date }
+  ) => Effect.Effect<boolean>
+  /** Notes who attached a transfer to the payment that claims it. */
+  readonly noteAttached: (
+    id: string,
+    by: { readonly person: string; readonly note: string | null; readonly at: Date }
+  ) => Effect.Effect<void>
+  /** Merchants with open transfers that were stored before `storedBefore` and raised no alert yet. */
+  readonly unalerted: (
+    storedBefore: Date
+  ) => Effect.Effect<ReadonlyArray<Tenant & { readonly count: number }>>
+  readonly noteAlerted: (tenant: Tenant, storedBefore: Date, at: Date) => Effect.Effect<void>
+}

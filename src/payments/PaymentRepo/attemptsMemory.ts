@@ -1,0 +1,88 @@
+// Attempts in this process: the same rules as on Postgres.
+import { Effect, Option } from "effect"
+import type { Address, TransactionHash } from "../../domain/Chain.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { Tenant } from "../PaymentRepo.ts"
+import type { Attempt, AttemptEnd, AttemptStore } from "./AttemptStore.ts"
+
+interface KeptAttempt extends Attempt {
+  readonly paymentId: PaymentId
+  readonly closed: AttemptEnd | null
+}
+
+export interface MemoryAttempts {
+  readonly store: AttemptStore
+  /** The height at which the payer first announced to pay the payment. */
+  readonly firstBlock: (paymentId: PaymentId, payer: Address) => bigint | null
+  /** Payments that the payer announced below a height, the newest announcement first. */
+  readonly announcedBelow: (payer: Address, height: bigint) => ReadonlyArray<PaymentId>
+}
+
+const lowest = (all: ReadonlyArray<bigint>): bigint | null =>
+  all.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null)
+
+export const makeMemoryAttempts = (known: {
+  readonly payment: (tenant: Tenant, id: PaymentId) => Payment | undefined
+  readonly reported: (id: PaymentId, payer: Address) => TransactionHash | undefined
+  readonly hasUnclaimed: AttemptStore["hasUnclaimedTransfer"]
+}): MemoryAttempts => {
+  let all: ReadonlyArray<KeptAttempt> = []
+  const of = (paymentId: PaymentId, payer?: Address) =>
+    all.filter((one) => one.paymentId === paymentId && (payer === undefined || one.payer === payer))
+  const isOpen = ({ closed }: KeptAttempt) => closed === null
+
+  return {
+    firstBlock: (paymentId, payer) => lowest(of(paymentId, payer).map(({ blockNumber }) => blockNumber)),
+    announcedBelow: (payer, height) =>
+      all
+        .filter((one) => one.payer === payer && one.blockNumber < height)
+        .toReversed()
+        .map(({ paymentId }) => paymentId),
+    store: {
+      announce: ({ attempt, minedNonce, ...tenant }) =>
+        Effect.sync(() => {
+          const earlier = of(tenant.paymentId, attempt.payer)
+          const open = earlier.find(isOpen)
+          if (open !== undefined) return open.id === attempt.id ? Option.some(open) : Option.none()
+          if (known.payment(tenant, tenant.paymentId)?.status !== "pending") return Option.none()
+          if (all.some(({ id }) => id === attempt.id)) return Option.none()
+          const unsent = earlier.flatMap(({ closed, nonce }) =>
+            closed === "expired" && nonce !== null && nonce >= (minedNonce ?? 0n) ? [nonce] : []
+          )
+          const announced = { ...attempt, nonce: lowest(unsent) ?? attempt.nonce }
+          all = [...all, { ...announced, paymentId: tenant.paymentId, closed: null }]
+          return Option.some(announced)
+        }),
+      attempts: (tenant, paymentId, by) =>
+        Effect.sync(() => {
+          const payment = known.payment(tenant, paymentId)
+          if (payment === undefined) return Option.none()
+          const open = of(paymentId, by?.only === true ? by.payer : undefined).filter(isOpen)
+          return Option.some({
+            payment,
+            attempts: open
+              .toReversed()
+              .toSorted((left, right) => Number(right.payer === by?.payer) - Number(left.payer === by?.payer))
+              .slice(0, 20)
+              .map(({ announcedAt, method, payer }) => ({
+                payer,
+                method,
+                since: announcedAt,
+                transactionId: known.reported(paymentId, payer) ?? null
+              }))
+          })
+        }),
+      openAttempt: (paymentId, payer) =>
+        Effect.sync(() => Option.fromUndefinedOr(of(paymentId, payer).find(isOpen))),
+      hasUnclaimedTransfer: known.hasUnclaimed,
+      closeAttempt: (paymentId, attemptId, reason) =>
+        Effect.sync(() => {
+          all = all.map((one) =>
+            one.id === attemptId && one.paymentId === paymentId && isOpen(one)
+              ? { ...one, closed: reason }
+              : one
+          )
+        })
+    }
+  }
+}

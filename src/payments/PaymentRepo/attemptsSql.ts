@@ -1,0 +1,148 @@
+// Attempts on Postgres.
+import { Effect, Option, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { AttemptMethod } from "../../domain/Payment.ts"
+import type { Tenant } from "../PaymentRepo.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
+import type { Attempt, AttemptStore, OpenAttempt } from "./AttemptStore.ts"
+
+const AttemptRow = Schema.Struct({
+  id: Uuid,
+  payer_address: AddressBytes,
+  method: AttemptMethod,
+  block_number: Schema.BigInt,
+  nonce: Schema.NullOr(Schema.BigInt),
+  announced_at: Schema.Date
+})
+const decodeAttempts = Schema.decodeUnknownEffect(Schema.Array(AttemptRow))
+const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
+const decodeOpen = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      payer: AddressBytes,
+      method: AttemptMethod,
+      since: Schema.Date,
+      seen_id: Schema.NullOr(HashBytes)
+    })
+  )
+)
+
+const columns = Object.keys(AttemptRow.fields).join(", ")
+
+const toAttempt = (row: typeof AttemptRow.Type): Attempt => ({
+  id: row.id,
+  payer: row.payer_address,
+  method: row.method,
+  blockNumber: row.block_number,
+  nonce: row.nonce,
+  announcedAt: row.announced_at
+})
+
+/** How many attempts are listed. */
+const listed = 20
+
+export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore => {
+  const find = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+    Effect.flatMap(statement, decodeAttempts).pipe(
+      Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), toAttempt))
+    )
+
+  const unclaimed = ({ merchantId, env }: Tenant) => sql`
+    t.merchant_id = ${merchantId} AND t.env = ${env}
+    AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL`
+
+  return {
+    announce: Effect.fn("PaymentRepo.announce")(function* ({ attempt, minedNonce, ...of }) {
+      const payer = toBytes(attempt.payer)
+      const mined = minedNonce === null ? null : minedNonce.toString()
+      const announced = yield* find(sql`
+        INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, nonce, announced_at)
+        SELECT ${attempt.id}::uuid, p.id, ${payer}::bytea, ${attempt.method}::text,
+          ${attempt.blockNumber.toString()}::bigint,
+          -- What an attempt that ran out of time may still send takes the same nonce: the chain lets one through.
+          coalesce((
+            SELECT min(a.nonce) FROM payment_attempts a
+            WHERE a.payment_id = p.id AND a.payer_address = ${payer} AND a.method = 'transfer'
+              AND a.closed_reason = 'expired' AND a.nonce >= coalesce(${mined}::bigint, 0)
+          ), ${attempt.nonce?.toString() ?? null}::bigint),
+          ${attempt.announcedAt}::timestamptz
+        FROM payments p
+        WHERE p.id = ${of.paymentId} AND p.merchant_id = ${of.merchantId} AND p.env = ${of.env}
+          AND p.status = 'pending'
+          AND NOT EXISTS (
+            SELECT 1 FROM x402_settlements s
+            WHERE s.payment_id = p.id AND s.payer = ${payer} AND s.status = 'pending')
+        ON CONFLICT DO NOTHING
+        RETURNING ${sql.literal(columns)}`)
+      if (Option.isSome(announced)) return announced
+      return yield* find(sql`
+        SELECT ${sql.literal(columns)} FROM payment_attempts
+        WHERE id = ${attempt.id} AND payment_id = ${of.paymentId} AND payer_address = ${payer}
+          AND closed_at IS NULL`)
+    }, Effect.orDie),
+
+    attempts: Effect.fn("PaymentRepo.attempts")(function* (tenant, paymentId, by) {
+      const [row] = yield* sql`
+        SELECT ${sql.literal(paymentColumns())} FROM payments
+        WHERE id = ${paymentId} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+      if (row === undefined) return Option.none()
+      const payer = by === undefined ? null : toBytes(by.payer)
+      const open = yield* decodeOpen(
+        yield* sql`
+          SELECT payer, method, since, seen_id FROM (
+            SELECT a.payer_address AS payer, a.method, a.announced_at AS since, coalesce((
+              SELECT t.transaction_id FROM incoming_transfers t
+              WHERE ${unclaimed(tenant)} AND t.payer = a.payer_address AND t.receiver = p.receiver
+                AND t.amount = p.amount AND t.block_number > a.block_number
+              ORDER BY t.block_number LIMIT 1
+            ), (
+              SELECT r.transaction_id FROM payment_reports r
+              WHERE r.payment_id = a.payment_id AND r.payer_address = a.payer_address
+              ORDER BY r.reported_at DESC LIMIT 1
+            )) AS seen_id
+            FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
+            WHERE a.payment_id = ${paymentId} AND a.closed_at IS NULL
+            UNION ALL
+            SELECT s.payer, 'authorization', s.created_at, s.transaction_id
+            FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending'
+          ) known
+          WHERE ${by?.only === true ? sql`payer = ${payer}` : sql`true`}
+          ORDER BY (payer = ${payer}::bytea) DESC NULLS LAST, since DESC LIMIT ${listed}`
+      )
+      return Option.some({
+        payment: toPayment(yield* decodePayment(row)),
+        attempts: open.map(
+          ({ payer: by, method, since, seen_id }): OpenAttempt => ({
+            payer: by,
+            method,
+            since,
+            transactionId: seen_id
+          })
+        )
+      })
+    }, Effect.orDie),
+
+    openAttempt: Effect.fn("PaymentRepo.openAttempt")(function* (paymentId, payer) {
+      return yield* find(sql`
+        SELECT ${sql.literal(columns)} FROM payment_attempts
+        WHERE payment_id = ${paymentId} AND payer_address = ${toBytes(payer)} AND closed_at IS NULL`)
+    }, Effect.orDie),
+
+    hasUnclaimedTransfer: Effect.fn("PaymentRepo.hasUnclaimedTransfer")(function* (payment, attempt) {
+      const rows = yield* sql`
+        SELECT 1 FROM incoming_transfers t
+        WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(attempt.payer)}
+          AND t.receiver = ${toBytes(payment.receiver)} AND t.amount = ${payment.amount.toString()}::numeric
+          AND t.block_number > ${attempt.blockNumber.toString()}::bigint LIMIT 1`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    closeAttempt: Effect.fn("PaymentRepo.closeAttempt")(function* (paymentId, attemptId, reason, at) {
+      yield* sql`
+        UPDATE payment_attempts SET closed_at = ${at}, closed_reason = ${reason}
+        WHERE id = ${attemptId} AND payment_id = ${paymentId} AND closed_at IS NULL`
+    }, Effect.orDie)
+  }
+}

@@ -1,0 +1,270 @@
+// Incoming transfers and chain cursors in this process: the same rules as on Postgres.
+import { Effect, Option } from "effect"
+import type { ChainTransfer } from "../../chain/Verification.ts"
+import type { Address, Env } from "../../domain/Chain.ts"
+import type { LikelyReason } from "../../domain/IncomingTransfer.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { Tenant } from "../PaymentRepo.ts"
+import type { AttemptStore } from "./AttemptStore.ts"
+import type { ChainCursor, IncomingTransfer, LikelyPayment, Match, TransferStore } from "./TransferStore.ts"
+
+interface KeptTransfer extends IncomingTransfer {
+  readonly matchAt: Date | null
+  readonly alerted: boolean
+  readonly storedAt: Date
+}
+
+interface KeptCursor extends ChainCursor {
+  readonly lease: { readonly id: string; readonly until: Date } | null
+}
+
+export interface MemoryTransfers {
+  readonly store: TransferStore
+  readonly hasUnclaimed: AttemptStore["hasUnclaimedTransfer"]
+  /** Explains a transfer by the payment that claims it. */
+  readonly explain: (
+    env: Env,
+    transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">,
+    paymentId: PaymentId
+  ) => void
+}
+
+const keyOf = (env: Env, one: Omit<ChainTransfer, "blockNumber" | "blockHash">) =>
+  `${env} ${one.transactionId} ${one.payer} ${one.receiver} ${one.amount} ${one.ordinal}`
+
+const isOpen = (one: KeptTransfer) =>
+  one.paymentId === null && one.handledAt === null && one.droppedAt === null
+
+export const makeMemoryTransfers = (known: {
+  readonly payments: () => Iterable<Payment>
+  readonly payment: (id: PaymentId) => Payment | undefined
+  readonly claimOf: (env: Env, transfer: ChainTransfer) => PaymentId | undefined
+  readonly reportsOf: (
+    transfer: ChainTransfer
+  ) => ReadonlyArray<{ readonly paymentId: PaymentId; readonly payer: Address; readonly at: Date }>
+  readonly announcedBelow: (payer: Address, height: bigint) => ReadonlyArray<PaymentId>
+  readonly firstBlock: (paymentId: PaymentId, payer: Address) => bigint | null
+}): MemoryTransfers => {
+  const cursors = new Map<Env, KeptCursor>()
+  const transfers = new Map<string, KeptTransfer>()
+  const byId = (id: string) => [...transfers.entries()].find(([, one]) => one.id === id)
+  const change = (id: string, to: (one: KeptTransfer) => KeptTransfer) => {
+    const found = byId(id)
+    if (found !== undefined) transfers.set(found[0], to(found[1]))
+  }
+  const ofTenant =
+    ({ merchantId, env }: Tenant) =>
+    (one: KeptTransfer) =>
+      one.merchantId === merchantId && one.env === env
+
+  const move = (env: Env, leaseId: string, from: ChainCursor, to: ChainCursor) => {
+    const cursor = cursors.get(env)
+    if (cursor?.lease?.id !== leaseId || cursor.blockHash !== from.blockHash) return false
+    cursors.set(env, { ...to, lease: cursor.lease })
+    return true
+  }
+
+  return {
+    hasUnclaimed: (payment, { blockNumber, payer }) =>
+      Effect.sync(() =>
+        [...transfers.values()].some(
+          (one) =>
+            isOpen(one) &&
+            one.env === payment.env &&
+            one.payer === payer &&
+            one.receiver === payment.receiver &&
+            one.amount === payment.amount &&
+            one.blockNumber > blockNumber
+        )
+      ),
+    explain: (env, transfer, paymentId) => {
+      const key = keyOf(env, transfer)
+      const one = transfers.get(key)
+      if (one !== undefined) transfers.set(key, { ...one, paymentId, matchAt: null })
+    },
+    store: {
+      cursor: (env) => Effect.sync(() => Option.fromUndefinedOr(cursors.get(env))),
+      startCursor: (env, cursor) =>
+        Effect.sync(() => {
+          if (!cursors.has(env)) cursors.set(env, { ...cursor, lease: null })
+        }),
+      leaseCursor: (env, { at, id, until }) =>
+        Effect.sync(() => {
+          const cursor = cursors.get(env)
+          if (cursor === undefined) return Option.none()
+          if (cursor.lease !== null && cursor.lease.id !== id && cursor.lease.until > at) return Option.none()
+          cursors.set(env, { ...cursor, lease: { id, until } })
+          return Option.some(cursor)
+        }),
+      releaseCursor: (env, leaseId) =>
+        Effect.sync(() => {
+          const cursor = cursors.get(env)
+          if (cursor?.lease?.id === leaseId) cursors.set(env, { ...cursor, lease: null })
+        }),
+      receiversAmong: (env, addresses) =>
+        Effect.sync(() => {
+          const wanted = new Set(addresses)
+          const found = new Map<Address, { readonly merchantId: MerchantId; readonly since: Date }>()
+          for (const { env: of, merchantId, receiver } of known.payments())
+            if (of === env && wanted.has(receiver) && !found.has(receiver))
+              found.set(receiver, { merchantId, since: new Date(0) })
+          return found
+        }),
+      recordRange: ({ env, lease, from, to, transfers: seen }) =>
+        Effect.sync(() => {
+          if (!move(env, lease.id, from, to)) return false
+          for (const [key, one] of transfers) {
+            if (one.env !== env || one.droppedAt !== null) continue
+            if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue
+            transfers.set(key, { ...one, droppedAt: lease.at, matchAt: null })
+          }
+          for (const one of seen) {
+            const key = keyOf(env, one)
+            const before = transfers.get(key)
+            const paymentId = before?.paymentId ?? known.claimOf(env, one) ?? null
+            transfers.set(key, {
+              ...one,
+              id: before?.id ?? one.id,
+              env,
+              kind: before?.kind ?? null,
+              paymentId,
+              droppedAt: null,
+              handledAt: before?.handledAt ?? null,
+              handledBy: before?.handledBy ?? null,
+              note: before?.note ?? null,
+              matchAt: paymentId === null && (before?.handledAt ?? null) === null ? lease.at : null,
+              alerted: before?.alerted ?? false,
+              storedAt: before?.storedAt ?? lease.at
+            })
+          }
+          return true
+        }),
+      rewindCursor: (env, lease, from, to) => Effect.sync(() => move(env, lease.id, from, to)),
+      takeUnmatched: (at, leaseUntil, limit) =>
+        Effect.sync(() => {
+          const due = [...transfers.values()]
+            .filter(({ matchAt }) => matchAt !== null && matchAt <= at)
+            .toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
+            .slice(0, limit)
+          for (const { id } of due) change(id, (one) => ({ ...one, matchAt: leaseUntil }))
+          return due
+        }),
+      matchesOf: (transfer) =>
+        Effect.sync(() => {
+          const reports = known.reportsOf(transfer).filter(({ payer }) => payer === transfer.payer)
+          const ids = new Set([
+            ...reports.map(({ paymentId }) => paymentId),
+            ...known.announcedBelow(transfer.payer, transfer.blockNumber)
+          ])
+          return [...ids].flatMap((id): ReadonlyArray<Match> => {
+            const payment = known.payment(id)
+            const meant =
+              payment !== undefined &&
+              payment.env === transfer.env &&
+              payment.status !== "settled" &&
+              payment.receiver === transfer.receiver &&
+              payment.amount === transfer.amount
+            return meant
+              ? [
+                  {
+                    payment,
+                    reportedAt: reports.find(({ paymentId }) => paymentId === id)?.at ?? null,
+                    attemptBlock: known.firstBlock(id, transfer.payer)
+                  }
+                ]
+              : []
+          })
+        }),
+      likelyPayments: (transfer) =>
+        Effect.sync(() => {
+          const announced = new Set(known.announcedBelow(transfer.payer, transfer.blockNumber + 1_000_000n))
+          const reported = new Set(known.reportsOf(transfer).map(({ paymentId }) => paymentId))
+          const likely = [...known.payments()].flatMap((payment): ReadonlyArray<LikelyPayment> => {
+            if (payment.merchantId !== transfer.merchantId || payment.env !== transfer.env) return []
+            const reasons: ReadonlyArray<LikelyReason> = [
+              ...(announced.has(payment.id) ? (["announced"] as const) : []),
+              ...(reported.has(payment.id) ? (["reported"] as const) : []),
+              ...(payment.reported?.evidence.payer === transfer.payer ? (["paid_before"] as const) : []),
+              ...(payment.status !== "settled" && payment.amount === transfer.amount
+                ? (["amount"] as const)
+                : [])
+            ]
+            return reasons.length === 0 ? [] : [{ payment, reasons }]
+          })
+          return likely
+            .toSorted(
+              (left, right) =>
+                Number(right.payment.amount === transfer.amount) -
+                  Number(left.payment.amount === transfer.amount) ||
+                right.payment.createdAt.getTime() - left.payment.createdAt.getTime()
+            )
+            .slice(0, 10)
+        }),
+      noteMatch: (id, outcome) =>
+        Effect.sync(() =>
+          change(id, (one) =>
+            one.paymentId !== null
+              ? one
+              : "kind" in outcome
+                ? {
+                    ...one,
+                    kind: outcome.kind,
+                    matchAt: null,
+                    paymentId: known.claimOf(one.env, one) ?? null
+                  }
+                : { ...one, matchAt: one.matchAt === null ? null : outcome.matchAt }
+          )
+        ),
+      findTransfer: (tenant, id) =>
+        Effect.sync(() => {
+          const found = byId(id)?.[1]
+          return Option.fromUndefinedOr(found !== undefined && ofTenant(tenant)(found) ? found : undefined)
+        }),
+      listTransfers: (tenant, { limit, startingAfter, status }) =>
+        Effect.sync(() => {
+          const all = [...transfers.values()]
+            .filter(ofTenant(tenant))
+            .filter((one) =>
+              status === "open" ? isOpen(one) : status === "handled" ? one.handledAt !== null : true
+            )
+            .toSorted(
+              (left, right) =>
+                right.blockTime.getTime() - left.blockTime.getTime() || (left.id < right.id ? 1 : -1)
+            )
+          const last = startingAfter === undefined ? -1 : all.findIndex(({ id }) => id === startingAfter)
+          return all.slice(last + 1, last + 1 + limit)
+        }),
+      handleTransfer: (tenant, id, { at, note, person }) =>
+        Effect.sync(() => {
+          const found = byId(id)?.[1]
+          if (found === undefined || !ofTenant(tenant)(found) || !isOpen(found)) return false
+          change(id, (one) => ({ ...one, handledAt: at, handledBy: person, note, matchAt: null }))
+          return true
+        }),
+      noteAttached: (id, { at, note, person }) =>
+        Effect.sync(() =>
+          change(id, (one) =>
+            one.handledAt === null ? { ...one, handledAt: at, handledBy: person, note } : one
+          )
+        ),
+      unalerted: (storedBefore) =>
+        Effect.sync(() => {
+          const counts = new Map<string, Tenant & { readonly count: number }>()
+          for (const one of transfers.values()) {
+            if (!isOpen(one) || one.alerted || one.storedAt >= storedBefore) continue
+            const { env, merchantId } = one
+            const key = `${merchantId} ${env}`
+            counts.set(key, { merchantId, env, count: (counts.get(key)?.count ?? 0) + 1 })
+          }
+          return [...counts.values()]
+        }),
+      noteAlerted: (tenant, storedBefore) =>
+        Effect.sync(() => {
+          for (const one of transfers.values())
+            if (ofTenant(tenant)(one) && isOpen(one) && one.storedAt < storedBefore)
+              change(one.id, (kept) => ({ ...kept, alerted: true }))
+        })
+    }
+  }
+}

@@ -1,0 +1,349 @@
+// Incoming transfers and chain cursors on Postgres.
+import { Effect, Option, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { type Address, Env, networks } from "../../domain/Chain.ts"
+import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import type { Tenant } from "../PaymentRepo.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
+import type { ChainCursor, IncomingTransfer, Match, TransferStore } from "./TransferStore.ts"
+
+const decodeCursors = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))
+)
+const decodeReceivers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ address: AddressBytes, merchant_id: MerchantId, since: Schema.Date }))
+)
+
+const TransferRow = Schema.Struct({
+  id: Uuid,
+  merchant_id: MerchantId,
+  env: Env,
+  transaction_id: HashBytes,
+  payer: AddressBytes,
+  receiver: AddressBytes,
+  amount: Schema.BigIntFromString,
+  ordinal: Schema.Int,
+  block_number: Schema.BigInt,
+  block_hash: HashBytes,
+  block_time: Schema.Date,
+  kind: Schema.NullOr(TransferKind),
+  payment_id: Schema.NullOr(PaymentId),
+  dropped_at: Schema.NullOr(Schema.Date),
+  handled_at: Schema.NullOr(Schema.Date),
+  handled_by: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
+})
+const columns = Object.keys(TransferRow.fields).join(", ")
+const decodeTransfers = Schema.decodeUnknownEffect(Schema.Array(TransferRow))
+
+const toTransfer = (row: typeof TransferRow.Type): IncomingTransfer => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  transactionId: row.transaction_id,
+  payer: row.payer,
+  receiver: row.receiver,
+  amount: row.amount,
+  ordinal: row.ordinal,
+  blockNumber: row.block_number,
+  blockHash: row.block_hash,
+  blockTime: row.block_time,
+  kind: row.kind,
+  paymentId: row.payment_id,
+  droppedAt: row.dropped_at,
+  handledAt: row.handled_at,
+  handledBy: row.handled_by,
+  note: row.note
+})
+
+const decodeMatches = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      ...PaymentRow.fields,
+      kept_reported_at: Schema.NullOr(Schema.Date),
+      attempt_block: Schema.NullOr(Schema.BigInt)
+    })
+  ),
+  ownRows
+)
+const decodeLikely = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ ...PaymentRow.fields, reasons: Schema.Array(LikelyReason) })),
+  ownRows
+)
+const decodeUnalerted = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ merchant_id: MerchantId, env: Env, count: Schema.Int }))
+)
+
+/** Newest pending and failed payments among which one of the exact amount is looked for. */
+const searchedPayments = 500
+
+export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore => {
+  const chainOf = (env: Env) => networks[env].chainId
+  const all = sql.literal(columns)
+  const isOpen = sql`payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL`
+  const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
+  const decode = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+    Effect.flatMap(statement, decodeTransfers).pipe(Effect.map((rows) => rows.map(toTransfer)))
+  const oneCursor = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+    Effect.flatMap(statement, decodeCursors).pipe(
+      Effect.map(([row]) =>
+        Option.map(
+          Option.fromUndefinedOr(row),
+          ({ block_number, block_hash, block_time }): ChainCursor => ({
+            blockNumber: block_number,
+            blockHash: block_hash,
+            blockTime: block_time
+          })
+        )
+      )
+    )
+
+  const equalClaim = sql`
+    FROM claimed_transfers c WHERE c.chain_id = t.chain_id AND c.transaction_id = t.transaction_id
+      AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal`
+  /** The payment that claims the transfer `t`. */
+  const claimOf = sql`(SELECT c.payment_id ${equalClaim})`
+
+  /** Moves a cursor that is still where the caller left it, under the caller's lease. */
+  const moved = (env: Env, leaseId: string, from: ChainCursor, to: ChainCursor) => sql`
+    UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
+      block_hash = ${toBytes(to.blockHash)}, block_time = ${to.blockTime}
+    WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}
+      AND block_number = ${from.blockNumber.toString()}::bigint AND block_hash = ${toBytes(from.blockHash)}
+    RETURNING chain_id`
+
+  return {
+    cursor: Effect.fn("PaymentRepo.cursor")(function* (env) {
+      return yield* oneCursor(
+        sql`SELECT block_number, block_hash, block_time FROM chain_cursors WHERE chain_id = ${chainOf(env)}`
+      )
+    }, Effect.orDie),
+
+    startCursor: Effect.fn("PaymentRepo.startCursor")(function* (env, cursor) {
+      yield* sql`
+        INSERT INTO chain_cursors (chain_id, block_number, block_hash, block_time)
+        VALUES (${chainOf(env)}, ${cursor.blockNumber.toString()}::bigint, ${toBytes(cursor.blockHash)},
+          ${cursor.blockTime})
+        ON CONFLICT DO NOTHING`
+    }, Effect.orDie),
+
+    leaseCursor: Effect.fn("PaymentRepo.leaseCursor")(function* (env, lease) {
+      return yield* oneCursor(sql`
+        UPDATE chain_cursors SET lease_id = ${lease.id}, leased_until = ${lease.until}
+        WHERE chain_id = ${chainOf(env)}
+          AND (lease_id IS NULL OR lease_id = ${lease.id} OR leased_until <= ${lease.at})
+        RETURNING block_number, block_hash, block_time`)
+    }, Effect.orDie),
+
+    releaseCursor: Effect.fn("PaymentRepo.releaseCursor")(function* (env, leaseId) {
+      yield* sql`
+        UPDATE chain_cursors SET lease_id = NULL, leased_until = NULL
+        WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}`
+    }, Effect.orDie),
+
+    receiversAmong: Effect.fn("PaymentRepo.receiversAmong")(function* (env, addresses) {
+      const rows = yield* decodeReceivers(
+        yield* sql`
+          SELECT address, merchant_id, since FROM merchant_receivers
+          WHERE env = ${env} AND address = ANY(${addresses.map(toBytes)}::bytea[])`
+      )
+      return new Map(
+        rows.map(({ address, merchant_id, since }): [Address, { merchantId: MerchantId; since: Date }] => [
+          address,
+          { merchantId: merchant_id, since }
+        ])
+      )
+    }, Effect.orDie),
+
+    recordRange: Effect.fn("PaymentRepo.recordRange")(function* ({ env, lease, from, to, transfers }) {
+      const rows = yield* sql`
+        WITH moved AS (${moved(env, lease.id, from, to)}), seen AS (
+          SELECT * FROM unnest(
+            ${transfers.map((one) => one.id)}::uuid[], ${transfers.map((one) => toBytes(one.transactionId))}::bytea[],
+            ${transfers.map((one) => toBytes(one.payer))}::bytea[],
+            ${transfers.map((one) => toBytes(one.receiver))}::bytea[],
+            ${transfers.map((one) => one.amount.toString())}::numeric[],
+            ${transfers.map((one) => one.ordinal)}::integer[], ${transfers.map((one) => one.merchantId)}::uuid[],
+            ${transfers.map((one) => one.blockNumber.toString())}::bigint[],
+            ${transfers.map((one) => toBytes(one.blockHash))}::bytea[],
+            ${transfers.map((one) => one.blockTime)}::timestamptz[]
+          ) AS seen (id, transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
+            block_time)
+        ), stored AS (
+          INSERT INTO incoming_transfers AS t
+            (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number,
+             block_hash, block_time, payment_id, match_at, created_at)
+          SELECT s.id, moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal, s.merchant_id,
+            ${env}::text, s.block_number, s.block_hash, s.block_time, c.payment_id,
+            CASE WHEN c.payment_id IS NULL THEN ${lease.at}::timestamptz END, ${lease.at}::timestamptz
+          FROM moved CROSS JOIN seen s LEFT JOIN claimed_transfers c
+            ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
+              AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
+          ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
+            block_number = excluded.block_number, block_hash = excluded.block_hash,
+            block_time = excluded.block_time, dropped_at = NULL,
+            match_at = CASE
+              WHEN t.payment_id IS NULL AND t.handled_at IS NULL THEN excluded.created_at ELSE t.match_at END
+        ), dropped AS (
+          UPDATE incoming_transfers t SET dropped_at = ${lease.at}, match_at = NULL
+          FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
+            AND t.block_number > ${from.blockNumber.toString()}::bigint
+            AND t.block_number <= ${to.blockNumber.toString()}::bigint
+            AND NOT EXISTS (
+              SELECT 1 FROM seen s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
+                AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
+        )
+        SELECT chain_id FROM moved`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    rewindCursor: Effect.fn("PaymentRepo.rewindCursor")(function* (env, lease, from, to) {
+      return (yield* moved(env, lease.id, from, to)).length > 0
+    }, Effect.orDie),
+
+    takeUnmatched: Effect.fn("PaymentRepo.takeUnmatched")(function* (at, leaseUntil, limit) {
+      const taken = yield* decode(sql`
+        WITH due AS (
+          SELECT id FROM incoming_transfers WHERE match_at <= ${at}
+          ORDER BY match_at, block_number, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        )
+        UPDATE incoming_transfers t SET match_at = ${leaseUntil} FROM due WHERE t.id = due.id
+        RETURNING ${sql.literal(
+          Object.keys(TransferRow.fields)
+            .map((column) => `t.${column}`)
+            .join(", ")
+        )}`)
+      return taken.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
+    }, Effect.orDie),
+
+    matchesOf: Effect.fn("PaymentRepo.matchesOf")(function* (transfer) {
+      const payer = toBytes(transfer.payer)
+      const rows = yield* sql`
+        SELECT ${sql.literal(paymentColumns("p."))}, m.reported_at AS kept_reported_at, m.attempt_block
+        FROM (
+          SELECT payment_id, min(reported_at) AS reported_at, min(block_number) AS attempt_block,
+            max(announced_at) AS announced_at
+          FROM (
+            SELECT payment_id, reported_at, NULL::bigint AS block_number, NULL::timestamptz AS announced_at
+            FROM payment_reports
+            WHERE transaction_id = ${toBytes(transfer.transactionId)} AND payer_address = ${payer}
+            UNION ALL
+            SELECT payment_id, NULL, block_number, announced_at FROM payment_attempts
+            WHERE payer_address = ${payer} AND block_number < ${transfer.blockNumber.toString()}::bigint
+          ) known GROUP BY payment_id
+        ) m JOIN payments p ON p.id = m.payment_id
+        WHERE p.env = ${transfer.env} AND p.status IN ('pending', 'failed')
+          AND p.receiver = ${toBytes(transfer.receiver)} AND p.amount = ${transfer.amount.toString()}::numeric
+        ORDER BY (m.reported_at IS NULL), (p.status = 'failed'), m.announced_at DESC NULLS LAST, p.id
+        LIMIT 20`
+      return (yield* decodeMatches(rows)).map(
+        (row): Match => ({
+          payment: toPayment(row),
+          reportedAt: row.kept_reported_at,
+          attemptBlock: row.attempt_block
+        })
+      )
+    }, Effect.orDie),
+
+    likelyPayments: Effect.fn("PaymentRepo.likelyPayments")(function* (transfer) {
+      const payer = toBytes(transfer.payer)
+      const rows = yield* sql`
+        SELECT ${sql.literal(paymentColumns("p."))}, l.reasons FROM (
+          SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight FROM (
+            SELECT payment_id, 'reported' AS reason, 0 AS weight FROM payment_reports
+            WHERE transaction_id = ${toBytes(transfer.transactionId)}
+            UNION ALL
+            SELECT payment_id, 'announced', 1 FROM payment_attempts WHERE payer_address = ${payer}
+            UNION ALL
+            SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE payer = ${payer}
+            UNION ALL
+            SELECT payment_id, 'paid_before', 2 FROM claimed_transfers
+            WHERE payer = ${payer} AND receiver = ${toBytes(transfer.receiver)}
+            UNION ALL
+            SELECT id, 'amount', 3 FROM (
+              SELECT id, amount, receiver FROM payments
+              WHERE ${ofTenant(transfer)} AND status IN ('pending', 'failed')
+                AND created_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
+                AND created_at > ${transfer.blockTime}::timestamptz - interval '30 days'
+              ORDER BY created_at DESC LIMIT ${searchedPayments}
+            ) waiting
+            WHERE amount = ${transfer.amount.toString()}::numeric AND receiver = ${toBytes(transfer.receiver)}
+          ) known GROUP BY payment_id
+        ) l JOIN payments p ON p.id = l.payment_id
+        WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
+        ORDER BY (p.amount = ${transfer.amount.toString()}::numeric) DESC, l.weight, p.created_at DESC, p.id
+        LIMIT 10`
+      return (yield* decodeLikely(rows)).map((row) => ({ payment: toPayment(row), reasons: row.reasons }))
+    }, Effect.orDie),
+
+    noteMatch: Effect.fn("PaymentRepo.noteMatch")(function* (id, outcome) {
+      yield* "kind" in outcome
+        ? sql`
+            UPDATE incoming_transfers t SET kind = ${outcome.kind}, match_at = NULL, payment_id = ${claimOf}
+            WHERE t.id = ${id} AND t.payment_id IS NULL`
+        : sql`
+            UPDATE incoming_transfers SET match_at = ${outcome.matchAt}
+            WHERE id = ${id} AND payment_id IS NULL AND match_at IS NOT NULL`
+    }, Effect.orDie),
+
+    findTransfer: Effect.fn("PaymentRepo.findTransfer")(function* (tenant, id) {
+      const [found] = yield* decode(
+        sql`SELECT ${all} FROM incoming_transfers WHERE id = ${id} AND ${ofTenant(tenant)}`
+      )
+      return Option.fromUndefinedOr(found)
+    }, Effect.orDie),
+
+    listTransfers: Effect.fn("PaymentRepo.listTransfers")(function* (
+      tenant,
+      { status, limit, startingAfter }
+    ) {
+      const standing =
+        status === "open" ? isOpen : status === "handled" ? sql`handled_at IS NOT NULL` : sql`true`
+      const after =
+        startingAfter === undefined
+          ? sql``
+          : sql`AND (block_time, id) < (
+              SELECT last.block_time, last.id FROM incoming_transfers last WHERE last.id = ${startingAfter})`
+      return yield* decode(sql`
+        SELECT ${all} FROM incoming_transfers WHERE ${ofTenant(tenant)} AND ${standing} ${after}
+        ORDER BY block_time DESC, id DESC LIMIT ${limit}`)
+    }, Effect.orDie),
+
+    handleTransfer: Effect.fn("PaymentRepo.handleTransfer")(function* (tenant, id, { person, note, at }) {
+      const rows = yield* sql`
+        UPDATE incoming_transfers
+        SET handled_at = ${at}, handled_by = ${person}, note = ${note}, match_at = NULL
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isOpen} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    noteAttached: Effect.fn("PaymentRepo.noteAttached")(function* (id, { person, note, at }) {
+      yield* sql`
+        UPDATE incoming_transfers SET handled_at = ${at}, handled_by = ${person}, note = ${note}
+        WHERE id = ${id} AND handled_at IS NULL`
+    }, Effect.orDie),
+
+    unalerted: Effect.fn("PaymentRepo.unalerted")(function* (storedBefore) {
+      // A claim that was being written while its transfer was stored has not seen it.
+      yield* sql`
+        UPDATE incoming_transfers t SET payment_id = ${claimOf}, match_at = NULL
+        WHERE ${isOpen} AND created_at < ${storedBefore} AND EXISTS (SELECT 1 ${equalClaim})`
+      const rows = yield* decodeUnalerted(
+        yield* sql`
+          SELECT merchant_id, env, count(*)::int AS count FROM incoming_transfers
+          WHERE ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}
+          GROUP BY merchant_id, env LIMIT 500`
+      )
+      return rows.map(({ merchant_id, env, count }) => ({ merchantId: merchant_id, env, count }))
+    }, Effect.orDie),
+
+    noteAlerted: Effect.fn("PaymentRepo.noteAlerted")(function* (tenant, storedBefore, at) {
+      yield* sql`
+        UPDATE incoming_transfers SET alerted_at = ${at}
+        WHERE ${ofTenant(tenant)} AND ${isOpen} AND alerted_at IS NULL AND created_at < ${storedBefore}`
+    }, Effect.orDie)
+  }
+}

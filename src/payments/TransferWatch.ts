@@ -1,0 +1,280 @@
+// Reads every USDC transfer of the test chain, block by block, and settles what announced or
+// reported payers have sent. What no payment claims is kept for a person to explain. One
+// instance reads at a time; the cursor and its lease are a row.
+import { Array as Arr, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AppConfig } from "../AppConfig.ts"
+import { Alerts } from "../alerts/Alerts.ts"
+import { ChainReach } from "../chain/ChainReach.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { RangeReading } from "../chain/Verification.ts"
+import { networks } from "../domain/Chain.ts"
+import type { Evidence } from "../domain/Payment.ts"
+import type { ChainCursor, CursorLease, IncomingTransfer, Match } from "./PaymentRepo/TransferStore.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
+import { Payments } from "./Payments.ts"
+import { transferKindOf } from "./transferKindOf.ts"
+
+/** Mainnet is not watched while its execution is gated. */
+const env = "test"
+const leaseMillis = 10_000
+/** Closer to the head than this, blocks are read one by one, by their hashes. */
+const nearBlocks = 64n
+/** Blocks of one question further back; halved while nodes do not answer it. */
+const longestRange = 1_000n
+/** How far back the first start reads: a day of blocks of two seconds. */
+const firstBackfill = 43_200n
+/** Blocks read before the lease is renewed and the head asked again. */
+const blocksPerSweep = 256n
+/** What reached an address before it became a receiver is not ours to explain; clocks may differ. */
+const beforeReceiverMillis = 3_600_000
+const matchAgainMillis = 1_000
+const matchLeaseMillis = 30_000
+const batch = 50
+/** Reports and second looks get this long before a person is told of a transfer. */
+const alertGrace = Duration.minutes(2)
+
+const make = Effect.gen(function* () {
+  const { testnetConfirmations } = yield* AppConfig
+  const repo = yield* PaymentRepo
+  const payments = yield* Payments
+  const chain = yield* ChainVerifier
+  const reach = yield* ChainReach
+  const alerts = yield* Alerts
+  const random = yield* SecureRandom.SecureRandom
+  const leaseId = yield* random.uuidV7()
+  let range = longestRange
+
+  const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1000)
+  const lease = Effect.map(
+    DateTime.nowAsDate,
+    (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
+  )
+  const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
+
+  const cursorAt = Effect.fnUntraced(function* (height: bigint) {
+    const reading = yield* chain.readTransfers(env, height, height)
+    return reading._tag === "Read"
+      ? Option.some<ChainCursor>({
+          blockNumber: height,
+          blockHash: reading.blockHash,
+          blockTime: timeOf(reading.blockTime)
+        })
+      : Option.none()
+  })
+
+  /** Transfers of a reading that reach a receiver of ours, with their owners. */
+  const incomingOf = Effect.fnUntraced(function* (reading: Extract<RangeReading, { _tag: "Read" }>) {
+    const addresses = Arr.dedupe(reading.transfers.map(({ receiver }) => receiver))
+    const receivers =
+      addresses.length === 0 ? new Map<never, never>() : yield* repo.receiversAmong(env, addresses)
+    const ours = reading.transfers.filter(({ receiver }) => receivers.has(receiver))
+    const times = new Map<bigint, Date>()
+    for (const height of Arr.dedupe(ours.map(({ blockNumber }) => blockNumber))) {
+      const own = ours.find(({ blockNumber }) => blockNumber === height)
+      if (own?.blockHash === reading.blockHash) {
+        times.set(height, timeOf(reading.blockTime))
+        continue
+      }
+      const block = yield* cursorAt(height)
+      if (Option.isNone(block) || block.value.blockHash !== own?.blockHash) return Option.none()
+      times.set(height, block.value.blockTime)
+    }
+    return Option.some(
+      yield* Effect.forEach(ours, (transfer) =>
+        Effect.map(random.uuidV7(), (id) => ({
+          ...transfer,
+          id,
+          merchantId: receivers.get(transfer.receiver)?.merchantId,
+          since: receivers.get(transfer.receiver)?.since,
+          blockTime: times.get(transfer.blockNumber)
+        }))
+      ).pipe(
+        Effect.map((all) =>
+          all.flatMap(({ blockTime, merchantId, since, ...transfer }) =>
+            merchantId === undefined ||
+            blockTime === undefined ||
+            since === undefined ||
+            blockTime.getTime() < since.getTime() - beforeReceiverMillis
+              ? []
+              : [{ ...transfer, merchantId, blockTime }]
+          )
+        )
+      )
+    )
+  })
+
+  const rewind = Effect.fnUntraced(function* (held: CursorLease, from: ChainCursor, height: bigint) {
+    const to = yield* cursorAt(height < 0n ? 0n : height)
+    if (Option.isNone(to)) return
+    yield* repo.rewindCursor(env, held, from, to.value)
+    yield* Effect.logWarning("The chain has replaced blocks that were read; they are read again").pipe(
+      Effect.annotateLogs({ from: String(from.blockNumber), to: String(to.value.blockNumber) })
+    )
+  })
+
+  /** Reads on from the cursor; the new cursor, or none where this sweep ends. */
+  const step = Effect.fnUntraced(function* (held: CursorLease, from: ChainCursor, target: bigint) {
+    if (from.blockNumber >= target) return Option.none<ChainCursor>()
+    const first = from.blockNumber + 1n
+    const far = target - first >= nearBlocks
+    const farEnd = target - nearBlocks
+    const last = far ? (first + range - 1n < farEnd ? first + range - 1n : farEnd) : first
+    const reading = yield* chain.readTransfers(env, first, last)
+    if (reading._tag !== "Read") {
+      if (reading._tag === "Unread" && far) range = range > 1n ? range / 2n : 1n
+      return Option.none<ChainCursor>()
+    }
+    if (far && range < longestRange) range = range * 2n > longestRange ? longestRange : range * 2n
+    if (reading.parentHash !== from.blockHash) {
+      yield* rewind(held, from, from.blockNumber - nearBlocks)
+      return Option.none<ChainCursor>()
+    }
+    const transfers = yield* incomingOf(reading)
+    if (Option.isNone(transfers)) return Option.none<ChainCursor>()
+    const to: ChainCursor = {
+      blockNumber: last,
+      blockHash: reading.blockHash,
+      blockTime: timeOf(reading.blockTime)
+    }
+    const recorded = yield* repo.recordRange({ env, lease: held, from, to, transfers: transfers.value })
+    return recorded ? Option.some(to) : Option.none<ChainCursor>()
+  })
+
+  const firstCursor = Effect.fnUntraced(function* (target: bigint) {
+    const start = yield* cursorAt(target > firstBackfill ? target - firstBackfill : 0n)
+    if (Option.isSome(start)) yield* repo.startCursor(env, start.value)
+  })
+
+  const evidenceOf = (transfer: IncomingTransfer): Evidence => ({
+    transactionId: transfer.transactionId,
+    payer: transfer.payer,
+    tokenChanges: [
+      {
+        amountAtomic: transfer.amount.toString(),
+        chainId: networks[env].chainId,
+        receiver: transfer.receiver,
+        tokenAddress: networks[env].usdc.address
+      }
+    ]
+  })
+
+  /** Settles the first of the payments that the transfer proves; `waiting` while the chain has not decided. */
+  const settleOne = Effect.fnUntraced(function* (
+    transfer: IncomingTransfer,
+    matches: ReadonlyArray<Match>
+  ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
+    let waiting = false
+    for (const { attemptBlock, payment, reportedAt } of matches) {
+      const at = yield* DateTime.nowAsDate
+      const found = yield* payments.look(
+        payment,
+        evidenceOf(transfer),
+        reportedAt ?? at,
+        attemptBlock === null ? {} : { sinceBlock: attemptBlock + 1n }
+      )
+      if (
+        found._tag === "Settled" &&
+        found.payment.reported?.evidence.transactionId === transfer.transactionId
+      )
+        return "settled"
+      if (found._tag === "Pending") waiting = true
+    }
+    return waiting ? "waiting" : "unmatched"
+  })
+
+  const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
+    const outcome = yield* settleOne(transfer, yield* repo.matchesOf(transfer))
+    if (outcome === "settled") return
+    if (outcome === "waiting") {
+      return yield* repo.noteMatch(transfer.id, { matchAt: yield* later(matchAgainMillis) })
+    }
+    const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
+    yield* repo.noteMatch(transfer.id, { kind })
+  })
+
+  const matchDue = Effect.gen(function* () {
+    const due = yield* repo.takeUnmatched(yield* DateTime.nowAsDate, yield* later(matchLeaseMillis), batch)
+    // In the order of the chain: of two transfers for one payment, the first settles it.
+    yield* Effect.forEach(
+      due,
+      (transfer) =>
+        match(transfer).pipe(
+          Effect.catchCause((cause) => Effect.logError("An incoming transfer was not matched", cause)),
+          Effect.annotateLogs({ transactionId: transfer.transactionId })
+        ),
+      { discard: true }
+    )
+    return due.length === batch
+  })
+
+  /** True where more blocks wait. */
+  const read = Effect.gen(function* () {
+    const known = yield* repo.cursor(env)
+    if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
+    const head = yield* Effect.option(chain.headBlock(env))
+    if (Option.isNone(head)) return false
+    const target = head.value.number - BigInt(testnetConfirmations)
+    if (target < 0n) return false
+    if (Option.isNone(known)) {
+      yield* firstCursor(target)
+      return false
+    }
+    const behind = known.value.blockNumber < target || known.value.blockNumber > target + nearBlocks
+    if (!behind) return false
+    const held = yield* lease
+    const cursor = yield* repo.leaseCursor(env, held)
+    if (Option.isNone(cursor)) return false
+    let at = cursor.value
+    // Another chain, or one that was started anew: what it holds is read from below its head.
+    if (at.blockNumber > target + nearBlocks) {
+      yield* rewind(held, at, target - nearBlocks)
+      return false
+    }
+    const began = at.blockNumber
+    while (at.blockNumber < target && at.blockNumber < began + blocksPerSweep) {
+      const next = yield* step(held, at, target)
+      if (Option.isNone(next)) break
+      at = next.value
+      reach.reached(env, at.blockNumber)
+    }
+    if (at.blockNumber > began) yield* matchDue
+    return at.blockNumber >= began + blocksPerSweep
+  })
+
+  /** One alert a merchant and day. */
+  const alert = Effect.gen(function* () {
+    const at = yield* DateTime.nowAsDate
+    const storedBefore = new Date(at.getTime() - Duration.toMillis(alertGrace))
+    for (const { count, ...tenant } of yield* repo.unalerted(storedBefore)) {
+      yield* alerts.raise({
+        once: true,
+        kind: "incoming_transfer",
+        tenant: Option.some(tenant),
+        subject: `${tenant.merchantId} ${tenant.env} ${at.toISOString().slice(0, 10)}`,
+        message: `${count === 1 ? "A transfer" : `${count} transfers`} reached your receiving address and no payment claims ${count === 1 ? "it" : "them"}. Attach each to its payment, or mark it as handled.`
+      })
+      yield* repo.noteAlerted(tenant, storedBefore, at)
+    }
+  })
+
+  const supervised = <E>(what: string, every: Duration.Input, work: Effect.Effect<boolean, E>) =>
+    work.pipe(
+      Effect.repeat({ while: (more) => more }),
+      Effect.catchCause((cause) => Effect.logError(`${what} failed and is tried again`, cause)),
+      Effect.repeat(Schedule.spaced(every)),
+      Effect.forkScoped
+    )
+
+  yield* Effect.addFinalizer(() => Effect.ignore(repo.releaseCursor(env, leaseId)))
+  yield* supervised("Reading the chain's transfers", "1 second", read)
+  yield* supervised("Matching incoming transfers", "2 seconds", matchDue)
+  yield* supervised("Alerting about incoming transfers", "30 seconds", Effect.as(alert, false))
+})
+
+/** Runs until its scope closes; any number of instances share the work. */
+export const layer: Layer.Layer<
+  never,
+  never,
+  AppConfig | PaymentRepo | Payments | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
+> = Layer.effectDiscard(make)

@@ -1,0 +1,67 @@
+// Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
+// is wrong makes honest transfers look old, tokens look expired and deliveries come early.
+import { Clock, Effect, Layer, Option, Ref, Schedule } from "effect"
+import { Alerts } from "../alerts/Alerts.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { networks } from "../domain/Chain.ts"
+import { ClockRepo } from "./ClockRepo.ts"
+
+const every = "10 seconds"
+const tolerated = 20
+
+/** Seconds by which this machine is ahead of another clock, which was asked between two readings of ours. */
+export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMillis: number): number => {
+  if (otherMillis > afterMillis) return (afterMillis - otherMillis) / 1000
+  return otherMillis < beforeMillis ? (beforeMillis - otherMillis) / 1000 : 0
+}
+
+const make = Effect.gen(function* () {
+  const chain = yield* ChainVerifier
+  const database = yield* ClockRepo
+  const alerts = yield* Alerts
+  const seen = yield* Ref.make<{ readonly number: bigint; readonly at: number } | undefined>(undefined)
+
+  const judge = (subject: string, what: string, ahead: number) =>
+    Math.abs(ahead) > tolerated
+      ? alerts.raise({
+          kind: "clock_skew",
+          tenant: Option.none(),
+          subject,
+          message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
+        })
+      : alerts.resolve("clock_skew", subject)
+
+  const withDatabase = Effect.gen(function* () {
+    const before = yield* Clock.currentTimeMillis
+    const now = yield* database.now
+    yield* judge(
+      "database",
+      "the database's",
+      secondsAhead(before, yield* Clock.currentTimeMillis, now.getTime())
+    )
+  })
+
+  /** A chain that stands still says nothing of clocks: only a block that has come since the last look counts. */
+  const withChain = Effect.gen(function* () {
+    const head = yield* Effect.option(chain.headBlock("test"))
+    if (Option.isNone(head)) return
+    const now = yield* Clock.currentTimeMillis
+    const last = yield* Ref.getAndSet(seen, { number: head.value.number, at: now })
+    const mined = Number(head.value.time) * 1000
+    const fresh = last !== undefined && head.value.number > last.number
+    if (!fresh && mined <= now) return
+    yield* judge(
+      "chain test",
+      `${networks.test.name}'s newest block`,
+      secondsAhead(last?.at ?? now, now, mined)
+    )
+  })
+
+  yield* Effect.all([withDatabase, withChain], { discard: true }).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("Clocks were not compared", cause)),
+    Effect.repeat(Schedule.spaced(every)),
+    Effect.forkScoped
+  )
+})
+
+export const layer: Layer.Layer<never, never, ChainVerifier | ClockRepo | Alerts> = Layer.effectDiscard(make)

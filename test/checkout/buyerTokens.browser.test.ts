@@ -1,0 +1,80 @@
+// Whose tokens a merchant takes: with an audience of its own none that was made for another
+// merchant's checkout, and none that lives longer than it allows. Its own checkout knows both.
+import { describe, expect } from "bun:test"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { networks } from "../../src/domain/Chain.ts"
+import { checkoutSuite } from "./browserWorld.ts"
+import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
+
+const { browserTest, world } = checkoutSuite({
+  identityAudience: "https://acme.example",
+  boundTokensOnly: true,
+  tokenLifetimeSeconds: 7200
+})
+
+describe("A merchant with rules for tokens", () => {
+  browserTest("is paid in its own checkout", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("refuses tokens of other shops, of other payments, unbound and long-lived ones", async () => {
+    const { baseUrl, createIntent, keys } = world()
+    const now = Math.floor(Date.now() / 1000)
+    const account = privateKeyToAccount(generatePrivateKey())
+    const call = (method: string, path: string, body: unknown) =>
+      fetch(`${baseUrl}/api/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${keys.test.publishable}`, "content-type": "application/json" },
+        body: JSON.stringify(body)
+      })
+    const [payment, other] = [await createIntent(), await createIntent()]
+    for (const { token } of [payment, other]) await call("POST", "/payments", { intentToken: token })
+    const own = { audience: "https://acme.example", lifetimeSeconds: 7200, now, id: payment.id }
+    const reasonOf = async (
+      method: string,
+      path: string,
+      options: Partial<typeof own>,
+      more: object = {}
+    ) => {
+      const buyerDidToken = await createDidToken(account, { ...own, ...options })
+      const response = await call(method, path, { buyerDidToken, ...more })
+      const { error } = await response.json()
+      return [response.status, error?.code, error?.reason].filter((part) => part !== undefined).join(" ")
+    }
+    const report = (options: Partial<typeof own>) =>
+      reasonOf("PATCH", `/payments/${payment.id}`, options, {
+        transactionId: `0x${"ab".repeat(32)}`,
+        tokenChanges: [
+          {
+            amountAtomic: "10000000",
+            chainId: networks.test.chainId,
+            receiver,
+            tokenAddress: networks.test.usdc.address
+          }
+        ]
+      })
+    const announce = (options: Partial<typeof own>) =>
+      reasonOf("POST", `/payments/${payment.id}/attempts`, options, { method: "transfer" })
+    const refused = (reason: string) => `401 INVALID_BUYER_TOKEN ${reason}`
+    for (const ask of [report, announce]) {
+      expect(await ask({ audience: baseUrl })).toBe(refused("audience"))
+      expect(await ask({ lifetimeSeconds: 7201 })).toBe(refused("lifetime"))
+      expect(await ask({ id: other.id })).toBe(refused("payment"))
+      expect(await ask({ id: "unbound" })).toBe(refused("payment"))
+    }
+    expect(await report({})).toBe("202 TEST_SETTLEMENT_PENDING")
+    const fund = (options: Partial<typeof own>) => reasonOf("POST", "/checkout/test-funds", options)
+    expect(await fund({ audience: baseUrl })).toBe(refused("audience"))
+    expect(await fund({ lifetimeSeconds: 86_400 })).toBe(refused("lifetime"))
+    expect(await fund({ id: "whatever" })).toBe("201")
+  })
+})

@@ -1,0 +1,149 @@
+// Incoming transfers over the dashboard's API: what no payment claims is listed with the payments that
+// it may be meant for, attached to one of them, or marked as handled by somebody.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Address } from "../../src/domain/Chain.ts"
+import { buyer, makeShop, type Shop, stranger } from "../http/shop.ts"
+import { onEachDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type DashboardAnswer, type Person, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+onEachDatabase("Incoming transfers", (database) => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let person: Person
+  let shop: Shop
+  let at: string
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    person = await signUp(service.baseUrl)
+    at = `/merchants/${person.merchantId}/test/incoming-transfers`
+    shop = await makeShop(service, { ...person, id: person.merchantId })
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const list = async (status = "open") => (await person.call("GET", `${at}?status=${status}`)).body.transfers
+  /** The transfer of a transaction, once it is stored and has a kind. */
+  const listed = async (transactionId: string) => {
+    for (let tries = 0; tries < 100; tries++) {
+      const found = (await list("all")).find(
+        (one: { transactionId: string; kind: string | null; paymentId: string | null }) =>
+          one.transactionId === transactionId && (one.kind !== null || one.paymentId !== null)
+      )
+      if (found !== undefined) return found
+      await Bun.sleep(100)
+    }
+    throw new Error("the transfer is not listed")
+  }
+  const code = (answer: DashboardAnswer) => `${answer.status} ${answer.body?.error?.code}`
+
+  test("a transfer that nobody reported is listed, with the payment of its amount as the likeliest", async () => {
+    const { body } = await shop.open("21.00")
+    const hash = await shop.transfer(21_000_000n, { from: stranger })
+    const transfer = await listed(hash)
+    expect(transfer).toMatchObject({
+      kind: "unknown",
+      payer: stranger,
+      receiver: person.receiver,
+      amount: "21.00",
+      paymentId: null,
+      handledAt: null
+    })
+    expect((await list()).map(({ id }: { id: string }) => id)).toContain(transfer.id)
+    const page = (await person.call("GET", `${at}/${transfer.id}`)).body
+    expect(page.likely[0]).toMatchObject({ payment: { id: body.payment.id }, reasons: ["amount"] })
+  })
+
+  test("attached to a pending payment it settles it, says who did it, and leaves the list", async () => {
+    const { body } = await shop.open("22.00")
+    const hash = await shop.transfer(22_000_000n, { from: stranger })
+    const { id } = await listed(hash)
+    const answer = await person.call("POST", `${at}/${id}/attach`, {
+      paymentId: body.payment.id,
+      note: "Sent from an exchange"
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.body.payment).toMatchObject({
+      status: "settled",
+      payerAddress: stranger,
+      reportedTransactionId: hash
+    })
+    const transfer = (await person.call("GET", `${at}/${id}`)).body.transfer
+    expect(transfer).toMatchObject({
+      paymentId: body.payment.id,
+      handledBy: person.email,
+      note: "Sent from an exchange"
+    })
+    expect((await list()).map((one: { id: string }) => one.id)).not.toContain(id)
+    expect(code(await person.call("POST", `${at}/${id}/attach`, { paymentId: body.payment.id }))).toBe(
+      "409 INCOMING_TRANSFER_EXPLAINED"
+    )
+  })
+
+  test("attached to a failed payment it settles it, and the history says that it came late", async () => {
+    const { body } = await shop.open("23.00")
+    await Effect.runPromise(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          UPDATE payments SET status = 'failed', failed_at = created_at, failure_reason = 'expired'
+          WHERE id = ${body.payment.id}`
+      ).pipe(Effect.provideContext(service.context), Effect.orDie)
+    )
+    const { id, kind } = await listed(await shop.transfer(23_000_000n, { from: stranger }))
+    expect(kind).toBe("late")
+    const answer = await person.call("POST", `${at}/${id}/attach`, { paymentId: body.payment.id })
+    expect(answer.body.payment).toMatchObject({ status: "settled", failureReason: null })
+    const page = await person.call("GET", `/merchants/${person.merchantId}/test/payments/${body.payment.id}`)
+    const settled = page.body.timeline.find((one: { kind: string }) => one.kind === "settled")
+    expect(settled.failedAt).toBe(body.payment.createdAt)
+  })
+
+  test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {
+    const { id } = await listed(await shop.transfer(24_000_000n, { from: stranger }))
+    const other = (await shop.open("25.00")).body.payment
+    const attach = (paymentId: string) => person.call("POST", `${at}/${id}/attach`, { paymentId })
+    const amount = await attach(other.id)
+    expect([code(amount), amount.body.error.reason]).toEqual(["422 TRANSFER_NOT_ATTACHABLE", "amount"])
+    const { payment } = await shop.settle("24.00", 24_000_000n)
+    const settled = await attach(payment.id)
+    expect([code(settled), settled.body.error.reason]).toEqual(["422 TRANSFER_NOT_ATTACHABLE", "settled"])
+    expect(code(await attach("00000000-0000-4000-8000-000000000000"))).toBe("404 PAYMENT_NOT_FOUND")
+    const rival = await signUp(service.baseUrl)
+    const theirs = `/merchants/${rival.merchantId}/test/incoming-transfers/${id}`
+    expect(code(await rival.call("GET", theirs))).toBe("404 INCOMING_TRANSFER_NOT_FOUND")
+    expect((await list()).map((one: { id: string }) => one.id)).toContain(id)
+  })
+
+  test("marked as handled it leaves the list with a note, who and when, once", async () => {
+    const { id } = await listed(await shop.transfer(1n, { from: stranger }))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => person.call("POST", `${at}/${id}/handle`, { note: "Dust" }))
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
+    expect((await list()).map((one: { id: string }) => one.id)).not.toContain(id)
+    const [handled] = await list("handled")
+    expect(handled).toMatchObject({ id, handledBy: person.email, note: "Dust" })
+    expect(Date.parse(handled.handledAt)).toBeGreaterThan(0)
+  })
+
+  test("what a payment claims is no transfer to explain", async () => {
+    const { transactionId } = await shop.settle("26.00", 26_000_000n)
+    const transfer = await listed(transactionId)
+    expect(transfer.paymentId).not.toBeNull()
+    expect((await list()).map((one: { transactionId: string }) => one.transactionId)).not.toContain(
+      transactionId
+    )
+  })
+
+  test("the same buyer's second transfer for a settled payment is `second`", async () => {
+    const { payment } = await shop.settle("27.00", 27_000_000n)
+    const again = await shop.transfer(27_000_000n, { from: Address.make(buyer) })
+    expect((await listed(again)).kind).toBe("second")
+    expect(payment.status).toBe("settled")
+  })
+})

@@ -1,0 +1,71 @@
+// In a real browser: another merchant's address is refused with the text to sign, and the
+// owner's signature moves it.
+import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { Address } from "../../src/domain/Chain.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { databases } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { signUp } from "./person.ts"
+
+const browserTest = browserSuite()
+
+describe("Moving a receiving address", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+
+  beforeAll(async () => {
+    const [database] = databases
+    if (!hasChromium || database === undefined) return
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  browserTest("shows what to sign, refuses another signature, and moves by the owner's", async () => {
+    const owner = privateKeyToAccount(generatePrivateKey())
+    await signUp(service.baseUrl, Address.make(owner.address))
+    const person = await signUp(service.baseUrl)
+    const context = await newContext({ width: 360 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/settings`)
+    const dialog = page.getByRole("dialog")
+
+    await page.getByLabel("New address").fill(owner.address)
+    await page.getByRole("button", { name: "Change address" }).click()
+    await dialog.getByRole("button", { name: "Change address" }).click()
+    await dialog.getByRole("heading", { name: "This address has an owner" }).waitFor()
+    await screenshot(page, "receiver-taken")
+    await expectNoAxeViolations(page)
+    const message = (await dialog.locator("pre").textContent()) ?? ""
+    expect(message).toContain(person.merchantId)
+
+    const sign = (signer: typeof owner) => signer.signMessage({ message })
+    await dialog.getByLabel("Signature").fill(await sign(privateKeyToAccount(generatePrivateKey())))
+    await dialog.getByRole("button", { name: "Move the address" }).click()
+    await dialog.getByText("This is no signature of the text").waitFor()
+    await dialog.getByLabel("Signature").fill(await sign(owner))
+    await dialog.getByRole("button", { name: "Move the address" }).click()
+    await dialog.waitFor({ state: "detached" })
+    await page.getByText(owner.address, { exact: true }).waitFor()
+    const settings = await person.call("GET", `/merchants/${person.merchantId}/test/settings`)
+    expect(settings.body.receiver).toBe(owner.address)
+
+    // What tokens must be, on the same page.
+    await page.getByLabel("For one payment only").check()
+    await page.getByLabel("Longest life of a token").fill("7200")
+    await page.getByRole("button", { name: "Save profile" }).click()
+    await page.getByText("Saved").waitFor()
+    const { body } = await person.call("GET", `/merchants/${person.merchantId}/test/settings`)
+    expect(body.profile).toMatchObject({ boundTokensOnly: true, tokenLifetimeSeconds: 7200 })
+    await context.close()
+  })
+})

@@ -1,0 +1,127 @@
+// Whose a receiving address is, at the dashboard's own API: one merchant's in each
+// environment, moved only by a signature of its owner.
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { onEachDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type DashboardAnswer, type Person, password, request, signUp } from "./person.ts"
+
+onEachDatabase("Receivers", (database) => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let first: Person
+  let second: Person
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(database), scope))
+    first = await signUp(service.baseUrl)
+    second = await signUp(service.baseUrl)
+  }, 30_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const newOwner = () => privateKeyToAccount(generatePrivateKey())
+  const change = (person: Person, receiver: string, signature?: string, env = "test") =>
+    person.call("PATCH", `/merchants/${person.merchantId}/${env}/receiver`, {
+      receiver,
+      ...(signature === undefined ? {} : { signature })
+    })
+  const receiverOf = async (person: Person) =>
+    (await person.call("GET", `/merchants/${person.merchantId}/test/settings`)).body.receiver
+  const ownersOf = (address: string) =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const rows = yield* sql`
+          SELECT env || ' ' || merchant_id AS owner FROM merchant_receivers
+          WHERE address = ${Buffer.from(address.slice(2), "hex")} ORDER BY env`
+        return rows.map((row) => row["owner"])
+      }).pipe(Effect.provideContext(service.context), Effect.orDie)
+    )
+  const textOf = ({ body }: DashboardAnswer): string => body.error.details[0].expected
+  const sign = (owner: PrivateKeyAccount, refused: DashboardAnswer) =>
+    owner.signMessage({ message: textOf(refused) })
+
+  test("nobody signs up with another merchant's address, and nothing is made", async () => {
+    const refused = await request(service.baseUrl, "POST", "/sign-up", {
+      body: { email: "thief@example.com", password, merchantName: "Thief", receiver: first.receiver }
+    })
+    expect([refused.status, refused.body.error.code]).toEqual([409, "RECEIVER_TAKEN"])
+    const signedIn = await request(service.baseUrl, "POST", "/sign-in", {
+      body: { email: "thief@example.com", password }
+    })
+    expect(signedIn.body.error.code).toBe("SIGN_IN_FAILED")
+    expect(await ownersOf(first.receiver)).toEqual([`live ${first.merchantId}`, `test ${first.merchantId}`])
+  })
+
+  test("another merchant's address is refused; an address stays its merchant's when it changes", async () => {
+    const before = await receiverOf(second)
+    const refused = await change(second, first.receiver)
+    expect([refused.status, refused.body.error.code]).toEqual([409, "RECEIVER_TAKEN"])
+    expect(await receiverOf(second)).toBe(before)
+
+    const next = freshAddress()
+    expect((await change(first, next)).status).toBe(200)
+    expect((await change(second, first.receiver)).body.error.code).toBe("RECEIVER_TAKEN")
+    expect((await change(first, first.receiver)).body).toEqual({ before: next, after: first.receiver })
+    // The other environment is a world of its own.
+    expect((await change(second, next, undefined, "live")).status).toBe(200)
+  })
+
+  test("the owner's signature moves the address once; no other signature does", async () => {
+    const owner = newOwner()
+    expect((await change(first, owner.address)).status).toBe(200)
+    const refused = await change(second, owner.address)
+    for (const part of [second.merchantId, owner.address, "Environment: test"]) {
+      expect(textOf(refused)).toContain(part)
+    }
+    const wrong = await change(second, owner.address, await sign(newOwner(), refused))
+    expect([wrong.status, wrong.body.error.code, wrong.body.error.reason]).toEqual([
+      409,
+      "RECEIVER_TAKEN",
+      "signature"
+    ])
+    const other = freshAddress()
+    await change(first, other)
+    expect((await change(second, other, await sign(owner, refused))).status).toBe(409)
+
+    const signature = await sign(owner, refused)
+    expect((await change(second, owner.address, signature)).body.after).toBe(owner.address)
+    expect(await ownersOf(owner.address)).toEqual([`test ${second.merchantId}`])
+
+    // Back to the first by a signature of its own; the second's old one is spent.
+    const asked = await change(first, owner.address)
+    expect((await change(first, owner.address, await sign(owner, asked))).status).toBe(200)
+    expect((await change(second, owner.address, signature)).status).toBe(409)
+    expect(await ownersOf(owner.address)).toEqual([`test ${first.merchantId}`])
+  })
+
+  test("of many merchants that claim an address at once, one gets it", async () => {
+    const people = await Promise.all(Array.from({ length: 4 }, () => signUp(service.baseUrl)))
+    const wanted = freshAddress()
+    const answers = await Promise.all(people.map((person) => change(person, wanted)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
+    expect(await ownersOf(wanted)).toHaveLength(1)
+  })
+
+  test("what a merchant asks of buyers' tokens is kept with its profile", async () => {
+    const at = `/merchants/${first.merchantId}/test/settings`
+    const profile = { name: "Shop", logoUrl: null, identityAudience: null }
+    const before = (await first.call("GET", at)).body.profile
+    expect(before).toMatchObject({ boundTokensOnly: false, tokenLifetimeSeconds: 86_400 })
+    const rules = { boundTokensOnly: true, tokenLifetimeSeconds: 3600 }
+    expect((await first.call("PATCH", at, { ...profile, ...rules })).body).toEqual({ ...profile, ...rules })
+    // What is left out stays.
+    expect((await first.call("PATCH", at, profile)).body).toEqual({ ...profile, ...rules })
+    for (const tokenLifetimeSeconds of [59, 31_536_001, 60.5, "60"]) {
+      const refused = await first.call("PATCH", at, { ...profile, tokenLifetimeSeconds })
+      expect(refused.body.error.details[0].path).toBe("body.tokenLifetimeSeconds")
+    }
+    const key = await Effect.runPromise(
+      Effect.flip(Effect.flip(service.auth.authenticate(first.keys.test.secret)))
+    )
+    expect(key.merchant).toMatchObject(rules)
+  })
+})

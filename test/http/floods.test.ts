@@ -1,0 +1,66 @@
+// A stranger with the shop's publishable key: what it is refused, other buyers are not.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { databases } from "../support/database.ts"
+import { startService, type TestMerchant, type TestService } from "../support/service.ts"
+
+describe("Floods", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let merchant: TestMerchant
+
+  beforeAll(async () => {
+    const database = databases.at(-1)
+    if (database === undefined) throw new Error("no database")
+    const config = { rateLimitPerKey: 100, trustedProxyHops: 1 }
+    service = await Effect.runPromise(Scope.provide(startService(database, config), scope))
+    merchant = await Effect.runPromise(service.newMerchant)
+  }, 30_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const ask = (path: string, key: string, from: string) =>
+    fetch(`${service.baseUrl}/api/v1${path}`, {
+      headers: { authorization: `Bearer ${key}`, "x-forwarded-for": from }
+    })
+
+  test("a stranger who floods from one address leaves another buyer at 0 of 100 refused", async () => {
+    const { publishable } = merchant.keys.test
+    const seen = { stranger: 0, refused: 0 }
+    let over = false
+    const stranger = Array.from({ length: 12 }, async (_, port) => {
+      while (!over) {
+        // A forged entry before the proxy's own, and the port that some proxies write.
+        const { status } = await ask(
+          "/checkout-context",
+          publishable,
+          `192.0.2.9, 198.51.100.1:${4000 + port}`
+        )
+        seen.stranger++
+        if (status === 429) seen.refused++
+      }
+    })
+    while (seen.refused < 50) await Bun.sleep(20)
+    const buyer: Array<number> = []
+    for (let count = 0; count < 100; count++) {
+      const { status } = await ask("/checkout-context", publishable, "198.51.100.2")
+      buyer.push(status)
+      await Bun.sleep(10)
+    }
+    over = true
+    await Promise.all(stranger)
+    expect(buyer.filter((status) => status === 429)).toEqual([])
+    expect(buyer.filter((status) => status === 200)).toHaveLength(100)
+    expect(seen.refused).toBeGreaterThan(50)
+  }, 60_000)
+
+  test("a secret key is limited by itself, wherever it comes from", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, (_, index) =>
+        ask("/payments", merchant.keys.test.secret, `198.51.100.${index}`)
+      )
+    )
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0)
+  }, 30_000)
+})

@@ -1,0 +1,196 @@
+// Announced attempts over HTTP, on anvil with the real USDC: one wallet pays once, whatever its
+// browsers do, and what it sends settles without a report.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
+
+setDefaultTimeout(60_000)
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await startMoneyWorld()
+}, 60_000)
+afterAll(() => world.close())
+
+const price = 3_000_000n
+const code = (answer: { readonly body: { readonly error?: { readonly code: string } } }) =>
+  answer.body.error?.code
+
+describe("announced attempts", () => {
+  test("a transfer of an announced payer settles without a report: payment and webhook", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    const announced = await world.announce(buyer, payment.id)
+    expect(announced.status).toBe(201)
+    expect(announced.body).toMatchObject({
+      attempt: { method: "transfer", payer: buyer.address, nonce: 0 },
+      payment: { id: payment.id, status: "pending" },
+      attempts: []
+    })
+    const hash = await world.transfer(buyer, price)
+    const settled = await world.settled(payment.id)
+    expect(settled).toMatchObject({
+      status: "settled",
+      payerAddress: buyer.address,
+      reportedTransactionId: hash,
+      payerType: "human"
+    })
+    await world.until(
+      async () => world.delivered.filter(({ transactionId }) => transactionId === hash).length,
+      (count) => count > 0
+    )
+    expect(world.delivered.filter(({ transactionId }) => transactionId === hash)).toHaveLength(1)
+    // The report that comes afterwards replays.
+    expect((await world.report(buyer, payment.id, hash, price)).status).toBe(200)
+  })
+
+  test("the same wallet elsewhere is told that it is being paid; another wallet only sees it", async () => {
+    const [buyer, other] = [await world.buyer(), await world.buyer()]
+    const payment = await world.open("3")
+    expect((await world.announce(buyer, payment.id)).status).toBe(201)
+    const second = await world.announce(buyer, payment.id)
+    expect([second.status, code(second)]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+    expect(second.body.attempts).toHaveLength(1)
+    expect(second.body.attempts[0].payer).toBe(`${buyer.address.slice(0, 6)}…${buyer.address.slice(-4)}`)
+    expect(second.body.payment.status).toBe("pending")
+    const stranger = await world.announce(other, payment.id)
+    expect(stranger.status).toBe(201)
+    expect(stranger.body.attempts).toHaveLength(1)
+    const all = await world.attempts(payment.id)
+    expect(all.body.attempts).toHaveLength(2)
+    expect((await world.attempts(payment.id, buyer.address)).body.attempts).toHaveLength(1)
+  })
+
+  test("two browsers at once: one is told to go on", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    const answers = await Promise.all(Array.from({ length: 12 }, () => world.announce(buyer, payment.id)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(11).fill(409)])
+  })
+
+  test("an announcement repeated with its id is the same attempt", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    const attemptId = crypto.randomUUID()
+    const first = await world.announce(buyer, payment.id, { attemptId, nonce: 7 })
+    const again = await world.announce(buyer, payment.id, { attemptId, nonce: 9 })
+    expect([first.status, again.status]).toEqual([201, 200])
+    expect(again.body.attempt).toEqual(first.body.attempt)
+    expect(first.body.attempt).toMatchObject({ id: attemptId, nonce: 7 })
+  })
+
+  test("a declined attempt lets the wallet try again, and still settles should the transfer come", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    const { body } = await world.announce(buyer, payment.id)
+    const declined = await world.call(
+      "DELETE",
+      `/payments/${payment.id}/attempts/${body.attempt.id}`,
+      world.merchant.keys.test.publishable
+    )
+    expect(declined.status).toBe(204)
+    expect((await world.announce(buyer, payment.id)).status).toBe(201)
+    await world.transfer(buyer, price)
+    expect((await world.settled(payment.id)).status).toBe("settled")
+  })
+
+  test("once the chain shows the nonce used for something else, the wallet may pay again", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    await world.announce(buyer, payment.id)
+    // The wallet sent something else with that nonce.
+    await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
+    await world.mine(2)
+    const answer = await world.until(
+      () => world.announce(buyer, payment.id),
+      ({ status }) => status === 201,
+      15_000,
+      600
+    )
+    expect(answer.status).toBe(201)
+    expect(answer.body.attempt.nonce).toBe(1)
+  })
+
+  test("a payment that has settled is not paid again: 409 with the payment", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    await world.announce(buyer, payment.id)
+    await world.transfer(buyer, price)
+    await world.settled(payment.id)
+    const answer = await world.announce(buyer, payment.id)
+    expect([answer.status, code(answer)]).toEqual([409, "PAYMENT_SETTLED"])
+    expect(answer.body.payment.status).toBe("settled")
+  })
+
+  test("only a token bound to this payment announces", async () => {
+    const buyer = await world.buyer()
+    const [payment, other] = await Promise.all([world.open("3"), world.open("3")])
+    for (const id of [undefined, other.id]) {
+      const answer = await world.announce(buyer, payment.id, {
+        buyerDidToken: await world.token(buyer, id)
+      })
+      expect([answer.status, code(answer), answer.body.error.reason]).toEqual([
+        401,
+        "INVALID_BUYER_TOKEN",
+        "payment"
+      ])
+      expect(answer.headers.get("www-authenticate")).toContain("Bearer")
+    }
+  })
+
+  test("of two payments of one amount, the one announced last is settled, and each once", async () => {
+    const buyer = await world.buyer()
+    const [abandoned, paid] = [await world.open("3"), await world.open("3")]
+    await world.announce(buyer, abandoned.id)
+    await Bun.sleep(5)
+    await world.announce(buyer, paid.id)
+    await world.transfer(buyer, price)
+    expect((await world.settled(paid.id)).status).toBe("settled")
+    expect((await world.payment(abandoned.id)).status).toBe("pending")
+  })
+
+  test("an older transfer of the wallet settles nothing that is announced after it", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    await world.transfer(buyer, price)
+    await world.announce(buyer, payment.id)
+    await world.mine(3)
+    await Bun.sleep(3_000)
+    expect((await world.payment(payment.id)).status).toBe("pending")
+  })
+
+  test("a live key announces nothing; an unknown payment is 404", async () => {
+    const buyer = await world.buyer(0n)
+    const payment = await world.open("3")
+    const path = `/payments/${payment.id}/attempts`
+    const body = { buyerDidToken: await world.token(buyer, payment.id), method: "transfer" }
+    const { live: keys } = world.merchant.keys
+    const elsewhere = await world.call("POST", path, keys.publishable, body)
+    expect([elsewhere.status, code(elsewhere)]).toEqual([404, "PAYMENT_NOT_FOUND"])
+    const intent = await world.call("POST", "/payment-intents", keys.secret, {
+      amount: "3",
+      intentUrl: "https://shop.example.com/1"
+    })
+    const { intentToken } = intent.body
+    const opened = await world.call("POST", "/payments", keys.publishable, { intentToken })
+    const { id } = opened.body.payment
+    const live = await world.call("POST", `/payments/${id}/attempts`, keys.publishable, {
+      ...body,
+      buyerDidToken: await world.token(buyer, id)
+    })
+    expect([live.status, code(live)]).toEqual([403, "LIVE_MODE_GATED"])
+    const rival = await world.newMerchant()
+    const unknown = await world.call("POST", path, rival.keys.test.publishable, body)
+    expect([unknown.status, code(unknown)]).toEqual([404, "PAYMENT_NOT_FOUND"])
+  })
+
+  test("silent nodes keep no buyer from announcing", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    world.node.behave(() => ({ raw: new Response("", { status: 503 }) }))
+    const answer = await world.announce(buyer, payment.id)
+    world.node.behave(() => undefined)
+    expect(answer.status).toBe(201)
+    await world.transfer(buyer, price)
+    expect((await world.settled(payment.id, 20_000)).status).toBe("settled")
+  }, 60_000)
+})

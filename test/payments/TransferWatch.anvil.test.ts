@@ -1,0 +1,206 @@
+// The reader of the chain, on anvil with the real USDC: every transfer that reaches a receiver is a
+// payment's or waits for a person, through outages, restarts and reorganisations.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { toHex } from "viem"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { patch } from "../support/rpcProxy.ts"
+import { type Merchant, type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
+
+setDefaultTimeout(90_000)
+
+const price = 3_000_000n
+const { usdc } = networks.test
+const skipped = process.env["TEST_DATABASE_URL"] === undefined
+const title = skipped ? "incoming transfers: TEST_DATABASE_URL is not set" : "incoming transfers"
+
+describe.skipIf(skipped)(title, () => {
+  let world: MoneyWorld
+  beforeAll(async () => {
+    world = await startMoneyWorld({ PAYMENT_EXPIRY: "20s" })
+  }, 60_000)
+  afterAll(() => world.close())
+
+  const database = () => {
+    if (world.sql === null) throw new Error("needs the Postgres of TEST_DATABASE_URL")
+    return world.sql
+  }
+
+  interface Row {
+    readonly kind: string | null
+    readonly amount: string
+    readonly payment_id: string | null
+    readonly dropped: boolean
+    readonly transaction_id: string
+    readonly ordinal: number
+  }
+  const rows = async (merchant: Merchant): Promise<ReadonlyArray<Row>> => [
+    ...(await database()`
+      SELECT kind, amount::text AS amount, payment_id, dropped_at IS NOT NULL AS dropped, ordinal,
+        '0x' || encode(transaction_id, 'hex') AS transaction_id
+      FROM incoming_transfers WHERE merchant_id = ${merchant.id} ORDER BY block_number, ordinal`)
+  ]
+  /** All rows once so many are there and decided. */
+  const decided = (merchant: Merchant, count: number) =>
+    world.until(
+      () => rows(merchant),
+      (all) => all.length >= count && all.every((one) => one.payment_id !== null || one.kind !== null)
+    )
+  const kinds = async (merchant: Merchant, count: number) =>
+    (await decided(merchant, count)).map(
+      ({ kind, payment_id }) => kind ?? (payment_id === null ? "?" : "paid")
+    )
+
+  test("a transfer that nobody announced or reported is unknown", async () => {
+    const shop = await world.newMerchant()
+    await world.transfer(await world.buyer(), price, shop.receiver)
+    expect(await kinds(shop, 1)).toEqual(["unknown"])
+  })
+
+  test("less, more, and twice: short, over, second", async () => {
+    const shop = await world.newMerchant()
+    const buyer = await world.buyer()
+    const announce = async () => {
+      const payment = await world.open("3", shop)
+      expect((await world.announce(buyer, payment.id, {}, shop)).status).toBe(201)
+      return payment
+    }
+    await announce()
+    await world.transfer(buyer, price - 1n, shop.receiver)
+    expect(await kinds(shop, 1)).toEqual(["short"])
+    await world.transfer(buyer, price + 1n, shop.receiver)
+    expect(await kinds(shop, 2)).toEqual(["short", "over"])
+    await world.transfer(buyer, price, shop.receiver)
+    await world.transfer(buyer, price, shop.receiver)
+    expect(await kinds(shop, 4)).toEqual(["short", "over", "paid", "second"])
+    expect(await world.balanceOf(shop.receiver)).toBe(price * 4n)
+  })
+
+  test("a payment that failed and is paid late by its announced payer settles, with one webhook", async () => {
+    const shop = await world.newMerchant()
+    const buyer = await world.buyer()
+    const payment = await world.open("3", shop)
+    await world.announce(buyer, payment.id, {}, shop)
+    const failed = await world.until(
+      async () => {
+        await world.mine(1)
+        return world.payment(payment.id, shop)
+      },
+      ({ status }) => status === "failed",
+      80_000,
+      1_000
+    )
+    expect(failed).toMatchObject({ status: "failed", failureReason: "expired" })
+    const hash = await world.transfer(buyer, price, shop.receiver)
+    const settled = await world.until(
+      () => world.payment(payment.id, shop),
+      ({ status }) => status === "settled"
+    )
+    expect(settled).toMatchObject({ status: "settled", failureReason: null, reportedTransactionId: hash })
+    await Bun.sleep(500)
+    expect(world.delivered.filter(({ transactionId }) => transactionId === hash)).toHaveLength(1)
+    // A stranger's transfer of the amount for a payment that failed is late, and waits for a person.
+    const other = await world.open("4", shop)
+    await world.until(
+      async () => {
+        await world.mine(1)
+        return world.payment(other.id, shop)
+      },
+      ({ status }) => status === "failed",
+      80_000,
+      1_000
+    )
+    await world.transfer(await world.buyer(), 4_000_000n, shop.receiver)
+    expect(await kinds(shop, 2)).toEqual(["paid", "late"])
+  }, 200_000)
+
+  test("what was sent while the service was down is found when it is back", async () => {
+    const shop = await world.newMerchant()
+    const buyer = await world.buyer()
+    const payment = await world.open("3", shop)
+    await world.announce(buyer, payment.id, {}, shop)
+    await world.stop()
+    await world.transfer(buyer, price, shop.receiver)
+    await world.transfer(await world.buyer(), 1_500_000n, shop.receiver)
+    await world.mine(150)
+    await world.start()
+    expect(await kinds(shop, 2)).toEqual(["paid", "unknown"])
+    expect((await world.payment(payment.id, shop)).status).toBe("settled")
+  })
+
+  test("a reorganisation drops a transfer from the list and finds it again in its new block", async () => {
+    const shop = await world.newMerchant()
+    const buyer = await world.buyer()
+    const hash = await world.transfer(buyer, price, shop.receiver)
+    await decided(shop, 1)
+    const raw = await Effect.runPromise(world.chain.rpc("eth_getRawTransactionByHash", [hash]))
+    await Effect.runPromise(world.chain.rpc("anvil_reorg", [2, []]))
+    await Effect.runPromise(world.chain.setEth(Address.make(buyer.address), 10n ** 18n))
+    await world.mine(4)
+    const dropped = await world.until(
+      () => rows(shop),
+      ([one]) => one?.dropped === true
+    )
+    expect(dropped.map((one) => one.dropped)).toEqual([true])
+    await Effect.runPromise(world.chain.rpc("eth_sendRawTransaction", [raw]))
+    await world.mine(3)
+    const back = await world.until(
+      () => rows(shop),
+      ([one]) => one?.dropped === false
+    )
+    expect(back).toMatchObject([{ dropped: false, transaction_id: hash }])
+    expect(await world.balanceOf(shop.receiver)).toBe(price)
+  })
+
+  test("a lagging node delays and loses nothing", async () => {
+    const shop = await world.newMerchant()
+    const buyer = await world.buyer()
+    const payment = await world.open("3", shop)
+    await world.announce(buyer, payment.id, {}, shop)
+    const head = await world.chain.publicClient.getBlockNumber()
+    // A machine that stays where it was for a while: it knows no later block.
+    world.node.behave((method, [block]) => {
+      if (method === "eth_blockNumber") return { result: toHex(head) }
+      if (method !== "eth_getBlockByNumber") return undefined
+      if (block === "latest") return { change: patch({ number: toHex(head) }) }
+      return BigInt(String(block)) > head ? { result: null } : undefined
+    })
+    await world.transfer(buyer, price, shop.receiver)
+    await world.mine(20)
+    await Bun.sleep(3_000)
+    expect(await rows(shop)).toHaveLength(0)
+    world.node.behave(() => undefined)
+    expect(await kinds(shop, 1)).toEqual(["paid"])
+  })
+
+  test("the cost of a block does not grow with merchants: three calls, and one of the head a second", async () => {
+    for (let index = 0; index < 20; index++) await world.newMerchant()
+    await Bun.sleep(1_500)
+    world.node.calls.length = 0
+    for (let block = 0; block < 10; block++) await world.mine(1)
+    await Bun.sleep(3_000)
+    const of = (method: string) => world.node.calls.filter((one) => one === method).length
+    expect(of("eth_getLogs")).toBe(10)
+    expect(of("eth_getBlockByNumber")).toBeLessThanOrEqual(10 + 8)
+    expect(new Set(world.node.calls)).toEqual(new Set(["eth_getLogs", "eth_getBlockByNumber"]))
+  })
+
+  test("the books balance: what reached a receiver is settled or listed, to the atomic unit", async () => {
+    const [sum] =
+      (await database()`
+      SELECT
+        (SELECT coalesce(sum(amount), 0)::text FROM incoming_transfers WHERE dropped_at IS NULL) AS stored,
+        (SELECT coalesce(sum(amount), 0)::text FROM payments WHERE status = 'settled') AS settled,
+        (SELECT coalesce(sum(amount), 0)::text FROM incoming_transfers
+          WHERE payment_id IS NULL AND dropped_at IS NULL) AS listed`) ?? []
+    expect(BigInt(sum.settled) + BigInt(sum.listed)).toBe(BigInt(sum.stored))
+    const receivers =
+      (await database()`SELECT '0x' || encode(address, 'hex') AS address FROM merchant_receivers
+      WHERE env = 'test'`) ?? []
+    const balances = await Promise.all(
+      [...receivers].map(({ address }) => world.balanceOf(Address.make(address)))
+    )
+    expect(balances.reduce((total, one) => total + one, 0n)).toBe(BigInt(sum.stored))
+    expect(usdc.decimals).toBe(6)
+  })
+})

@@ -1,0 +1,184 @@
+// The reader of the chain in memory, under a clock that the test moves: how people are told, what each
+// transfer is called, and that two readers share one cursor.
+import { describe, expect } from "bun:test"
+import { Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import * as TransferWatch from "../../src/payments/TransferWatch.ts"
+import { memoryStack, newMerchant, openPayment, stateOf } from "../support/paymentStack.ts"
+import { payer, receiver, thief } from "../support/rawReceipts.ts"
+import { testEffect } from "../support/run.ts"
+
+const price = 1_000_000n
+
+const watched = (
+  name: string,
+  test: (raised: Array<Alert>) => Effect.Effect<unknown, unknown, Layer.Success<typeof stack>>,
+  readers = 1
+) =>
+  testEffect(name, () =>
+    Effect.gen(function* () {
+      const raised: Array<Alert> = []
+      const alerts = Layer.succeed(Alerts, {
+        // As the database holds them: one of a kind and subject.
+        raise: (alert) =>
+          Effect.sync(() => {
+            if (!raised.some(({ kind, subject }) => kind === alert.kind && subject === alert.subject))
+              raised.push(alert)
+          }),
+        resolve: () => Effect.void
+      })
+      const context = yield* Layer.build(stack)
+      yield* Effect.flatMap(MemoryChain, (chain) => chain.automine(false)).pipe(
+        Effect.provideContext(context)
+      )
+      for (let reader = 0; reader < readers; reader++) {
+        yield* Layer.build(
+          Layer.fresh(TransferWatch.layer).pipe(
+            Layer.provide(alerts),
+            Layer.provide(Layer.succeedContext(context))
+          )
+        )
+      }
+      yield* Effect.orDie(test(raised)).pipe(Effect.provideContext(context))
+    })
+  )
+
+const stack = memoryStack.pipe(
+  Layer.provideMerge(ChainVerifier.layerMemory),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+const shop = Effect.gen(function* () {
+  const chain = yield* MemoryChain
+  const repo = yield* PaymentRepo
+  const merchant = yield* newMerchant(receiver)
+  const send = (from: typeof payer, amount: bigint) =>
+    chain
+      .fund(from, { usdcAtomic: amount })
+      .pipe(Effect.andThen(chain.transfer({ from, to: receiver, amount })), Effect.tap(chain.mine(2)))
+  return {
+    ...merchant,
+    chain,
+    send,
+    open: openPayment(merchant.principal, receiver, price),
+    transfers: repo.listTransfers(merchant.tenant, { status: "open", limit: 100, startingAfter: undefined })
+  }
+})
+
+describe("the reader of the chain", () => {
+  watched("one alert a merchant and day, however many transfers", (raised) =>
+    Effect.gen(function* () {
+      const { open, send, transfers } = yield* shop
+      yield* open
+      yield* TestClock.adjust("2 seconds")
+      for (let cent = 0; cent < 30; cent++) yield* send(thief, 10_000n + BigInt(cent))
+      yield* TestClock.adjust("1 minute")
+      expect(yield* transfers).toHaveLength(30)
+      // People are not told before a report had time to come.
+      expect(raised).toHaveLength(0)
+      yield* TestClock.adjust("3 minutes")
+      expect(raised.map(({ kind }) => kind)).toEqual(["incoming_transfer"])
+      expect(raised[0]?.message).toContain("30 transfers")
+      for (let cent = 0; cent < 5; cent++) yield* send(thief, 20_000n + BigInt(cent))
+      yield* TestClock.adjust("4 hours")
+      expect(raised).toHaveLength(1)
+      yield* TestClock.adjust("20 hours")
+      yield* send(thief, 30_000n)
+      yield* TestClock.adjust("4 minutes")
+      expect(raised).toHaveLength(2)
+    })
+  )
+
+  watched("an announced payer's transfer settles without a report, and the alert never comes", (raised) =>
+    Effect.gen(function* () {
+      const { open, principal, send, transfers } = yield* shop
+      const payment = yield* open
+      const attempts = yield* PaymentAttempts
+      const announced = yield* attempts.announce(principal, payment.id, {
+        buyerDidToken: `buyer:${payer}:${payment.id}`,
+        method: "transfer",
+        client: ""
+      })
+      expect(announced._tag).toBe("AttemptAnnounced")
+      yield* TestClock.adjust("2 seconds")
+      yield* send(payer, price)
+      yield* TestClock.adjust("3 seconds")
+      expect((yield* stateOf(payment)).status).toBe("settled")
+      yield* TestClock.adjust("5 minutes")
+      expect(yield* transfers).toHaveLength(0)
+      expect(raised).toHaveLength(0)
+    })
+  )
+
+  watched(
+    "of three readers one reads at a time, and each transfer is stored once",
+    () =>
+      Effect.gen(function* () {
+        const { open, send, transfers } = yield* shop
+        yield* open
+        for (let block = 0; block < 20; block++) {
+          yield* send(thief, 1n + BigInt(block))
+          yield* TestClock.adjust("1 second")
+        }
+        yield* TestClock.adjust("15 seconds")
+        expect((yield* transfers).map(({ amount }) => Number(amount)).toSorted((a, b) => a - b)).toEqual(
+          Array.from({ length: 20 }, (_, index) => index + 1)
+        )
+      }),
+    3
+  )
+
+  watched(
+    "an attempt without a transaction ends after half an hour of blocks, and its nonce is used again",
+    () =>
+      Effect.gen(function* () {
+        const { chain, open, principal } = yield* shop
+        const payment = yield* open
+        const attempts = yield* PaymentAttempts
+        const announce = attempts.announce(principal, payment.id, {
+          buyerDidToken: `buyer:${payer}:${payment.id}`,
+          method: "transfer",
+          nonce: 4n,
+          client: ""
+        })
+        yield* announce
+        yield* TestClock.adjust("29 minutes")
+        yield* chain.mine(2)
+        yield* TestClock.adjust("2 seconds")
+        expect((yield* announce)._tag).toBe("AttemptRefused")
+        yield* TestClock.adjust("2 minutes")
+        // The time is over, but no block of that time has been read.
+        expect((yield* announce)._tag).toBe("AttemptRefused")
+        yield* chain.mine(2)
+        yield* TestClock.adjust("2 seconds")
+        const again = yield* announce
+        expect(again).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 4n } })
+      })
+  )
+
+  watched("silent and contradicting nodes stop the reading; nothing is lost when they are well", () =>
+    Effect.gen(function* () {
+      const { chain, open, send, transfers } = yield* shop
+      yield* open
+      yield* TestClock.adjust("2 seconds")
+      yield* chain.fault("fail")
+      yield* send(thief, 5n)
+      yield* TestClock.adjust("1 minute")
+      yield* chain.fault("lie")
+      yield* send(thief, 6n)
+      yield* TestClock.adjust("1 minute")
+      expect(yield* transfers).toHaveLength(0)
+      yield* chain.fault("none")
+      yield* TestClock.adjust("3 seconds")
+      expect((yield* transfers).map(({ amount }) => amount).toSorted()).toEqual([5n, 6n])
+      const repo = yield* PaymentRepo
+      expect(Option.getOrThrow(yield* repo.cursor("test")).blockNumber).toBe((yield* chain.head()) - 1n)
+    })
+  )
+})

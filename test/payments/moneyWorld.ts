@@ -1,0 +1,305 @@
+// The service as it runs, on a real socket, a real database, anvil and the real USDC, with one
+// merchant, its webhook receiver and buyers with wallets of their own.
+import { SQL } from "bun"
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { encodeFunctionData, type Hex } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import * as App from "../../src/App.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { temporaryDirectory } from "../support/process.ts"
+import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
+
+const { usdc, chainId } = networks.test
+
+/** An answer of the service. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any endpoint
+  readonly body: any
+}
+
+export interface Delivery {
+  readonly id: string
+  readonly type: string
+  readonly transactionId: string
+}
+
+export interface Merchant {
+  readonly id: string
+  readonly keys: FirstKeys
+  readonly receiver: Address
+}
+
+export interface MoneyWorld {
+  readonly baseUrl: string
+  readonly chain: LocalChain["Service"]
+  /** Stands before the service's node. */
+  readonly node: RpcProxy
+  readonly merchant: Merchant
+  readonly delivered: Array<Delivery>
+  readonly newMerchant: () => Promise<Merchant>
+  readonly call: (
+    method: string,
+    path: string,
+    key: string | undefined,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>
+  ) => Promise<Answer>
+  /** Rows of the service's own database; null on the embedded one, which is held by the service. */
+  readonly sql: SQL | null
+  readonly open: (amount: string, merchant?: Merchant) => Promise<Answer["body"]>
+  readonly payment: (id: string, merchant?: Merchant) => Promise<Answer["body"]>
+  /** An account with so much atomic USDC, and gas. */
+  readonly buyer: (usdc?: bigint) => Promise<PrivateKeyAccount>
+  readonly token: (
+    account: PrivateKeyAccount,
+    paymentId?: string,
+    options?: { readonly audience?: string; readonly lifetimeSeconds?: number }
+  ) => Promise<string>
+  readonly announce: (
+    account: PrivateKeyAccount,
+    paymentId: string,
+    body?: Readonly<Record<string, unknown>>,
+    merchant?: Merchant
+  ) => Promise<Answer>
+  readonly attempts: (paymentId: string, payer?: string) => Promise<Answer>
+  /** Sends USDC and mines it, with a block on top. */
+  readonly transfer: (account: PrivateKeyAccount, atomic: bigint, to?: Address) => Promise<Hex>
+  readonly report: (
+    account: PrivateKeyAccount,
+    paymentId: string,
+    transactionId: string,
+    atomic: bigint,
+    merchant?: Merchant,
+    buyerDidToken?: string
+  ) => Promise<Answer>
+  readonly balanceOf: (address: string) => Promise<bigint>
+  readonly mine: (blocks?: number) => Promise<void>
+  /** Asks until it holds, at most for so long; the last value. */
+  readonly until: <A>(
+    ask: () => Promise<A>,
+    holds: (value: A) => boolean,
+    millis?: number,
+    every?: number
+  ) => Promise<A>
+  readonly settled: (id: string, millis?: number) => Promise<Answer["body"]>
+  /** Ends the service and starts it anew on the same database. */
+  readonly restart: () => Promise<void>
+  readonly stop: () => Promise<void>
+  readonly start: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export const transferCall = (to: Hex, atomic: bigint): Hex =>
+  encodeFunctionData({ abi: usdcAbi, functionName: "transfer", args: [to, atomic] })
+
+const make = (environment: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+    const node = yield* rpcProxy(chain.rpcUrl)
+    const dataDir = yield* temporaryDirectory
+    const databaseUrl = postgresUrl === undefined ? undefined : yield* ownDatabase()
+    const sql = databaseUrl === undefined ? null : new SQL(databaseUrl, { max: 2 })
+    const port = yield* freePort(0)
+    const baseUrl = `http://127.0.0.1:${port}`
+    const delivered: Array<Delivery> = []
+    const shop = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        Bun.serve({
+          port: 0,
+          hostname: "127.0.0.1",
+          fetch: async (request) => {
+            delivered.push((await request.json()) as Delivery)
+            return new Response(null, { status: 204 })
+          }
+        })
+      ),
+      (running) => Effect.promise(() => running.stop(true))
+    )
+    const config = AppConfig.layer({
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      BASE_URL: baseUrl,
+      DATA_DIR: dataDir,
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      BASE_SEPOLIA_RPC_URLS: node.url,
+      FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+      RATE_LIMIT_PER_KEY: "100000",
+      WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
+      ...environment
+    })
+    const scope = yield* Effect.scope
+    let running: { readonly scope: Scope.Closeable; readonly keys: KeyAuth["Service"] } | undefined
+    const start = async () => {
+      const own = Scope.forkUnsafe(scope)
+      const context = await Effect.runPromise(
+        Layer.buildWithScope(Layer.fresh(App.layer.pipe(Layer.provideMerge(config))), own)
+      )
+      running = { scope: own, keys: Context.get(context, KeyAuth) }
+    }
+    const stop = async () => {
+      const one = running
+      running = undefined
+      if (one !== undefined) await Effect.runPromise(Scope.close(one.scope, Exit.void))
+    }
+    yield* Effect.promise(start)
+
+    const call: MoneyWorld["call"] = async (method, path, key, body, headers = {}) => {
+      const response = await fetch(`${baseUrl}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === "" ? undefined : JSON.parse(text)
+      }
+    }
+    const newMerchant = async (): Promise<Merchant> => {
+      const receiver = Address.make(privateKeyToAccount(generatePrivateKey()).address)
+      if (running === undefined) throw new Error("the service does not run")
+      const { merchant, keys } = await Effect.runPromise(
+        running.keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
+      )
+      await call("POST", "/webhook-endpoint", keys.test.secret, { url: `http://127.0.0.1:${shop.port}/` })
+      return { id: merchant.id, keys, receiver }
+    }
+    const merchant = yield* Effect.promise(newMerchant)
+
+    const mine = (blocks = 1) => Effect.runPromise(chain.mine(blocks))
+    const until: MoneyWorld["until"] = async (ask, holds, millis = 15_000, every = 100) => {
+      const end = Date.now() + millis
+      let value = await ask()
+      while (!holds(value) && Date.now() < end) {
+        await Bun.sleep(every)
+        value = await ask()
+      }
+      return value
+    }
+    const payment: MoneyWorld["payment"] = async (id, by = merchant) =>
+      (await call("GET", `/payments/${id}`, by.keys.test.secret)).body.payment
+    const token: MoneyWorld["token"] = (account, paymentId, options = {}) =>
+      createDidToken(account, {
+        audience: options.audience ?? baseUrl,
+        lifetimeSeconds: options.lifetimeSeconds ?? 3600,
+        now: Math.floor(Date.now() / 1000),
+        ...(paymentId === undefined ? {} : { id: paymentId })
+      })
+
+    const world: Omit<MoneyWorld, "close"> = {
+      baseUrl,
+      chain,
+      node,
+      merchant,
+      delivered,
+      newMerchant,
+      call,
+      sql,
+      open: async (amount, by = merchant) => {
+        const intent = await call("POST", "/payment-intents", by.keys.test.secret, {
+          amount,
+          intentUrl: "https://shop.example.com/orders/1042"
+        })
+        const opened = await call("POST", "/payments", by.keys.test.publishable, {
+          intentToken: intent.body.intentToken
+        })
+        return opened.body.payment
+      },
+      payment,
+      buyer: async (atomic = 1_000_000_000n) => {
+        const account = privateKeyToAccount(generatePrivateKey())
+        const address = Address.make(account.address)
+        if (atomic > 0n) await Effect.runPromise(chain.mint(address, atomic))
+        await Effect.runPromise(chain.setEth(address, 10n ** 18n))
+        return account
+      },
+      token,
+      announce: async (account, paymentId, body = {}, by = merchant) =>
+        call("POST", `/payments/${paymentId}/attempts`, by.keys.test.publishable, {
+          buyerDidToken: await token(account, paymentId),
+          method: "transfer",
+          ...body
+        }),
+      attempts: (paymentId, payer) =>
+        call(
+          "GET",
+          `/payments/${paymentId}/attempts${payer === undefined ? "" : `?payer=${payer}`}`,
+          merchant.keys.test.publishable
+        ),
+      transfer: async (account, atomic, to = merchant.receiver) => {
+        const nonce = await chain.publicClient.getTransactionCount({ address: account.address })
+        const raw = await account.signTransaction({
+          type: "eip1559",
+          chainId,
+          nonce,
+          to: usdc.address,
+          data: transferCall(to, atomic),
+          gas: 150_000n,
+          maxFeePerGas: 10n ** 10n,
+          maxPriorityFeePerGas: 1n
+        })
+        const hash = await chain.publicClient.request({ method: "eth_sendRawTransaction", params: [raw] })
+        await mine(1)
+        return hash
+      },
+      report: async (account, paymentId, transactionId, atomic, by = merchant, buyerDidToken) =>
+        call("PATCH", `/payments/${paymentId}`, by.keys.test.publishable, {
+          buyerDidToken: buyerDidToken ?? (await token(account, paymentId)),
+          transactionId,
+          tokenChanges: [
+            { amountAtomic: atomic.toString(), chainId, receiver: by.receiver, tokenAddress: usdc.address }
+          ]
+        }),
+      balanceOf: (address) =>
+        chain.publicClient.readContract({
+          address: usdc.address,
+          abi: usdcAbi,
+          functionName: "balanceOf",
+          args: [Address.make(address)]
+        }),
+      mine,
+      until,
+      settled: (id, millis) =>
+        until(
+          () => payment(id),
+          ({ status }) => status === "settled",
+          millis
+        ),
+      restart: async () => {
+        await stop()
+        await start()
+      },
+      stop,
+      start
+    }
+    return world
+  })
+
+/** Starts the world; `close` ends all of it. */
+export const startMoneyWorld = async (
+  environment: Readonly<Record<string, string>> = {}
+): Promise<MoneyWorld> => {
+  const scope = Effect.runSync(Scope.make())
+  const world = await Effect.runPromise(Scope.provide(make(environment), scope))
+  return {
+    ...world,
+    close: async () => {
+      await world.sql?.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// A clock that is wrong is told of: against the database's in both directions, against the chain's by its
+// newest blocks, and never because a chain stands still.
+import { describe, expect, test } from "bun:test"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Alerts } from "../../src/alerts/Alerts.ts"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { ClockRepo } from "../../src/telemetry/ClockRepo.ts"
+import * as ClockWatch from "../../src/telemetry/ClockWatch.ts"
+import { testEffect } from "../support/run.ts"
+
+const start = 1_800_000_000
+
+const watch = Effect.fnUntraced(function* (times: { database: number; block: number }) {
+  const open = new Map<string, string>()
+  let height = 1n
+  const verifier = yield* Layer.build(ChainVerifier.layerMemory)
+  const services = Layer.mergeAll(
+    Layer.succeed(Alerts, {
+      raise: ({ subject, message }) => Effect.sync(() => void open.set(subject, message)),
+      resolve: (_kind, subject) => Effect.sync(() => void open.delete(subject))
+    }),
+    Layer.succeed(ClockRepo, {
+      now: Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis + times.database * 1000))
+    }),
+    Layer.effect(
+      ChainVerifier,
+      Effect.map(ChainVerifier, (chain) =>
+        ChainVerifier.of({
+          ...chain,
+          headBlock: () =>
+            Effect.map(Clock.currentTimeMillis, (millis) => ({
+              number: height,
+              time: BigInt(Math.floor(millis / 1000) + times.block)
+            }))
+        })
+      )
+    ).pipe(Layer.provide(Layer.succeedContext(verifier)))
+  )
+  yield* Layer.build(ClockWatch.layer.pipe(Layer.provide(services)))
+  return {
+    open,
+    /** Lets ten seconds pass, with blocks or without. */
+    look: (blocks: bigint) =>
+      Effect.suspend(() => {
+        height += blocks
+        return TestClock.adjust("10 seconds")
+      })
+  }
+})
+
+describe("clocks", () => {
+  testEffect("a right clock raises nothing", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(start * 1000)
+      const { look, open } = yield* watch({ database: 0, block: -2 })
+      for (let round = 0; round < 5; round++) yield* look(5n)
+      expect([...open]).toEqual([])
+    })
+  )
+
+  testEffect("more than 20 s ahead of or behind the database, and it closes by itself", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(start * 1000)
+      const times = { database: -25, block: 0 }
+      const { look, open } = yield* watch(times)
+      yield* look(5n)
+      expect(open.get("database")).toContain("25 s ahead of")
+      times.database = 40
+      yield* look(5n)
+      expect(open.get("database")).toContain("40 s behind")
+      times.database = 19
+      yield* look(5n)
+      expect(open.has("database")).toBe(false)
+    })
+  )
+
+  testEffect("new blocks that are old, or of the future; a chain that stands still says nothing", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(start * 1000)
+      const times = { database: 0, block: -90 }
+      const { look, open } = yield* watch(times)
+      yield* look(0n)
+      yield* look(0n)
+      expect(open.has("chain test")).toBe(false)
+      yield* look(5n)
+      expect(open.get("chain test")).toContain("ahead of")
+      times.block = 60
+      yield* look(5n)
+      expect(open.get("chain test")).toContain("behind")
+    })
+  )
+
+  test("what lies between two readings of ours is no difference", () => {
+    expect(ClockWatch.secondsAhead(1_000, 5_000, 3_000)).toBe(0)
+    expect(ClockWatch.secondsAhead(10_000, 11_000, 4_000)).toBe(6)
+    expect(ClockWatch.secondsAhead(1_000, 2_000, 9_000)).toBe(-7)
+  })
+})
