@@ -164,3 +164,11 @@ export const cancel = async (world: X402World, account: PrivateKeyAccount, { aut
   })
   await world.chain.publicClient.waitForTransactionReceipt({ hash })
 }
+
+/** Whether a signed transaction that is offered to a node is this authorization's. */
+export const carries = (
+  method: string,
+  params: ReadonlyArray<unknown>,
+  { authorization }: { readonly authorization: Readonly<Record<string, string>> }
+) =>
+  method === "eth_sendRawTransaction" && String(params[0]).includes((authorization["nonce"] ?? "?").slice(2))

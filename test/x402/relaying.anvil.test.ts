@@ -12,6 +12,7 @@ import { create2Address, create2Call, create2Factory, erc1271Creation } from "..
 import {
   bodyV2,
   broadcasts,
+  carries,
   headerV1,
   openPayment,
   type Payload,
@@ -97,8 +98,8 @@ describe("a transaction is tried as it is sent", () => {
   /** Runs `race` between our look at the chain and our broadcast, for each settle. */
   const settleRaced = async (payload: Payload, race: () => Promise<unknown>) => {
     let raced = false
-    world.node.behave(async (method) => {
-      if (method !== "eth_sendRawTransaction" || raced) return undefined
+    world.node.behave(async (method, params) => {
+      if (!carries(method, params, payload) || raced) return undefined
       raced = true
       await race()
       return undefined
