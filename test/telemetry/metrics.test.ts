@@ -109,7 +109,7 @@ describe("Metrics of the running service", () => {
             .get("quittance_queue_depth")
             ?.samples.map((one) => one.labels["queue"])
             .sort()
-        ).toEqual(["blocks", "deliveries", "reports", "x402"])
+        ).toEqual(["blocks", "deliveries", "reports", "transfers", "x402"])
         expect(families.get("quittance_webhook_attempts_total")?.samples).toHaveLength(9)
         expect(families.get("quittance_verifications_total")?.samples).toHaveLength(16)
         expect(total(families, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000)
