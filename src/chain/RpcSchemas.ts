@@ -46,10 +46,14 @@ export const Block = Schema.NullOr(
   Schema.Struct({
     number: Quantity,
     hash: Word,
-    parentHash: Word,
     timestamp: Quantity,
     transactions: Schema.Array(Word)
   })
+)
+
+/** A block by which the next one is recognised. */
+export const BlockHeader = Schema.NullOr(
+  Schema.Struct({ number: Quantity, hash: Word, parentHash: Word, timestamp: Quantity })
 )
 
 /** A log as `eth_getLogs` gives it. */

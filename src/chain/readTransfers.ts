@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { type Env, networks, TransactionHash } from "../domain/Chain.ts"
 import { NodeFailure, type RpcNode } from "./RpcNode.ts"
 import type { Poll, Question } from "./RpcPool.ts"
-import { Block, RangeLog } from "./RpcSchemas.ts"
+import { BlockHeader, RangeLog } from "./RpcSchemas.ts"
 import { readTransferLog, type TransferLog, transferTopic } from "./TransferLog.ts"
 import { type ChainTransfer, RangeReading } from "./Verification.ts"
 
@@ -20,7 +20,7 @@ const quantity = (value: bigint) => `0x${value.toString(16)}`
 const malformed = (message: string) => new NodeFailure({ kind: "malformed", message })
 
 const blockAt = (node: RpcNode, number: bigint) =>
-  node.call("eth_getBlockByNumber", [quantity(number), false], Block)
+  node.call("eth_getBlockByNumber", [quantity(number), false], BlockHeader)
 
 const readRange = Effect.fnUntraced(function* (node: RpcNode, env: Env, from: bigint, to: bigint) {
   const last = yield* blockAt(node, to)

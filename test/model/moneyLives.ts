@@ -335,23 +335,35 @@ export const runMoneyLives = async (
     }
   ]
 
-  const quiet = async () => {
+  /** What is still under way, by kind. */
+  const underWay = async () => {
     const [row] = await sql`
       SELECT
-        (SELECT count(*) FROM incoming_transfers WHERE match_at IS NOT NULL)::int
-        + (SELECT count(*) FROM x402_settlements WHERE status = 'pending')::int
-        + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending')::int AS open,
+        (SELECT count(*) FROM incoming_transfers WHERE match_at IS NOT NULL)::int AS transfers,
+        (SELECT count(*) FROM x402_settlements WHERE status = 'pending')::int AS settlements,
+        (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending')::int AS deliveries,
         coalesce((SELECT block_number FROM chain_cursors), 0)::int AS read`
     const head = Number(await chain.publicClient.getBlockNumber({ cacheTime: 0 }))
-    return row.open === 0 && row.read >= head - 3
+    const { deliveries, read, settlements, transfers } = row
+    return { deliveries, settlements, transfers, blocks: Math.max(0, head - 1 - read) }
   }
+  const quiet = async (holds: (open: Awaited<ReturnType<typeof underWay>>) => boolean) => {
+    const end = Date.now() + 120_000
+    let open = await underWay()
+    while (!holds(open) && Date.now() < end) {
+      await Bun.sleep(300)
+      open = await underWay()
+    }
+    if (!holds(open)) throw new Error(`seed ${seed}: still under way ${JSON.stringify(open)}`)
+  }
+  /** Everything ends, then no block comes any more, and all of them are read. */
   const settleDown = async () => {
     node.behave(() => undefined)
-    const end = Date.now() + 120_000
-    do {
-      await Bun.sleep(300)
-    } while (!(await quiet()) && Date.now() < end)
-    if (!(await quiet())) throw new Error(`not quiet within two minutes (seed ${seed})`)
+    holdsBlocks = false
+    await quiet(({ settlements }) => settlements === 0)
+    holdsBlocks = true
+    await Bun.sleep(500)
+    await quiet((open) => Object.values(open).every((one) => one === 0))
   }
 
   const check = async (all: ReadonlyArray<Life>) => {
@@ -420,6 +432,7 @@ export const runMoneyLives = async (
       }
       await settleDown()
       await check(all)
+      holdsBlocks = false
       count("lives", merchants)
       if (lives > merchantsAtOnce) console.log(`${seen["lives"]} of ${lives} lives`)
     }
