@@ -91,6 +91,23 @@ cases(row.twoPayments, [
     "mismatch: already_used"
   ]
 ])
+cases("a height below which the transfer cannot lie", [
+  ["its own block", { blockNumber: 100n }, { sinceBlock: 100n }, "verified at 0"],
+  ["a later block", { blockNumber: 101n, head: 103n }, { sinceBlock: 100n }, "verified at 0"],
+  ["the block before", { blockNumber: 99n }, { sinceBlock: 100n }, "mismatch: too_old"],
+  [
+    "where it is known, time decides nothing: a clock of ours may have been ahead",
+    {},
+    { sinceBlock: 100n, notBefore: new Date((Number(paidAt) + 3_600) * 1000) },
+    "verified at 0"
+  ],
+  [
+    "and an old payment takes no transfer from below it",
+    { blockNumber: 99n },
+    { sinceBlock: 100n, notBefore: new Date(0) },
+    "mismatch: too_old"
+  ]
+])
 cases(row.otherToken, [
   ["the same transfer by another contract", { logs: [log({ token: otherToken })] }, {}, "mismatch: token"],
   [
