@@ -102,16 +102,18 @@ export default Effect.gen(function* () {
       dropped_at timestamptz,
       handled_at timestamptz,
       handled_by text,
+      attached_to uuid REFERENCES payments (id),
       note text CHECK (length(note) <= 2000),
       created_at timestamptz NOT NULL,
       UNIQUE (chain_id, transaction_id, payer, receiver, amount, ordinal),
-      CHECK ((handled_at IS NULL) = (handled_by IS NULL))
+      CHECK ((handled_at IS NULL) = (handled_by IS NULL)),
+      CHECK (attached_to IS NULL OR handled_at IS NOT NULL)
     )`
   yield* sql`
     CREATE INDEX incoming_transfers_newest ON incoming_transfers (merchant_id, env, block_time DESC, id DESC)`
   yield* sql`
     CREATE INDEX incoming_transfers_open ON incoming_transfers (merchant_id, env, block_time DESC, id DESC)
-    WHERE payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL`
+    WHERE payment_id IS NULL AND dropped_at IS NULL`
   yield* sql`CREATE INDEX incoming_transfers_unmatched ON incoming_transfers (match_at) WHERE match_at IS NOT NULL`
   yield* sql`CREATE INDEX incoming_transfers_block ON incoming_transfers (chain_id, block_number)`
 

@@ -181,7 +181,8 @@ const databaseRoutes = Layer.merge(
 
 /** What the swappable services stand on and what stands on them. */
 const services = Layer.mergeAll(WebhookEndpoints.layer, PaymentIntents.layer, IncomingTransfers.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Payments.layer, PaymentAttempts.layer)),
+  Layer.provideMerge(PaymentAttempts.layer),
+  Layer.provideMerge(Payments.layer),
   Layer.provideMerge(Layer.mergeAll(Attempts.layer, IntentTokens.layer, ChainReach.layer)),
   Layer.provideMerge(SecretBox.layer)
 )

@@ -1,8 +1,8 @@
 // Proof of payment: what the chain itself shows, asked over RPC. A doubt is
 // pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
-import { encodeFunctionData, parseAbi } from "viem"
-import { type Address, type Env, networks } from "../domain/Chain.ts"
+import { encodeFunctionData, getAddress, parseAbi } from "viem"
+import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import { statusOf, verdictOf } from "./Agreement.ts"
 import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifierMemory.ts"
 import { checkNodes } from "./checkNetwork.ts"
@@ -10,7 +10,7 @@ import { MemoryChain } from "./MemoryChain.ts"
 import { makeObservations, type ObservationOptions } from "./Observations.ts"
 import { aboutBlock } from "./observeTransaction.ts"
 import { RpcPool } from "./RpcPool.ts"
-import { Quantity, Word } from "./RpcSchemas.ts"
+import { Account, Quantity, Word } from "./RpcSchemas.ts"
 import { aboutRange, readingOf } from "./readTransfers.ts"
 import {
   type AccountState,
@@ -31,6 +31,7 @@ export interface ChainVerifierOptions extends ObservationOptions {
   readonly finalityDepth?: number
 }
 
+const Sent = Schema.NullOr(Schema.Struct({ from: Account, nonce: Quantity }))
 const Head = Schema.Struct({ number: Quantity, timestamp: Quantity })
 
 const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"])
@@ -78,11 +79,21 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
         Effect.all(
           {
             head: node.call("eth_blockNumber", [], Quantity),
-            nonce: node.call("eth_getTransactionCount", [address, "latest"], Quantity)
+            nonce: node.call("eth_getTransactionCount", [address, "latest"], Quantity),
+            pending: node.call("eth_getTransactionCount", [address, "pending"], Quantity)
           },
-          { concurrency: 2 }
+          { concurrency: 3 }
         )
       )
+    }),
+    sender: Effect.fn("ChainVerifier.sender")(function* (env, transactionId) {
+      const { agreed } = yield* pool.poll(env, {
+        ask: (node) => node.call("eth_getTransactionByHash", [transactionId], Sent),
+        key: (sent) => (sent === null ? "none" : `${sent.from} ${sent.nonce}`),
+        contradicts: () => false
+      })
+      const sent = agreed?.[0] ?? null
+      return sent === null ? undefined : { address: Address.make(getAddress(sent.from)), nonce: sent.nonce }
     }),
     hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
       const { agreed } = yield* pool.poll(env, {
@@ -125,6 +136,11 @@ export class ChainVerifier extends Context.Service<
     ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, ChainUnavailable>
     /** Where an account stands, by the first node that answers. */
     readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, ChainUnavailable>
+    /** Who sent a transaction and with which nonce; undefined where no majority of the nodes says. */
+    readonly sender: (
+      env: Env,
+      transactionId: TransactionHash
+    ) => Effect.Effect<{ readonly address: Address; readonly nonce: bigint } | undefined>
     /** Whether a majority shows the account's nonce as used at a height. */
     readonly hasUsedNonce: (
       env: Env,

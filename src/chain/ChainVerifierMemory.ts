@@ -43,10 +43,12 @@ export const makeMemoryVerifier = Effect.fnUntraced(function* (
         block === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(block)
       ),
     account: (env, address) =>
-      Effect.all({
-        head: head(env),
-        nonce: Effect.flatMap(head(env), (height) => chain.sent(address, env, height))
+      Effect.gen(function* () {
+        const height = yield* head(env)
+        const nonce = yield* chain.sent(address, env, height)
+        return { head: height, nonce, pending: nonce }
       }),
+    sender: () => Effect.succeed(undefined),
     hasUsedNonce: (env, address, nonce, height) =>
       Effect.map(chain.sent(address, env, height), (sent) => sent > nonce),
     readTransfers: chain.reading,

@@ -185,4 +185,6 @@ export interface AccountState {
   readonly head: bigint
   /** Next nonce by mined transactions. */
   readonly nonce: bigint
+  /** Next nonce by those that the node holds unmined as well. */
+  readonly pending: bigint
 }

@@ -82,14 +82,18 @@ export class IncomingTransfers extends Context.Service<
         }),
         attach: Effect.fn("IncomingTransfers.attach")(function* (tenant, id, paymentId, by) {
           const transfer = yield* found(tenant, id)
-          if (transfer.paymentId !== null || transfer.handledAt !== null || transfer.droppedAt !== null)
-            return yield* new IncomingTransferExplained()
           const payment = yield* repo.find(tenant, paymentId)
           if (Option.isNone(payment)) return yield* new PaymentNotFound()
+          if (transfer.paymentId !== null) return yield* new IncomingTransferExplained()
           const reason = obstacle(transfer, payment.value)
           if (reason !== undefined) return yield* new TransferNotAttachable({ reason })
+          if (yield* repo.awaitsSettlement(transfer))
+            return yield* new TransferNotAttachable({ reason: "settling" })
           const { chainId, usdc } = networks[tenant.env]
           const at = yield* DateTime.nowAsDate
+          // Taken in this person's name before the chain is asked, so that nobody else explains it meanwhile.
+          if (!(yield* repo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
+            return yield* new IncomingTransferExplained()
           const look = yield* payments.look(
             payment.value,
             {
@@ -108,12 +112,13 @@ export class IncomingTransfers extends Context.Service<
             // A person says what the transfer is for: how old it is decides nothing.
             { sinceBlock: 0n }
           )
+          const settled =
+            look._tag === "Settled" &&
+            look.payment.reported?.evidence.transactionId === transfer.transactionId
+          if (!settled) yield* repo.giveBack(transfer.id, paymentId)
           switch (look._tag) {
             case "Settled":
-              if (look.payment.reported?.evidence.transactionId !== transfer.transactionId)
-                return yield* new TransferNotAttachable({ reason: "settled" })
-              yield* repo.noteAttached(transfer.id, { ...by, at })
-              return look.payment
+              return settled ? look.payment : yield* new TransferNotAttachable({ reason: "settled" })
             case "Pending":
               return yield* new ChainUnavailableError({ reason: look.reason, retryAfter: chainRetryAfter })
             case "Refused":

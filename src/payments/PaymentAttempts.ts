@@ -6,7 +6,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
-import type { Address } from "../domain/Chain.ts"
+import { type Address, networks } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
   type InvalidBuyerTokenError,
@@ -23,6 +23,7 @@ import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
 import type { Attempt, AttemptEnd, PaymentAttempts as Known } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
+import { Payments } from "./Payments.ts"
 import { makeProvenPayer } from "./provenPayer.ts"
 
 export interface Announce {
@@ -89,7 +90,13 @@ export class PaymentAttempts extends Context.Service<
   static readonly layer: Layer.Layer<
     PaymentAttempts,
     never,
-    AppConfig | PaymentRepo | BuyerIdentity | ChainVerifier | RateLimiter | SecureRandom.SecureRandom
+    | AppConfig
+    | PaymentRepo
+    | Payments
+    | BuyerIdentity
+    | ChainVerifier
+    | RateLimiter
+    | SecureRandom.SecureRandom
   > = Layer.effect(
     PaymentAttempts,
     Effect.gen(function* () {
@@ -98,6 +105,7 @@ export class PaymentAttempts extends Context.Service<
       const chain = yield* ChainVerifier
       const limiter = yield* RateLimiter
       const random = yield* SecureRandom.SecureRandom
+      const payments = yield* Payments
       const provenPayer = makeProvenPayer(yield* BuyerIdentity, repo, baseUrl)
 
       const limited = (principal: Principal, paymentId: PaymentId, client: string) =>
@@ -123,7 +131,7 @@ export class PaymentAttempts extends Context.Service<
           (yield* chain.hasUsedNonce(payment.env, attempt.payer, attempt.nonce, blockNumber))
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
-        if (yield* repo.hasUnclaimedTransfer(payment, attempt)) return undefined
+        if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
         return nonceUsed ? "nonce_used" : "expired"
       })
 
@@ -158,6 +166,30 @@ export class PaymentAttempts extends Context.Service<
         }
       }
 
+      /** Settles a payment by what its wallet has sent since it opened, unless it may be for an equal one. */
+      const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
+        if (payment.status !== "pending") return
+        const sent = yield* repo.unclaimedTransfer(payment, payer)
+        if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return
+        const { chainId, usdc } = networks[payment.env]
+        yield* payments.look(
+          payment,
+          {
+            transactionId: sent.value,
+            payer,
+            tokenChanges: [
+              {
+                amountAtomic: payment.amount.toString(),
+                chainId,
+                receiver: payment.receiver,
+                tokenAddress: usdc.address
+              }
+            ]
+          },
+          yield* DateTime.nowAsDate
+        )
+      })
+
       const announce = Effect.fn("PaymentAttempts.announce")(function* (
         principal: Principal,
         paymentId: PaymentId,
@@ -169,6 +201,8 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
         if (principal.env !== "test") return yield* new LiveModeGated()
         const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
+        // Money of this wallet that is there already pays before it is asked for again.
+        yield* settleBySent(payment.value, payer)
         const account = yield* chain.account(principal.env, payer).pipe(
           // Nodes that are silent keep no buyer from paying: what has been read of the chain is a bound as well.
           Effect.catchTag("ChainUnavailable", () =>
@@ -176,7 +210,7 @@ export class PaymentAttempts extends Context.Service<
               repo.cursor(principal.env),
               Option.match({
                 onNone: () => Effect.fail(new ChainUnavailableError({ retryAfter: chainRetryAfter })),
-                onSome: ({ blockNumber }) => Effect.succeed({ head: blockNumber, nonce: null })
+                onSome: ({ blockNumber }) => Effect.succeed({ head: blockNumber, nonce: null, pending: null })
               })
             )
           )
@@ -187,7 +221,7 @@ export class PaymentAttempts extends Context.Service<
           payer,
           method: input.method,
           blockNumber: account.head,
-          nonce: input.method === "transfer" ? (input.nonce ?? account.nonce) : null,
+          nonce: input.method === "transfer" ? (input.nonce ?? account.pending) : null,
           announcedAt: now
         }
         const ask = repo.announce({

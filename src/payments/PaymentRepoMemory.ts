@@ -76,9 +76,10 @@ const make = Effect.gen(function* () {
 
   const attempts = makeMemoryAttempts({
     payment: of,
+    paymentOf: (id) => payments.get(id),
     reported: (id, payer) =>
       reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
-    hasUnclaimed: (payment, attempt) => transfers.hasUnclaimed(payment, attempt)
+    unclaimed: (payment, payer) => transfers.unclaimed(payment, payer)
   })
   const transfers: MemoryTransfers = makeMemoryTransfers({
     payments: () => payments.values(),
@@ -100,8 +101,7 @@ const make = Effect.gen(function* () {
           payer: evidence.payer,
           at: reportedAt
         })),
-    announcedBelow: attempts.announcedBelow,
-    firstBlock: attempts.firstBlock
+    announcedBy: attempts.announcedBy
   })
 
   return PaymentRepo.of({
@@ -187,7 +187,7 @@ const make = Effect.gen(function* () {
           one.transfer.transactionId === transfer.transactionId &&
           one.transfer.blockHash !== transfer.blockHash
       )
-      if (moved) return Option.none()
+      if (moved || transfers.isHandled(payment.env, transfer, payment.id)) return Option.none()
       const key = claimKey(transfer)
       if (claims.has(key)) return yield* new TransferAlreadyUsed()
       const agentReported = reportsOf(payment.id).some(

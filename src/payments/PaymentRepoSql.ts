@@ -119,7 +119,14 @@ const make = Effect.gen(function* () {
       SELECT ordinal FROM claimed_transfers
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
-        AND amount = ${amount.toString()}::numeric`
+        AND amount = ${amount.toString()}::numeric
+      UNION
+      -- What a person has handled pays nothing any more.
+      SELECT ordinal FROM incoming_transfers
+      WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
+        AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
+        AND amount = ${amount.toString()}::numeric
+        AND payment_id IS NULL AND handled_at IS NOT NULL AND attached_to IS NULL`
     return (yield* decodeOrdinals(rows)).map((row) => row.ordinal)
   }, Effect.orDie)
 
@@ -137,6 +144,12 @@ const make = Effect.gen(function* () {
         SELECT 1 FROM claimed_transfers c
         WHERE c.chain_id = ${transfer.chainId} AND c.transaction_id = ${toBytes(transfer.transactionId)}
           AND c.block_hash <> ${toBytes(transfer.blockHash)})
+        AND NOT EXISTS (
+          SELECT 1 FROM incoming_transfers t
+          WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
+            AND t.payer = ${toBytes(evidence.payer)} AND t.receiver = payments.receiver
+            AND t.amount = payments.amount AND t.ordinal = ${transfer.ordinal}
+            AND t.payment_id IS NULL AND t.handled_at IS NOT NULL AND t.attached_to IS DISTINCT FROM payments.id)
       RETURNING ${columns}
     ), claimed AS (
       INSERT INTO claimed_transfers
@@ -148,7 +161,8 @@ const make = Effect.gen(function* () {
       FROM settled
       RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
     ), explained AS (
-      UPDATE incoming_transfers t SET payment_id = c.payment_id, match_at = NULL FROM claimed c
+      UPDATE incoming_transfers t SET payment_id = c.payment_id, merchant_id = s.merchant_id, match_at = NULL
+      FROM claimed c JOIN settled s ON s.id = c.payment_id
       WHERE t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
         AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
     ), queued AS (

@@ -31,6 +31,7 @@ import { deliveryIdOf } from "./deliveryId.ts"
 import { evidenceKey } from "./evidenceKey.ts"
 import { mismatchError } from "./mismatchError.ts"
 import { countSettlement, countVerification } from "./PaymentMetrics.ts"
+import { blockTolerance } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { makeProvenPayer } from "./provenPayer.ts"
 import { verdictOf } from "./verdictOf.ts"
@@ -68,14 +69,24 @@ const firstCheckMillis = 5_000
 const firstWatchMillis = 60_000
 /** How many evidences the process remembers the verdict of. */
 const notedVerdicts = 10_000
-/** Blocks by which the height that a process knows may be ahead of a payment's own: a minute of them. */
-const blockTolerance = 30n
 /**
  * Reports of one payment from one address, so that hammering it costs the chain's nodes a bounded
  * number of calls. A checkout that polls every second stays below it, and fifty reports at
  * once pass.
  */
 export const reportLimit = { rate: 2, perSeconds: 1, burst: 60 }
+
+/**
+ * The height below which no transfer pays this payment: that of its opening or of the wallet's attempt,
+ * less what a reorganisation may move and processes may differ by.
+ */
+export const openedSince = (
+  { openedBlock }: Payment,
+  attemptBlock: bigint | null
+): { readonly sinceBlock?: bigint } => {
+  const height = openedBlock ?? attemptBlock
+  return height === null ? {} : { sinceBlock: height - BigInt(blockTolerance) }
+}
 
 export class Payments extends Context.Service<
   Payments,
@@ -218,9 +229,9 @@ export class Payments extends Context.Service<
         reportedAt: Date,
         known: { readonly sinceBlock?: bigint } = {}
       ): Effect.fn.Return<Look> {
-        const opened =
-          payment.openedBlock === null ? {} : { sinceBlock: payment.openedBlock - blockTolerance }
-        const since = known.sinceBlock === undefined ? opened : known
+        const since = known.sinceBlock === undefined ? openedSince(payment, null) : known
+        const ordinalsTaken = (chainId: number) =>
+          repo.claimedOrdinals({ chainId, evidence, receiver: payment.receiver, amount: payment.amount })
         let excludeOrdinals: ReadonlyArray<number> = []
         while (true) {
           const verification = yield* chain.verify({
@@ -256,16 +267,19 @@ export class Payments extends Context.Service<
           if (Result.isSuccess(settled)) {
             if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
             const known = yield* decidedNow(payment, evidence)
-            // A claim on the same transaction still names a block that the chain has replaced.
-            return known ?? { _tag: "Pending", payment, reason: "reorganised" }
+            if (known !== undefined) return known
+            const taken = yield* ordinalsTaken(verification.chainId)
+            if (!taken.includes(verification.ordinal)) {
+              // A claim on the same transaction still names a block that the chain has replaced, or an
+              // operator is attaching the transfer at this moment.
+              return { _tag: "Pending", payment, reason: "reorganised" }
+            }
+            // The transfer has been handled: look whether the transaction holds an equal one.
+            excludeOrdinals = taken
+          } else {
+            // The transfer pays another payment: look whether the transaction holds an equal one.
+            excludeOrdinals = yield* ordinalsTaken(verification.chainId)
           }
-          // The transfer pays another payment: look whether the transaction holds an equal one.
-          excludeOrdinals = yield* repo.claimedOrdinals({
-            chainId: verification.chainId,
-            evidence,
-            receiver: payment.receiver,
-            amount: payment.amount
-          })
         }
       })
 
@@ -306,7 +320,7 @@ export class Payments extends Context.Service<
         const { payment, attemptBlock } = found.value
         const outcome =
           decided(payment, evidence) ??
-          (yield* look(payment, evidence, at, attemptBlock === null ? {} : { sinceBlock: attemptBlock + 1n }))
+          (yield* look(payment, evidence, at, openedSince(payment, attemptBlock)))
         switch (outcome._tag) {
           case "Refused": {
             if (outcome.error._tag === "TestSettlementMismatch") {

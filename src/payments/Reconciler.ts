@@ -6,7 +6,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
-import { type Look, Payments } from "./Payments.ts"
+import { type Look, openedSince, Payments } from "./Payments.ts"
 import { verdictOf } from "./verdictOf.ts"
 
 /** Delays between looks at a report that the chain has not decided: 5 s doubling to 5 minutes. */
@@ -93,12 +93,7 @@ const make = Effect.gen(function* () {
     reportedAt
   }: DueReport) {
     yield* Effect.annotateCurrentSpan("payment.id", payment.id)
-    const found = yield* payments.look(
-      payment,
-      evidence,
-      reportedAt,
-      attemptBlock === null ? {} : { sinceBlock: attemptBlock + 1n }
-    )
+    const found = yield* payments.look(payment, evidence, reportedAt, openedSince(payment, attemptBlock))
     const verdict = verdictOf(found, yield* DateTime.nowAsDate)
     if (verdict === undefined) return
     const deadline = new Date(reportedAt.getTime() + unverifiedMillis)

@@ -10,6 +10,7 @@ import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { RangeReading } from "../chain/Verification.ts"
 import { networks } from "../domain/Chain.ts"
 import type { Evidence } from "../domain/Payment.ts"
+import { matchOrder } from "./matchOrder.ts"
 import type { ChainCursor, CursorLease, IncomingTransfer, Match } from "./PaymentRepo/TransferStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
     DateTime.nowAsDate,
     (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
   )
-  const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
+  const after = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
   const cursorAt = Effect.fnUntraced(function* (height: bigint) {
     const reading = yield* chain.readTransfers(env, height, height)
@@ -165,13 +166,14 @@ const make = Effect.gen(function* () {
     matches: ReadonlyArray<Match>
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
     let waiting = false
-    for (const { attemptBlock, payment, reportedAt } of matches) {
+    for (const { attempts, payment, reportedAt } of matches) {
       const at = yield* DateTime.nowAsDate
       const found = yield* payments.look(
         payment,
         evidenceOf(transfer),
         reportedAt ?? at,
-        attemptBlock === null ? {} : { sinceBlock: attemptBlock + 1n }
+        // What an attempt came before is not too old, wherever a reorganisation puts it.
+        attempts.length === 0 ? {} : { sinceBlock: 0n }
       )
       if (
         found._tag === "Settled" &&
@@ -184,17 +186,22 @@ const make = Effect.gen(function* () {
   })
 
   const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
-    const outcome = yield* settleOne(transfer, yield* repo.matchesOf(transfer))
+    const later = Effect.flatMap(after(matchAgainMillis), (matchAt) =>
+      repo.noteMatch(transfer.id, { matchAt })
+    )
+    // An authorization with the same terms is being settled: the transfer may be its own.
+    if (yield* repo.awaitsSettlement(transfer)) return yield* later
+    const matches = yield* repo.matchesOf(transfer)
+    const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
+    const outcome = yield* settleOne(transfer, matchOrder(transfer, matches, sender))
     if (outcome === "settled") return
-    if (outcome === "waiting") {
-      return yield* repo.noteMatch(transfer.id, { matchAt: yield* later(matchAgainMillis) })
-    }
+    if (outcome === "waiting") return yield* later
     const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
     yield* repo.noteMatch(transfer.id, { kind })
   })
 
   const matchDue = Effect.gen(function* () {
-    const due = yield* repo.takeUnmatched(yield* DateTime.nowAsDate, yield* later(matchLeaseMillis), batch)
+    const due = yield* repo.takeUnmatched(yield* DateTime.nowAsDate, yield* after(matchLeaseMillis), batch)
     // In the order of the chain: of two transfers for one payment, the first settles it.
     yield* Effect.forEach(
       due,

@@ -190,13 +190,31 @@ export class SettlementRepo extends Context.Service<
         register: Effect.fn("SettlementRepo.register")(
           function* (input) {
             const { authorization } = input
-            // Of a payment that exists the row is locked first, and decides.
+            const from = toBytes(authorization.from)
+            // What the same wallet may still pay, or has paid, by a transfer stands before its authorization.
             const reserved = input.opensPayment
               ? sql`SELECT 1`
               : sql`
-                  SELECT 1 FROM payments
-                  WHERE id = ${input.paymentId} AND merchant_id = ${input.merchantId} AND env = ${input.env}
-                    AND status = 'pending' FOR NO KEY UPDATE`
+                  SELECT 1 FROM payments p WHERE p.id = ${input.paymentId} AND p.status = 'pending'
+                    AND NOT EXISTS (
+                      SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id AND a.payer_address = ${from}
+                        AND a.method = 'transfer' AND a.closed_at IS NULL)
+                    AND NOT EXISTS (
+                      SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id AND r.payer_address = ${from}
+                        AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
+                    AND NOT EXISTS (
+                      SELECT 1 FROM incoming_transfers t WHERE t.merchant_id = p.merchant_id AND t.env = p.env
+                        AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
+                        AND t.payer = ${from} AND t.receiver = p.receiver AND t.amount = p.amount
+                        AND t.block_time > p.created_at - interval '1 minute')`
+            // Of a payment that exists the row is locked first, by a statement of its own: what is asked
+            // after it sees every announcement that came before.
+            if (!input.opensPayment) {
+              yield* sql`
+                SELECT 1 FROM payments
+                WHERE id = ${input.paymentId} AND merchant_id = ${input.merchantId} AND env = ${input.env}
+                FOR NO KEY UPDATE`
+            }
             const rows = yield* sql`
               WITH reserved AS (${reserved})
               INSERT INTO x402_settlements
@@ -217,9 +235,12 @@ export class SettlementRepo extends Context.Service<
             const [created] = yield* decode(rows)
             if (created !== undefined) return { settlement: created, created: true }
             const known = yield* find(input.chainId, input.asset, authorization.from, authorization.nonce)
-            if (Option.isNone(known)) return yield* new PaymentClosed()
-            return { settlement: known.value, created: false }
+            if (Option.isSome(known)) return { settlement: known.value, created: false }
+            const [pending] =
+              yield* sql`SELECT 1 FROM payments WHERE id = ${input.paymentId} AND status = 'pending'`
+            return yield* pending === undefined ? new PaymentClosed() : new PaymentTaken()
           },
+          (effect) => sql.withTransaction(effect),
           Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
         ),
 

@@ -131,6 +131,35 @@ onEachDatabase("Incoming transfers", (database) => {
     expect(Date.parse(handled.handledAt)).toBeGreaterThan(0)
   })
 
+  test("attached and handled at once, one of the two holds", async () => {
+    for (const amount of ["31.00", "32.00", "33.00"]) {
+      const { body } = await shop.open(amount)
+      const atomic = BigInt(amount.replace(".", "")) * 10_000n
+      const { id } = await listed(await shop.transfer(atomic, { from: stranger }))
+      const answers = await Promise.all([
+        person.call("POST", `${at}/${id}/attach`, { paymentId: body.payment.id }),
+        person.call("POST", `${at}/${id}/handle`, { note: "Refunded" })
+      ])
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+      const { transfer } = (await person.call("GET", `${at}/${id}`)).body
+      const isAttached = answers[0]?.status === 200
+      expect([transfer.paymentId, transfer.note]).toEqual(
+        isAttached ? [body.payment.id, null] : [null, "Refunded"]
+      )
+    }
+  })
+
+  test("what somebody has handled settles no payment by a report", async () => {
+    const { body } = await shop.open("34.00")
+    const hash = await shop.transfer(34_000_000n, { from: Address.make(buyer) })
+    const { id } = await listed(hash)
+    expect((await person.call("POST", `${at}/${id}/handle`, { note: "Refunded" })).status).toBe(200)
+    const answer = await shop.report(body.payment.id, hash, 34_000_000n)
+    expect([answer.status, answer.body.error.reason]).toEqual([422, "already_used"])
+    const page = await person.call("GET", `/merchants/${person.merchantId}/test/payments/${body.payment.id}`)
+    expect(page.body.payment.status).toBe("pending")
+  })
+
   test("what a payment claims is no transfer to explain", async () => {
     const { transactionId } = await shop.settle("26.00", 26_000_000n)
     const transfer = await listed(transactionId)

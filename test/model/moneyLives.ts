@@ -363,6 +363,7 @@ export const runMoneyLives = async (
     await quiet(({ settlements }) => settlements === 0)
     holdsBlocks = true
     await Bun.sleep(500)
+    await mine(2)
     await quiet((open) => Object.values(open).every((one) => one === 0))
   }
 
@@ -376,8 +377,28 @@ export const runMoneyLives = async (
             WHERE merchant_id = ${shop.id} AND payment_id IS NULL AND dropped_at IS NULL) AS listed`
       const balance = await balanceOf(shop.receiver)
       if (BigInt(books.settled) + BigInt(books.listed) !== balance) {
+        const logs = await rpc("eth_getLogs", [
+          {
+            address: usdc.address,
+            fromBlock: "0x0",
+            toBlock: "latest",
+            topics: [null, null, `0x${shop.receiver.slice(2).toLowerCase().padStart(64, "0")}`]
+          }
+        ])
+        const stored = await sql`
+          SELECT '0x' || encode(transaction_id, 'hex') AS tx, amount::text, block_number::text, payment_id, kind,
+            dropped_at IS NOT NULL AS dropped FROM incoming_transfers WHERE merchant_id = ${shop.id}`
+        const settled = await sql`
+          SELECT id, '0x' || encode(transaction_id, 'hex') AS tx, amount::text FROM payments
+          WHERE merchant_id = ${shop.id} AND status = 'settled'`
         throw new Error(
-          `seed ${seed}, merchant ${shop.id}: ${books.settled} settled and ${books.listed} listed are not ${balance}`
+          [
+            `seed ${seed}, merchant ${shop.id}: ${books.settled} settled and ${books.listed} listed are not ${balance}`,
+            `chain: ${JSON.stringify(logs)}`,
+            `stored: ${JSON.stringify([...stored])}`,
+            `settled: ${JSON.stringify([...settled])}`,
+            `head ${await chain.publicClient.getBlockNumber({ cacheTime: 0 })}, ${JSON.stringify(await underWay())}`
+          ].join("\n")
         )
       }
       if (BigInt(books.listed) > 0n) count("merchants with listed transfers")

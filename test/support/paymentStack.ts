@@ -47,10 +47,8 @@ const memoryRepos = Layer.merge(
 )
 
 /** Payments and what works on them, on everything else of the stack: what a restart replaces. */
-export const paymentsOver = Layer.mergeAll(
-  IncomingTransfers.layer.pipe(Layer.provideMerge(Payments.layer)),
-  PaymentAttempts.layer
-).pipe(
+export const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
+  Layer.provideMerge(Payments.layer),
   Layer.provideMerge(ChainReach.layer),
   Layer.provide([IntentTokens.layer, DeliveryWake.layerLocal, RateLimiter.layerMemory])
 )

@@ -186,6 +186,8 @@ describe("what has failed", () => {
       }
       if (method === "eth_getLogs") {
         const { fromBlock, toBlock } = Object(first)
+        // One block by its hash is what the reader of transfers asks for.
+        if (fromBlock === undefined) return undefined
         if (BigInt(toBlock) - BigInt(fromBlock) > 10_000n)
           return { error: { code: -32000, message: "range too large" } }
         if (BigInt(fromBlock) > head.number) return { result: [] }

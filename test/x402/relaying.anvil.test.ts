@@ -18,6 +18,7 @@ import {
   type Payload,
   payPath,
   relayElsewhere,
+  rowsOf,
   transfer
 } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
@@ -137,7 +138,9 @@ describe("a transaction is tried as it is sent", () => {
 describe("budgets", () => {
   let world: X402World
   afterEach(() => world.close(), 30_000)
+  /** One that shares the receiver, as merchants of earlier releases may. */
   const anotherMerchant = async () => {
+    await rowsOf(world, "DELETE FROM merchant_receivers")
     const made = await Effect.runPromise(
       Context.get(world.context, KeyAuth).createMerchant({
         name: "Other Inc.",

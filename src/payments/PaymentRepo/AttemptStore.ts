@@ -6,6 +6,9 @@ import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 
+/** Blocks by which a reorganisation may put a transfer below the height at which it was announced. */
+export const blockTolerance = 30
+
 /** Why an attempt no longer stands in the way of another one of its wallet. */
 export type AttemptEnd = "declined" | "nonce_used" | "expired"
 
@@ -18,6 +21,12 @@ export interface Attempt {
   /** The account nonce that its transaction takes, where it is known. */
   readonly nonce: bigint | null
   readonly announcedAt: Date
+}
+
+/** What an attempt says about a transfer of its wallet. */
+export interface MatchAttempt extends Pick<Attempt, "blockNumber" | "nonce" | "announcedAt"> {
+  /** Null while it is open. */
+  readonly ended: AttemptEnd | null
 }
 
 /** What others are told of an open attempt. */
@@ -57,11 +66,13 @@ export interface AttemptStore {
   ) => Effect.Effect<Option.Option<PaymentAttempts>>
   /** The open attempt of a wallet. */
   readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<Attempt>>
-  /** Whether the chain shows a transfer of the payer's that would pay the payment and that no payment claims. */
-  readonly hasUnclaimedTransfer: (
+  /** A transfer of the payer's since the payment opened that would pay it and that no payment claims. */
+  readonly unclaimedTransfer: (
     payment: Payment,
-    attempt: Pick<Attempt, "payer" | "blockNumber">
-  ) => Effect.Effect<boolean>
+    payer: Address
+  ) => Effect.Effect<Option.Option<TransactionHash>>
+  /** Whether the payer is paying another pending payment of the same amount to the same receiver. */
+  readonly paysAnEqual: (payment: Payment, payer: Address) => Effect.Effect<boolean>
   /** Closes an open attempt. */
   readonly closeAttempt: (
     paymentId: PaymentId,

@@ -7,7 +7,8 @@ import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Announced, Tenant } from "../PaymentRepo.ts"
+import type { Tenant } from "../PaymentRepo.ts"
+import type { MatchAttempt } from "./AttemptStore.ts"
 
 /** Up to which block a chain has been read. */
 export interface ChainCursor {
@@ -42,9 +43,12 @@ export interface LikelyPayment {
 }
 
 /** A payment that a transfer may settle without anybody's word. */
-export interface Match extends Announced {
+export interface Match {
+  readonly payment: Payment
   /** The report that names the transaction was made then; null for an announced attempt. */
   readonly reportedAt: Date | null
+  /** The payer's attempts on the payment. */
+  readonly attempts: ReadonlyArray<MatchAttempt>
 }
 
 export interface TransferStore {
@@ -87,7 +91,12 @@ export interface TransferStore {
     leaseUntil: Date,
     limit: number
   ) => Effect.Effect<ReadonlyArray<IncomingTransfer>>
-  /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced before it. */
+  /**
+   * Whether an authorization of the payer with the same terms is still being settled: until that has
+   * ended, the transfer may be its own.
+   */
+  readonly awaitsSettlement: (transfer: IncomingTransfer) => Effect.Effect<boolean>
+  /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced. */
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
   /** Payments that the transfer may be meant for, the likeliest first, at most 10. */
   readonly likelyPayments: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<LikelyPayment>>
@@ -112,11 +121,15 @@ export interface TransferStore {
     id: string,
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
-  /** Notes who attached a transfer to the payment that claims it. */
-  readonly noteAttached: (
+  /** Takes an open transfer for a payment, in somebody's name; false where it is not open (any more). */
+  readonly takeForPayment: (
+    tenant: Tenant,
     id: string,
+    paymentId: PaymentId,
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
-  ) => Effect.Effect<void>
+  ) => Effect.Effect<boolean>
+  /** Gives back a transfer that did not settle the payment that it was taken for. */
+  readonly giveBack: (id: string, paymentId: PaymentId) => Effect.Effect<void>
   /** Merchants with open transfers that were stored before `storedBefore` and raised no alert yet. */
   readonly unalerted: (
     storedBefore: Date

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
-import type { Attempt, AttemptEnd, AttemptStore } from "./AttemptStore.ts"
+import type { Attempt, AttemptEnd, AttemptStore, MatchAttempt } from "./AttemptStore.ts"
 
 interface KeptAttempt extends Attempt {
   readonly paymentId: PaymentId
@@ -14,8 +14,8 @@ export interface MemoryAttempts {
   readonly store: AttemptStore
   /** The height at which the payer first announced to pay the payment. */
   readonly firstBlock: (paymentId: PaymentId, payer: Address) => bigint | null
-  /** Payments that the payer announced below a height, the newest announcement first. */
-  readonly announcedBelow: (payer: Address, height: bigint) => ReadonlyArray<PaymentId>
+  /** Announcements of the payer, the newest first. */
+  readonly announcedBy: (payer: Address) => ReadonlyArray<MatchAttempt & { readonly paymentId: PaymentId }>
 }
 
 const lowest = (all: ReadonlyArray<bigint>): bigint | null =>
@@ -23,8 +23,9 @@ const lowest = (all: ReadonlyArray<bigint>): bigint | null =>
 
 export const makeMemoryAttempts = (known: {
   readonly payment: (tenant: Tenant, id: PaymentId) => Payment | undefined
+  readonly paymentOf: (id: PaymentId) => Payment | undefined
   readonly reported: (id: PaymentId, payer: Address) => TransactionHash | undefined
-  readonly hasUnclaimed: AttemptStore["hasUnclaimedTransfer"]
+  readonly unclaimed: AttemptStore["unclaimedTransfer"]
 }): MemoryAttempts => {
   let all: ReadonlyArray<KeptAttempt> = []
   const of = (paymentId: PaymentId, payer?: Address) =>
@@ -33,11 +34,17 @@ export const makeMemoryAttempts = (known: {
 
   return {
     firstBlock: (paymentId, payer) => lowest(of(paymentId, payer).map(({ blockNumber }) => blockNumber)),
-    announcedBelow: (payer, height) =>
+    announcedBy: (payer) =>
       all
-        .filter((one) => one.payer === payer && one.blockNumber < height)
+        .filter((one) => one.payer === payer)
         .toReversed()
-        .map(({ paymentId }) => paymentId),
+        .map(({ announcedAt, blockNumber, closed, nonce, paymentId }) => ({
+          paymentId,
+          blockNumber,
+          nonce,
+          announcedAt,
+          ended: closed
+        })),
     store: {
       announce: ({ attempt, minedNonce, ...tenant }) =>
         Effect.sync(() => {
@@ -74,7 +81,20 @@ export const makeMemoryAttempts = (known: {
         }),
       openAttempt: (paymentId, payer) =>
         Effect.sync(() => Option.fromUndefinedOr(of(paymentId, payer).find(isOpen))),
-      hasUnclaimedTransfer: known.hasUnclaimed,
+      unclaimedTransfer: known.unclaimed,
+      paysAnEqual: (payment, payer) =>
+        Effect.sync(() =>
+          all.some((one) => {
+            if (one.payer !== payer || one.paymentId === payment.id || !isOpen(one)) return false
+            const other = known.paymentOf(one.paymentId)
+            return (
+              other?.status === "pending" &&
+              other.env === payment.env &&
+              other.receiver === payment.receiver &&
+              other.amount === payment.amount
+            )
+          })
+        ),
       closeAttempt: (paymentId, attemptId, reason) =>
         Effect.sync(() => {
           all = all.map((one) =>

@@ -6,7 +6,7 @@ import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import type { Attempt, AttemptStore, OpenAttempt } from "./AttemptStore.ts"
+import { type Attempt, type AttemptStore, blockTolerance, type OpenAttempt } from "./AttemptStore.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,
@@ -40,6 +40,8 @@ const toAttempt = (row: typeof AttemptRow.Type): Attempt => ({
   announcedAt: row.announced_at
 })
 
+const decodeTransfers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ transaction_id: HashBytes })))
+
 /** How many attempts are listed. */
 const listed = 20
 
@@ -54,10 +56,15 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
     AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL`
 
   return {
-    announce: Effect.fn("PaymentRepo.announce")(function* ({ attempt, minedNonce, ...of }) {
-      const payer = toBytes(attempt.payer)
-      const mined = minedNonce === null ? null : minedNonce.toString()
-      const announced = yield* find(sql`
+    announce: Effect.fn("PaymentRepo.announce")(
+      function* ({ attempt, minedNonce, ...of }) {
+        const payer = toBytes(attempt.payer)
+        // The lock comes first: what is asked after it sees every reservation that came before.
+        yield* sql`
+        SELECT 1 FROM payments
+        WHERE id = ${of.paymentId} AND merchant_id = ${of.merchantId} AND env = ${of.env} FOR NO KEY UPDATE`
+        const mined = minedNonce === null ? null : minedNonce.toString()
+        const announced = yield* find(sql`
         INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, nonce, announced_at)
         SELECT ${attempt.id}::uuid, p.id, ${payer}::bytea, ${attempt.method}::text,
           ${attempt.blockNumber.toString()}::bigint,
@@ -76,12 +83,15 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
             WHERE s.payment_id = p.id AND s.payer = ${payer} AND s.status = 'pending')
         ON CONFLICT DO NOTHING
         RETURNING ${sql.literal(columns)}`)
-      if (Option.isSome(announced)) return announced
-      return yield* find(sql`
+        if (Option.isSome(announced)) return announced
+        return yield* find(sql`
         SELECT ${sql.literal(columns)} FROM payment_attempts
         WHERE id = ${attempt.id} AND payment_id = ${of.paymentId} AND payer_address = ${payer}
           AND closed_at IS NULL`)
-    }, Effect.orDie),
+      },
+      (effect) => sql.withTransaction(effect),
+      Effect.orDie
+    ),
 
     attempts: Effect.fn("PaymentRepo.attempts")(function* (tenant, paymentId, by) {
       const [row] = yield* sql`
@@ -95,7 +105,7 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
             SELECT a.payer_address AS payer, a.method, a.announced_at AS since, coalesce((
               SELECT t.transaction_id FROM incoming_transfers t
               WHERE ${unclaimed(tenant)} AND t.payer = a.payer_address AND t.receiver = p.receiver
-                AND t.amount = p.amount AND t.block_number > a.block_number
+                AND t.amount = p.amount AND t.block_number > a.block_number - ${blockTolerance}
               ORDER BY t.block_number LIMIT 1
             ), (
               SELECT r.transaction_id FROM payment_reports r
@@ -107,6 +117,15 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
             UNION ALL
             SELECT s.payer, 'authorization', s.created_at, s.transaction_id
             FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending'
+            UNION ALL
+            -- What the wallet has sent since the payment opened, announced or not.
+            SELECT t.payer, 'transfer', t.block_time, t.transaction_id
+            FROM incoming_transfers t JOIN payments p ON p.id = ${paymentId}
+            WHERE ${unclaimed(tenant)} AND t.payer = ${payer}::bytea AND t.receiver = p.receiver
+              AND t.amount = p.amount AND t.block_time > p.created_at - interval '1 minute'
+              AND NOT EXISTS (
+                SELECT 1 FROM payment_attempts a
+                WHERE a.payment_id = p.id AND a.payer_address = t.payer AND a.closed_at IS NULL)
           ) known
           WHERE ${by?.only === true ? sql`payer = ${payer}` : sql`true`}
           ORDER BY (payer = ${payer}::bytea) DESC NULLS LAST, since DESC LIMIT ${listed}`
@@ -130,12 +149,24 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
         WHERE payment_id = ${paymentId} AND payer_address = ${toBytes(payer)} AND closed_at IS NULL`)
     }, Effect.orDie),
 
-    hasUnclaimedTransfer: Effect.fn("PaymentRepo.hasUnclaimedTransfer")(function* (payment, attempt) {
+    unclaimedTransfer: Effect.fn("PaymentRepo.unclaimedTransfer")(function* (payment, payer) {
+      const [row] = yield* decodeTransfers(
+        yield* sql`
+          SELECT t.transaction_id FROM incoming_transfers t
+          WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(payer)}
+            AND t.receiver = ${toBytes(payment.receiver)} AND t.amount = ${payment.amount.toString()}::numeric
+            AND t.block_time > ${payment.createdAt}::timestamptz - interval '1 minute'
+          ORDER BY t.block_number LIMIT 1`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
+    }, Effect.orDie),
+
+    paysAnEqual: Effect.fn("PaymentRepo.paysAnEqual")(function* (payment, payer) {
       const rows = yield* sql`
-        SELECT 1 FROM incoming_transfers t
-        WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(attempt.payer)}
-          AND t.receiver = ${toBytes(payment.receiver)} AND t.amount = ${payment.amount.toString()}::numeric
-          AND t.block_number > ${attempt.blockNumber.toString()}::bigint LIMIT 1`
+        SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
+        WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}
+          AND p.env = ${payment.env} AND p.status = 'pending' AND p.receiver = ${toBytes(payment.receiver)}
+          AND p.amount = ${payment.amount.toString()}::numeric LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 

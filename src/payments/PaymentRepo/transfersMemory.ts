@@ -7,11 +7,13 @@ import type { MerchantId } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 import type { AttemptStore } from "./AttemptStore.ts"
+import type { MemoryAttempts } from "./attemptsMemory.ts"
 import type { ChainCursor, IncomingTransfer, LikelyPayment, Match, TransferStore } from "./TransferStore.ts"
 
 interface KeptTransfer extends IncomingTransfer {
   readonly matchAt: Date | null
   readonly alerted: boolean
+  readonly attachedTo: PaymentId | null
   readonly storedAt: Date
 }
 
@@ -21,7 +23,13 @@ interface KeptCursor extends ChainCursor {
 
 export interface MemoryTransfers {
   readonly store: TransferStore
-  readonly hasUnclaimed: AttemptStore["hasUnclaimedTransfer"]
+  readonly unclaimed: AttemptStore["unclaimedTransfer"]
+  /** Whether a person has handled the transfer, for no payment. */
+  readonly isHandled: (
+    env: Env,
+    transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">,
+    paymentId: PaymentId
+  ) => boolean
   /** Explains a transfer by the payment that claims it. */
   readonly explain: (
     env: Env,
@@ -43,8 +51,7 @@ export const makeMemoryTransfers = (known: {
   readonly reportsOf: (
     transfer: ChainTransfer
   ) => ReadonlyArray<{ readonly paymentId: PaymentId; readonly payer: Address; readonly at: Date }>
-  readonly announcedBelow: (payer: Address, height: bigint) => ReadonlyArray<PaymentId>
-  readonly firstBlock: (paymentId: PaymentId, payer: Address) => bigint | null
+  readonly announcedBy: MemoryAttempts["announcedBy"]
 }): MemoryTransfers => {
   const cursors = new Map<Env, KeptCursor>()
   const transfers = new Map<string, KeptTransfer>()
@@ -66,18 +73,26 @@ export const makeMemoryTransfers = (known: {
   }
 
   return {
-    hasUnclaimed: (payment, { blockNumber, payer }) =>
+    unclaimed: (payment, payer) =>
       Effect.sync(() =>
-        [...transfers.values()].some(
-          (one) =>
-            isOpen(one) &&
-            one.env === payment.env &&
-            one.payer === payer &&
-            one.receiver === payment.receiver &&
-            one.amount === payment.amount &&
-            one.blockNumber > blockNumber
+        Option.fromUndefinedOr(
+          [...transfers.values()].find(
+            (one) =>
+              isOpen(one) &&
+              one.env === payment.env &&
+              one.payer === payer &&
+              one.receiver === payment.receiver &&
+              one.amount === payment.amount &&
+              one.blockTime.getTime() > payment.createdAt.getTime() - 60_000
+          )?.transactionId
         )
       ),
+    isHandled: (env, transfer, paymentId) => {
+      const one = transfers.get(keyOf(env, transfer))
+      return (
+        one !== undefined && one.paymentId === null && one.handledAt !== null && one.attachedTo !== paymentId
+      )
+    },
     explain: (env, transfer, paymentId) => {
       const key = keyOf(env, transfer)
       const one = transfers.get(key)
@@ -135,6 +150,7 @@ export const makeMemoryTransfers = (known: {
               note: before?.note ?? null,
               matchAt: paymentId === null && (before?.handledAt ?? null) === null ? lease.at : null,
               alerted: before?.alerted ?? false,
+              attachedTo: before?.attachedTo ?? null,
               storedAt: before?.storedAt ?? lease.at
             })
           }
@@ -150,13 +166,13 @@ export const makeMemoryTransfers = (known: {
           for (const { id } of due) change(id, (one) => ({ ...one, matchAt: leaseUntil }))
           return due
         }),
+      // No authorizations are settled on memory.
+      awaitsSettlement: () => Effect.succeed(false),
       matchesOf: (transfer) =>
         Effect.sync(() => {
           const reports = known.reportsOf(transfer).filter(({ payer }) => payer === transfer.payer)
-          const ids = new Set([
-            ...reports.map(({ paymentId }) => paymentId),
-            ...known.announcedBelow(transfer.payer, transfer.blockNumber)
-          ])
+          const announced = known.announcedBy(transfer.payer)
+          const ids = new Set([...reports, ...announced].map(({ paymentId }) => paymentId))
           return [...ids].flatMap((id): ReadonlyArray<Match> => {
             const payment = known.payment(id)
             const meant =
@@ -170,7 +186,7 @@ export const makeMemoryTransfers = (known: {
                   {
                     payment,
                     reportedAt: reports.find(({ paymentId }) => paymentId === id)?.at ?? null,
-                    attemptBlock: known.firstBlock(id, transfer.payer)
+                    attempts: announced.filter(({ paymentId }) => paymentId === id)
                   }
                 ]
               : []
@@ -178,7 +194,7 @@ export const makeMemoryTransfers = (known: {
         }),
       likelyPayments: (transfer) =>
         Effect.sync(() => {
-          const announced = new Set(known.announcedBelow(transfer.payer, transfer.blockNumber + 1_000_000n))
+          const announced = new Set(known.announcedBy(transfer.payer).map(({ paymentId }) => paymentId))
           const reported = new Set(known.reportsOf(transfer).map(({ paymentId }) => paymentId))
           const likely = [...known.payments()].flatMap((payment): ReadonlyArray<LikelyPayment> => {
             if (payment.merchantId !== transfer.merchantId || payment.env !== transfer.env) return []
@@ -242,10 +258,19 @@ export const makeMemoryTransfers = (known: {
           change(id, (one) => ({ ...one, handledAt: at, handledBy: person, note, matchAt: null }))
           return true
         }),
-      noteAttached: (id, { at, note, person }) =>
+      takeForPayment: (tenant, id, paymentId, { at, note, person }) =>
+        Effect.sync(() => {
+          const found = byId(id)?.[1]
+          if (found === undefined || !ofTenant(tenant)(found) || !isOpen(found)) return false
+          change(id, (one) => ({ ...one, handledAt: at, handledBy: person, note, attachedTo: paymentId }))
+          return true
+        }),
+      giveBack: (id, paymentId) =>
         Effect.sync(() =>
           change(id, (one) =>
-            one.handledAt === null ? { ...one, handledAt: at, handledBy: person, note } : one
+            one.attachedTo === paymentId && one.paymentId === null
+              ? { ...one, handledAt: null, handledBy: null, note: null, attachedTo: null }
+              : one
           )
         ),
       unalerted: (storedBefore) =>

@@ -63,11 +63,21 @@ const decodeMatches = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
       ...PaymentRow.fields,
-      kept_reported_at: Schema.NullOr(Schema.Date),
-      attempt_block: Schema.NullOr(Schema.BigInt)
+      kept_reported_at: Schema.NullOr(Schema.Date)
     })
   ),
   ownRows
+)
+const decodeMatchAttempts = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      payment_id: PaymentId,
+      block_number: Schema.BigInt,
+      nonce: Schema.NullOr(Schema.BigInt),
+      announced_at: Schema.Date,
+      closed_reason: Schema.NullOr(Schema.Literals(["declined", "nonce_used", "expired"]))
+    })
+  )
 )
 const decodeLikely = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ ...PaymentRow.fields, reasons: Schema.Array(LikelyReason) })),
@@ -83,7 +93,12 @@ const searchedPayments = 500
 export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore => {
   const chainOf = (env: Env) => networks[env].chainId
   const all = sql.literal(columns)
-  const isOpen = sql`payment_id IS NULL AND handled_at IS NULL AND dropped_at IS NULL`
+  // Taken for a payment that it has not settled, as after a crash, it is open as well.
+  const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
+  /** Open, and in nobody's hands at this moment. */
+  const isFree = (at: Date) => sql`
+    payment_id IS NULL AND dropped_at IS NULL AND (
+      handled_at IS NULL OR (attached_to IS NOT NULL AND handled_at < ${at}::timestamptz - interval '1 minute'))`
   const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
   const decode = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
     Effect.flatMap(statement, decodeTransfers).pipe(Effect.map((rows) => rows.map(toTransfer)))
@@ -219,31 +234,46 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
       return taken.toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
     }, Effect.orDie),
 
+    awaitsSettlement: Effect.fn("PaymentRepo.awaitsSettlement")(function* (transfer) {
+      const rows = yield* sql`
+        SELECT 1 FROM x402_settlements
+        WHERE payer = ${toBytes(transfer.payer)} AND receiver = ${toBytes(transfer.receiver)}
+          AND amount = ${transfer.amount.toString()}::numeric AND status = 'pending' LIMIT 1`
+      return rows.length > 0
+    }, Effect.orDie),
+
     matchesOf: Effect.fn("PaymentRepo.matchesOf")(function* (transfer) {
       const payer = toBytes(transfer.payer)
+      const attempts = yield* decodeMatchAttempts(
+        yield* sql`
+          SELECT payment_id, block_number, nonce, announced_at, closed_reason FROM payment_attempts
+          WHERE payer_address = ${payer} AND announced_at > ${transfer.blockTime}::timestamptz - interval '30 days'
+          ORDER BY announced_at DESC LIMIT 100`
+      )
       const rows = yield* sql`
-        SELECT ${sql.literal(paymentColumns("p."))}, m.reported_at AS kept_reported_at, m.attempt_block
-        FROM (
-          SELECT payment_id, min(reported_at) AS reported_at, min(block_number) AS attempt_block,
-            max(announced_at) AS announced_at
-          FROM (
-            SELECT payment_id, reported_at, NULL::bigint AS block_number, NULL::timestamptz AS announced_at
-            FROM payment_reports
+        SELECT ${sql.literal(paymentColumns("p."))}, (
+          SELECT min(r.reported_at) FROM payment_reports r WHERE r.payment_id = p.id
+            AND r.transaction_id = ${toBytes(transfer.transactionId)} AND r.payer_address = ${payer}
+        ) AS kept_reported_at
+        FROM payments p
+        WHERE p.id IN (
+            SELECT payment_id FROM payment_reports
             WHERE transaction_id = ${toBytes(transfer.transactionId)} AND payer_address = ${payer}
-            UNION ALL
-            SELECT payment_id, NULL, block_number, announced_at FROM payment_attempts
-            WHERE payer_address = ${payer} AND block_number < ${transfer.blockNumber.toString()}::bigint
-          ) known GROUP BY payment_id
-        ) m JOIN payments p ON p.id = m.payment_id
-        WHERE p.env = ${transfer.env} AND p.status IN ('pending', 'failed')
-          AND p.receiver = ${toBytes(transfer.receiver)} AND p.amount = ${transfer.amount.toString()}::numeric
-        ORDER BY (m.reported_at IS NULL), (p.status = 'failed'), m.announced_at DESC NULLS LAST, p.id
-        LIMIT 20`
+            UNION SELECT unnest(${attempts.map(({ payment_id }) => payment_id)}::uuid[]))
+          AND p.env = ${transfer.env} AND p.status IN ('pending', 'failed')
+          AND p.receiver = ${toBytes(transfer.receiver)} AND p.amount = ${transfer.amount.toString()}::numeric`
       return (yield* decodeMatches(rows)).map(
         (row): Match => ({
           payment: toPayment(row),
           reportedAt: row.kept_reported_at,
-          attemptBlock: row.attempt_block
+          attempts: attempts
+            .filter(({ payment_id }) => payment_id === row.id)
+            .map(({ announced_at, block_number, closed_reason, nonce }) => ({
+              blockNumber: block_number,
+              nonce,
+              announcedAt: announced_at,
+              ended: closed_reason
+            }))
         })
       )
     }, Effect.orDie),
@@ -315,15 +345,23 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     handleTransfer: Effect.fn("PaymentRepo.handleTransfer")(function* (tenant, id, { person, note, at }) {
       const rows = yield* sql`
         UPDATE incoming_transfers
-        SET handled_at = ${at}, handled_by = ${person}, note = ${note}, match_at = NULL
-        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isOpen} RETURNING id`
+        SET handled_at = ${at}, handled_by = ${person}, note = ${note}, attached_to = NULL, match_at = NULL
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(at)} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    noteAttached: Effect.fn("PaymentRepo.noteAttached")(function* (id, { person, note, at }) {
+    takeForPayment: Effect.fn("PaymentRepo.takeForPayment")(function* (tenant, id, paymentId, by) {
+      const rows = yield* sql`
+        UPDATE incoming_transfers
+        SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId}
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    giveBack: Effect.fn("PaymentRepo.giveBack")(function* (id, paymentId) {
       yield* sql`
-        UPDATE incoming_transfers SET handled_at = ${at}, handled_by = ${person}, note = ${note}
-        WHERE id = ${id} AND handled_at IS NULL`
+        UPDATE incoming_transfers SET handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
+        WHERE id = ${id} AND attached_to = ${paymentId} AND payment_id IS NULL`
     }, Effect.orDie),
 
     unalerted: Effect.fn("PaymentRepo.unalerted")(function* (storedBefore) {
