@@ -99,7 +99,13 @@ const make = Effect.fnUntraced(function* (
     const last = lastAlert.get(key)
     if (last !== undefined && now - last < alertEveryMillis) return
     lastAlert.set(key, now)
-    yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` })
+    // An alert that cannot be stored changes nothing about the answer; the next one tries again.
+    yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` }).pipe(
+      Effect.catchCause((cause) => {
+        lastAlert.delete(key)
+        return Effect.logError("An alert about an RPC node was not raised", cause)
+      })
+    )
   })
 
   // Another process may have told of a node before this one began: its first answer closes that too.
@@ -187,8 +193,8 @@ const make = Effect.fnUntraced(function* (
       yield* question.ask(node).pipe(
         Effect.result,
         Effect.flatMap((answer) => count(node, answer)),
-        // When the pool closes, whoever still waits is released rather than left hanging.
-        Effect.onInterrupt(() => settle(undefined)),
+        // When the pool closes, or a count fails, whoever still waits is released rather than left hanging.
+        Effect.onError(() => settle(undefined)),
         Effect.forkIn(scope)
       )
     }

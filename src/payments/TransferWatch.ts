@@ -25,6 +25,8 @@ const nearBlocks = 64n
 const longestRange = 1_000n
 /** How far back the first start reads: a day of blocks of two seconds. */
 const firstBackfill = 43_200n
+/** A sweep that takes longer hangs, and is begun anew. */
+const longestSweep = Duration.minutes(5)
 /** Blocks read before the lease is renewed and the head asked again. */
 const blocksPerSweep = 256n
 /** What reached an address before it became a receiver is not ours to explain; clocks may differ. */
@@ -274,7 +276,7 @@ const make = Effect.gen(function* () {
     )
 
   yield* Effect.addFinalizer(() => Effect.ignore(repo.releaseCursor(env, leaseId)))
-  yield* supervised("Reading the chain's transfers", "1 second", read)
+  yield* supervised("Reading the chain's transfers", "1 second", Effect.timeout(read, longestSweep))
   yield* supervised("Matching incoming transfers", "2 seconds", matchDue)
   yield* supervised("Alerting about incoming transfers", "30 seconds", Effect.as(alert, false))
 })

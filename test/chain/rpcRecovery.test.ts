@@ -75,6 +75,28 @@ describe("Alerts about a node", () => {
     )
   }
 
+  testEffect("one that cannot be stored keeps no answer back", () =>
+    Effect.gen(function* () {
+      const node = yield* rpcProxy(undefined, absent)
+      const context = yield* Layer.build(
+        RpcPool.layer({ urls: { test: [node.url] }, retries: 0 }).pipe(
+          Layer.provide(
+            Layer.merge(
+              Layer.succeed(ChainAlerts, () => Effect.die("the database is away")),
+              Layer.succeed(ChainRecoveries, () => Effect.void)
+            )
+          )
+        )
+      )
+      const poll = yield* Context.get(context, RpcPool).poll("test", {
+        ask: (one) => one.call("eth_blockNumber", [], Quantity),
+        key: String,
+        contradicts: () => true
+      })
+      expect(poll.agreed).toBeUndefined()
+    })
+  )
+
   testEffect("disagreement: closed once the node says what the majority says", () =>
     Effect.gen(function* () {
       const { nodes, ask, saidNow } = yield* poolOver([healthy("0x10"), healthy("0x10"), healthy("0x11")])
