@@ -148,6 +148,36 @@ describe("announced attempts", () => {
     expect((await world.payment(abandoned.id)).status).toBe("pending")
   })
 
+  test("of two payments of one amount, a transfer settles the one announced with its nonce", async () => {
+    const buyer = await world.buyer()
+    const [paid, left] = [await world.open("3"), await world.open("3")]
+    await world.announce(buyer, paid.id, { nonce: 0 })
+    const { attempt } = (await world.announce(buyer, left.id, { nonce: 1 })).body
+    await world.call(
+      "DELETE",
+      `/payments/${left.id}/attempts/${attempt.id}`,
+      world.merchant.keys.test.publishable
+    )
+    await world.transfer(buyer, price)
+    expect((await world.settled(paid.id)).status).toBe("settled")
+    expect((await world.payment(left.id)).status).toBe("pending")
+    expect(code(await world.announce(buyer, paid.id))).toBe("PAYMENT_SETTLED")
+  })
+
+  test("what a wallet has sent since the payment opened settles it when the wallet announces", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    const hash = await world.transfer(buyer, price)
+    await world.mine(3)
+    await world.until(
+      async () => (await world.attempts(payment.id, buyer.address)).body.attempts,
+      (attempts) => attempts.length === 1
+    )
+    const answer = await world.announce(buyer, payment.id)
+    expect([answer.status, code(answer)]).toEqual([409, "PAYMENT_SETTLED"])
+    expect(answer.body.payment).toMatchObject({ status: "settled", reportedTransactionId: hash })
+  })
+
   test("an older transfer of the wallet settles nothing that is announced after it", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
