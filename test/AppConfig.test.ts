@@ -1,12 +1,14 @@
 // The environment: decoded once, refused in one line that names the variable and
 // never prints a secret.
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Duration, Effect, Exit, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Environment, loadAppConfig } from "../src/AppConfig.ts"
+
+setDefaultTimeout(60_000)
 
 const root = mkdtempSync(join(tmpdir(), "quittance-config-"))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

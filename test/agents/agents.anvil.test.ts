@@ -1,6 +1,6 @@
 // Agents over HTTP, against anvil and the real USDC: what they may sign, how their caps hold,
 // and how reservations end by what the chain shows.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Address } from "../../src/domain/Chain.ts"
@@ -12,6 +12,8 @@ import {
   startX402World,
   type X402World
 } from "../x402/x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const resource = "https://api.example.com/weather"
 const usd = (amount: number) => BigInt(Math.round(amount * 1_000_000))

@@ -1,11 +1,13 @@
 // Agents that pay payments of this service: one authorization for each payment, whose nonce the
 // token itself lets through once.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { authorizationNonceOf } from "../../src/domain/authorizationNonce.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import { openPayment, payPath, relayElsewhere, until } from "../x402/payloads.ts"
 import { receiver, startX402World, type X402World } from "../x402/x402World.ts"
+
+setDefaultTimeout(60_000)
 
 describe("an agent and a payment of this service", () => {
   let world: X402World

@@ -1,13 +1,15 @@
 // The proxy as a program and as a function: what it passes on, what it keeps to itself, and what
 // it does when a service or a resource fails in between. The service is a stand-in here; with
 // the real one it is tested beside the reference's packages.
-import { afterAll, afterEach, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { makePayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
 import { startProxy } from "../../src/agents/proxy/Proxy.ts"
 import { encodeHeader } from "../../src/x402/Wire.ts"
 import { spawnProgram } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
+
+setDefaultTimeout(60_000)
 
 const key = `ak_test_${"A".repeat(43)}123456`
 const stops: Array<() => void> = []

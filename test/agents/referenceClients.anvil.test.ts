@@ -1,7 +1,7 @@
 // The field's own packages, unchanged, against anvil and the real USDC: `@x402/hono` and
 // `@x402/express` on our facilitator, paid by `@x402/fetch` and by our proxy; our proxy against
 // a server on the reference's own facilitator.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { createServer, type Server } from "node:http"
 import { x402Facilitator } from "@x402/core/facilitator"
 import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server"
@@ -19,6 +19,8 @@ import { createWalletClient, http, publicActions } from "viem"
 import { makePayingFetch, type PayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
 import { startProxy } from "../../src/agents/proxy/Proxy.ts"
 import { receiver, requirementsV1, startX402World, type X402World } from "../x402/x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const price = "$0.25"
 const routes = {

@@ -1,5 +1,5 @@
 // The RPC verifier passes the contract on anvil with the real USDC.
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { encodeFunctionData } from "viem"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -25,6 +25,8 @@ import { batchCall, batchContract, logEmitter } from "../support/contracts.ts"
 import { log } from "../support/rawReceipts.ts"
 import { rpcProxy } from "../support/rpcProxy.ts"
 import { chainVerifierContract, type Move } from "./ChainVerifier.contract.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(Layer.provideMerge(verifier, localChain))
 afterAll(() => runtime.dispose())

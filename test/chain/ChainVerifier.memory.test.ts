@@ -1,5 +1,5 @@
 // The in-memory chain passes the contract, and its faults behave as nodes' do.
-import { afterAll, expect } from "bun:test"
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect, ManagedRuntime } from "effect"
 import { TestClock } from "effect/testing"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -8,6 +8,8 @@ import { row } from "../support/attackRows.ts"
 import { amount, expectation, otherToken, payer, receiver, thief } from "../support/rawReceipts.ts"
 import { testEffect } from "../support/run.ts"
 import { chainVerifierContract } from "./ChainVerifier.contract.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(ChainVerifier.layerMemoryWith({ confirmations: 1, finalityDepth: 5 }))
 afterAll(() => runtime.dispose())

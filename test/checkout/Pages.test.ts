@@ -1,11 +1,13 @@
 // What the service answers browsers: headers of the pages, the script and its integrity,
 // and the delivery that the playground reads.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { pagePaths } from "../../src/checkout/Pages.ts"
 import { makeShop, type Shop } from "../http/shop.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Pages", () => {
   const scope = Effect.runSync(Scope.make())

@@ -1,9 +1,11 @@
 // Test funds on the whole service: tokens that only the chain could judge cost the nodes a
 // bounded number of calls, whoever sends them.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { type CheckoutWorld, startCheckoutWorld } from "./checkoutWorld.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Test funds", () => {
   let world: CheckoutWorld

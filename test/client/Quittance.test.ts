@@ -1,5 +1,5 @@
 // The client library against the real service, and against servers that misbehave.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Quittance } from "../../src/client/Quittance.ts"
@@ -9,6 +9,8 @@ import type { QuittanceOptions } from "../../src/client/transport.ts"
 import { makeShop, type Shop } from "../http/shop.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
 
 const refused = async (run: PromiseLike<unknown>): Promise<QuittanceError> =>
   run.then(

@@ -1,6 +1,6 @@
 // Signing up, in and out: sessions, one-time links, limits, cookies.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -15,6 +15,8 @@ import { freshAddress } from "../support/freshAddress.ts"
 import { testEffect } from "../support/run.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { cookieOf, password, receiver, request, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Accounts over HTTP", () => {
   const scope = Effect.runSync(Scope.make())

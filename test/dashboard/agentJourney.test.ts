@@ -1,7 +1,7 @@
 // An agent's life in a real browser, on the whole service with the real USDC on anvil:
 // made, funded, spending over REST, paused, revoked; and what its payment looks like.
 
-import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import {
   browserSuite,
   expectNoAxeViolations,
@@ -13,6 +13,8 @@ import { freshAddress } from "../support/freshAddress.ts"
 import { startX402World, type X402World } from "../x402/x402World.ts"
 import { requirementsOf, signWith } from "./agentKey.ts"
 import { signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 

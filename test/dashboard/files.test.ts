@@ -1,11 +1,13 @@
 // The dashboard's files: small, public, under a policy that allows nothing inline.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Files of the dashboard", () => {
   const scope = Effect.runSync(Scope.make())

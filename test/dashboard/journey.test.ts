@@ -2,7 +2,7 @@
 // over REST and rotated, an endpoint, a settlement on the local chain whose webhook
 // appears by itself, a broken receiver, the alert, the repair and the resend.
 
-import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
@@ -15,6 +15,8 @@ import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { password, receiver } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 

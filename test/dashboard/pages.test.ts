@@ -1,6 +1,6 @@
 // Every page in a real browser, at both widths and in both themes: accessible, nothing
 // cut off, nothing that the content security policy stops.
-import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import {
@@ -14,6 +14,8 @@ import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { password, receiver, request } from "./person.ts"
 import { type Populated, populate } from "./populated.ts"
+
+setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 

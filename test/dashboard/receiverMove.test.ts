@@ -1,6 +1,6 @@
 // In a real browser: another merchant's address is refused with the text to sign, and the
 // owner's signature moves it.
-import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
@@ -14,6 +14,8 @@ import {
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 

@@ -1,6 +1,6 @@
 // Whose a receiving address is, at the dashboard's own API: one merchant's in each
 // environment, moved only by a signature of its owner.
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -8,6 +8,8 @@ import { onEachDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type DashboardAnswer, type Person, password, request, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 onEachDatabase("Receivers", (database) => {
   const scope = Effect.runSync(Scope.make())

@@ -1,6 +1,6 @@
 // Every endpoint of the dashboard's API, walked: sessions alone open it, another
 // merchant's ids are unknown, and no change comes from another site.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { DashboardApi } from "../../src/dashboard/Api.ts"
 import { endpointsOf } from "../../src/http/pathTable.ts"
@@ -8,6 +8,8 @@ import { makeShop } from "../http/shop.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { agentForm, type Person, receiver, request, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 /** A body that the endpoint takes, so that nothing but the caller decides. */
 const bodies: Readonly<Record<string, unknown>> = {

@@ -1,11 +1,13 @@
 // Every page's data in one request of at most 50 ms with 100,000 payments of one
 // merchant, on a real Postgres.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type Person, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
 
 const payments = 100_000
 const limitMillis = 50

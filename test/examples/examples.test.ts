@@ -2,7 +2,7 @@
 // service, ships once on a signed webhook, and refuses a forged one.
 
 import { Database } from "bun:sqlite"
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
@@ -11,6 +11,8 @@ import { freePort } from "../../src/dev/freePort.ts"
 import { databases } from "../support/database.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString("base64")}`
 const event: WebhookEvent = {

@@ -1,11 +1,13 @@
 // The real faucet on anvil with the real USDC passes the contract, on PGlite and on
 // Postgres, in two instances.
-import { afterAll } from "bun:test"
+import { afterAll, setDefaultTimeout } from "bun:test"
 import { Effect, ManagedRuntime } from "effect"
 import { localChain } from "../support/anvilSuite.ts"
 import { onEachDatabase } from "../support/database.ts"
 import { faucetWorld } from "../support/faucetStack.ts"
 import { type FaucetBench, faucetContract } from "./Faucet.contract.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())

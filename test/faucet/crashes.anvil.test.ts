@@ -1,6 +1,6 @@
 // The faucet between two lines: killed before and after a broadcast, refused, stuck
 // at a low fee, out of money, without nodes. Nobody is paid twice or forgotten.
-import { afterAll, describe, expect } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime, Option, Result, type Scope } from "effect"
 import { type Hex, parseTransaction } from "viem"
 import type { Address } from "../../src/domain/Chain.ts"
@@ -10,6 +10,8 @@ import { faucetWorld } from "../support/faucetStack.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { liveEffect } from "../support/run.ts"
 import { someone, tell } from "./Faucet.contract.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())

@@ -1,6 +1,6 @@
 // A wallet that something else uses too, a node that lags or lies, a block that does
 // not come: no answer of the faucet and no status says that money moved which did not.
-import { afterAll, expect } from "bun:test"
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, keccak256 } from "viem"
@@ -12,6 +12,8 @@ import { faucetWorld } from "../support/faucetStack.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { liveEffect } from "../support/run.ts"
 import { someone, tell } from "./Faucet.contract.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())

@@ -1,6 +1,6 @@
 // The interface specification as a table, over real HTTP, on every database. Each
 // case names its section; each response is also held against the OpenAPI document.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { networks } from "../../src/domain/Chain.ts"
 import { onEachDatabase } from "../support/database.ts"
@@ -16,6 +16,8 @@ import { reportingCases } from "./conformance/reporting.cases.ts"
 import { rulesCases } from "./conformance/rules.cases.ts"
 import { webhookEndpointCases } from "./conformance/webhookEndpoint.cases.ts"
 import { makeShop, type Shop } from "./shop.ts"
+
+setDefaultTimeout(60_000)
 
 const cases = [
   ...intentsCases,

@@ -1,8 +1,10 @@
 // A stranger with the shop's publishable key: what it is refused, other buyers are not.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { databases } from "../support/database.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Floods", () => {
   const scope = Effect.runSync(Scope.make())

@@ -1,12 +1,14 @@
 // Clients that misbehave below HTTP: slow heads, slow bodies, slow readers, idle
 // crowds, headers without end. Others must not notice.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { connect, type Socket } from "node:net"
 import { Effect, Exit, Scope } from "effect"
 import { send } from "../support/contractCheck.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { makeShop, type Shop } from "./shop.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Hostile sockets", () => {
   const scope = Effect.runSync(Scope.make())

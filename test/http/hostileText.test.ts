@@ -1,6 +1,6 @@
 // Text that Postgres cannot hold, at every endpoint that takes a body, and in every target:
 // 400 with the place, never 500.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/Api.ts"
@@ -10,6 +10,8 @@ import { agentForm, type Person, password, signUp } from "../dashboard/person.ts
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { makeShop, type Shop, tokenChangesOf } from "./shop.ts"
+
+setDefaultTimeout(60_000)
 
 interface Endpoint {
   readonly name: string

@@ -1,5 +1,5 @@
 // The published document: linted clean, complete, and in step with the error catalogue.
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,6 +13,8 @@ import { databases } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
 import { startService } from "../support/service.ts"
 import { makeShop } from "./shop.ts"
+
+setDefaultTimeout(60_000)
 
 const directory = mkdtempSync(join(tmpdir(), "quittance-openapi-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 // Key roles by route, walked in full: every kind of key, every route, own and other
 // merchants' objects. The expectation is written out here, apart from the code's table.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApi } from "effect/http-api"
@@ -10,6 +10,8 @@ import { generateKey } from "../../src/keys/KeyFormat.ts"
 import { databases } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { buyer, intentUrl, makeShop, type Shop, tokenChangesOf } from "./shop.ts"
+
+setDefaultTimeout(60_000)
 
 type KeyName = keyof Shop["keys"] | "revoked" | "malformed" | "unknown" | "none"
 

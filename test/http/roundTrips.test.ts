@@ -1,9 +1,11 @@
 // One database round trip a request beside the key's.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { countingDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { makeShop, type Shop } from "./shop.ts"
+
+setDefaultTimeout(60_000)
 
 describe("Round trips", () => {
   const scope = Effect.runSync(Scope.make())

@@ -1,6 +1,6 @@
 // The tab is closed, the service dies, the nodes are down: on real databases and
 // anvil with the real USDC the payment settles all the same, and once.
-import { afterAll, expect } from "bun:test"
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { type Context, Effect, Layer, ManagedRuntime, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -25,6 +25,8 @@ import {
 import { rpcProxy } from "../support/rpcProxy.ts"
 import { liveEffect } from "../support/run.ts"
 import { makeShiftedClock } from "../support/shiftedClock.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())

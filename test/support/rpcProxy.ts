@@ -52,6 +52,8 @@ export const rpcProxy = Effect.fnUntraced(function* (
       Bun.serve({
         port: 0,
         idleTimeout: 30,
+        // A chain that has stopped already, as at the end of a test.
+        error: () => new Response(null, { status: 502 }),
         fetch: async (request) => {
           // Browsers' wallets ask it too.
           if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: anyOrigin })

@@ -1,6 +1,6 @@
 // A wallet whose nodes are silent for long, forget, or refuse: what it has signed goes out at the
 // present price once they are back, and nothing of it is lost.
-import { afterAll, expect } from "bun:test"
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { parseTransaction } from "viem"
 import { someone } from "../faucet/Faucet.contract.ts"
@@ -8,6 +8,8 @@ import { localChain } from "../support/anvilSuite.ts"
 import { onEachDatabase } from "../support/database.ts"
 import { faucetWorld } from "../support/faucetStack.ts"
 import { liveEffect } from "../support/run.ts"
+
+setDefaultTimeout(60_000)
 
 const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())

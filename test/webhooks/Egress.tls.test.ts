@@ -1,11 +1,13 @@
 // Receivers whose TLS is wrong in one way each: not a byte of the delivery may reach them.
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { type Certificates, type KeyPair, makeCertificates } from "../support/certificates.ts"
 import { scriptedDns } from "../support/dnsServer.ts"
 import { type RawReceiverOptions, rawReceiver } from "../support/rawReceiver.ts"
 import { liveEffect } from "../support/run.ts"
 import { type EgressOptions, gist, makeSender, requestTo } from "./egress.ts"
+
+setDefaultTimeout(60_000)
 
 const name = "shop.example.com"
 

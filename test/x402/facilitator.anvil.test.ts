@@ -1,6 +1,6 @@
 // The facilitator against anvil and the real USDC: every reason of the reference, each kind of
 // signature, and what bad networks and several askers do to a settlement.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { encodeAbiParameters, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -8,6 +8,8 @@ import { Address, networks } from "../../src/domain/Chain.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
 import { receiver, requirementsV1, requirementsV2, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 1_500_000n
 const now = () => BigInt(Math.floor(Date.now() / 1000))

@@ -1,10 +1,12 @@
 // A settlement has failed when the chain says so: while its authorization can still move, it is
 // undecided, whatever a caller was told meanwhile.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { bodyV2, cancel, carries, type Payload, relayElsewhere, rowsOf, until } from "./payloads.ts"
 import { startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 const funds = 1_000_000_000n

@@ -1,6 +1,6 @@
 // What payers send: numbers out of range, long addresses, signatures of contract wallets in
 // whatever form their code wants.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import { concat, type Hex, pad, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -8,6 +8,8 @@ import { Address } from "../../src/domain/Chain.ts"
 import { assemble } from "../support/assembler.ts"
 import { bodyV1, bodyV2, headerV1, openPayment, payPath } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 10_000n
 const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))

@@ -1,10 +1,12 @@
 // Two instances on one Postgres: whatever meets on a settlement, it is relayed once and its
 // success is given once.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { bodyV2, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 1_000_000n
 

@@ -1,7 +1,9 @@
 // A facilitator's success is given once, and only for the terms that were paid.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { bodyV1, bodyV2, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 10_000n
 const nonceUsed = "invalid_exact_evm_nonce_already_used"

@@ -1,6 +1,6 @@
 // What the relaying wallet pays for: transactions that were tried exactly as they are sent, within
 // the budgets of their merchant and payer.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { encodeAbiParameters, type Hex, pad, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
@@ -22,6 +22,8 @@ import {
   transfer
 } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 10_000n
 const random = () => toHex(crypto.getRandomValues(new Uint8Array(32)))

@@ -1,10 +1,12 @@
 // A payment and an authorization for it: what one of them has settled the other never takes again.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
 
 const amount = 10_000_000n
 
