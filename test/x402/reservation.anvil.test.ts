@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
 import type { Hex } from "viem"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { decodeHeader } from "../../src/x402/Wire.ts"
 import { broadcasts, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
@@ -65,6 +66,29 @@ describe("a payment with an authorization", () => {
       value: { success: true, payer: account.address, transaction: again.body.payment.reportedTransactionId }
     })
     expect(await world.balanceOf(receiver)).toBe(before)
+  })
+
+  test("while a wallet may still pay by transfer, its header is not relayed; another wallet's is", async () => {
+    const id = await openPayment(world, "10")
+    const account = await world.payer()
+    const announced = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+      buyerDidToken: await createDidToken(account, {
+        audience: world.baseUrl,
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000),
+        id
+      }),
+      method: "transfer"
+    })
+    expect(announced.status).toBe(201)
+    const sent = broadcasts(world)
+    const refused = await pay(id, headerV1(await world.authorize(account, amount)))
+    expect([refused.status, refused.body.error]).toEqual([402, "payment_already_taken"])
+    expect(broadcasts(world)).toBe(sent)
+    expect(await settlementOf(id)).toBeUndefined()
+    const other = await world.payer()
+    expect((await pay(id, headerV1(await world.authorize(other, amount)))).status).toBe(200)
+    expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
   })
 
   test("paid by transfer while an authorization waits: that is never sent, and says why", async () => {
