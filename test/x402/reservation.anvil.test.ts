@@ -91,6 +91,37 @@ describe("a payment with an authorization", () => {
     expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
   })
 
+  test("a transfer with the terms of a waiting authorization settles no other payment until that has ended", async () => {
+    const [reserved, announced] = [await openPayment(world, "10"), await openPayment(world, "10")]
+    const account = await world.payer()
+    const attempt = await world.call("POST", `/payments/${announced}/attempts`, world.keys.test.publishable, {
+      buyerDidToken: await createDidToken(account, {
+        audience: world.baseUrl,
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000),
+        id: announced
+      }),
+      method: "transfer"
+    })
+    expect(attempt.status).toBe(201)
+    world.node.behave((method) =>
+      method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
+    )
+    const waiting = pay(reserved, headerV1(await world.authorize(account, amount)))
+    await until(async () => (await settlementOf(reserved))?.["status"] === "pending")
+    const hash = await transfer(world, account, amount)
+    const query = `SELECT payment_id FROM incoming_transfers WHERE transaction_id = decode('${hash.slice(2)}', 'hex')`
+    // Funding another wallet mines the block that confirms it.
+    await world.payer()
+    await until(async () => (await rowsOf(world, query)).length === 1)
+    await Bun.sleep(3_000)
+    expect(await rowsOf(world, query)).toEqual([{ payment_id: null }])
+    world.node.behave(() => undefined)
+    await waiting
+    await until(async () => (await settlementOf(reserved))?.["status"] === "settled", 40_000)
+    await until(async () => (await rowsOf(world, query))[0]?.["payment_id"] === announced, 20_000)
+  }, 90_000)
+
   test("paid by transfer while an authorization waits: that is never sent, and says why", async () => {
     const id = await openPayment(world, "10")
     const account = await world.payer()
