@@ -14,6 +14,7 @@ import agents from "../migrations/0003_agents.ts"
 import incomingTransfers from "../migrations/0004_incoming_transfers.ts"
 import x402 from "../migrations/0005_x402.ts"
 import receivers from "../migrations/0006_receivers.ts"
+import reservations from "../migrations/0007_reservations.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 
 /** The database cannot be used. `message` is the whole sentence for the operator. */
@@ -113,7 +114,8 @@ export const migrations = {
   "0003_agents": agents,
   "0004_incoming_transfers": incomingTransfers,
   "0005_x402": x402,
-  "0006_receivers": receivers
+  "0006_receivers": receivers,
+  "0007_reservations": reservations
 }
 
 /** What this release runs and needs. A later release has more, and may share a database with this one. */

@@ -110,8 +110,23 @@ export class RelayerRepo extends Context.Service<
           statusOf
         )
         if ((yield* lockSettlement(settlementId)) !== "pending") return false
-        if (payment === "pending" || (payment === undefined && known.opens_payment)) return true
-        const reason = payment === "settled" ? "payment_already_settled" : "payment_failed"
+        if (payment === undefined && known.opens_payment) return true
+        if (payment === "pending") {
+          // One that was released takes the payment back, unless another settlement has it.
+          const reserved = yield* sql`
+            UPDATE x402_settlements s SET reserves = true
+            WHERE s.id = ${settlementId} AND NOT EXISTS (
+              SELECT 1 FROM x402_settlements o
+              WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves)
+            RETURNING s.id`
+          if (reserved.length > 0) return true
+        }
+        const reason =
+          payment === "pending"
+            ? "payment_already_taken"
+            : payment === "settled"
+              ? "payment_already_settled"
+              : "payment_failed"
         yield* endUnsent(settlementId, reason, at)
         return false
       })

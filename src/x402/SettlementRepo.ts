@@ -115,7 +115,8 @@ export class SettlementRepo extends Context.Service<
   {
     /**
      * The authorization's settlement: a new one, or the one that is known. For a payment that exists
-     * it is made under the payment's row lock and only while that is pending: it reserves the payment.
+     * it is made under the payment's row lock and only while that is pending: it reserves the payment,
+     * for all payers until `release`, for its own payer until it has ended.
      */
     readonly register: (
       input: NewSettlement
@@ -141,8 +142,11 @@ export class SettlementRepo extends Context.Service<
     ) => Effect.Effect<void, PaymentTaken>
     /** Takes a settlement's success for a caller, in one step; false where another caller has had it. */
     readonly deliver: (id: string, identity: string | undefined, at: Date) => Effect.Effect<boolean>
-    /** What callers are told of a pending one. */
-    readonly tell: (id: string, reason: string) => Effect.Effect<void>
+    /**
+     * Tells callers the reason and leaves the payment to other payers: the service has nothing on its
+     * way for this one, and who holds the signature may still bring it onto the chain.
+     */
+    readonly release: (id: string, reason: string) => Effect.Effect<void>
     /** Notes under which transaction it is looked for. */
     readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
     /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
@@ -203,6 +207,9 @@ export class SettlementRepo extends Context.Service<
                       SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id AND r.payer_address = ${from}
                         AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
                     AND NOT EXISTS (
+                      SELECT 1 FROM x402_settlements s
+                      WHERE s.payment_id = p.id AND s.payer = ${from} AND s.status = 'pending')
+                    AND NOT EXISTS (
                       SELECT 1 FROM incoming_transfers t WHERE t.merchant_id = p.merchant_id AND t.env = p.env
                         AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
                         AND t.payer = ${from} AND t.receiver = p.receiver AND t.amount = p.amount
@@ -252,11 +259,17 @@ export class SettlementRepo extends Context.Service<
           function* ({ id, opensPayment, paymentId }, authorization, nextLookAt) {
             const reserved = opensPayment
               ? sql`SELECT 1`
-              : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending' FOR NO KEY UPDATE`
+              : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending'`
+            if (!opensPayment) yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
+            const [other] = yield* sql`
+              SELECT 1 FROM x402_settlements s
+              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.status = 'pending'
+                AND s.payer = ${toBytes(authorization.from)}`
+            if (other !== undefined) return yield* new PaymentTaken()
             yield* sql`
               WITH reserved AS (${reserved})
               UPDATE x402_settlements
-              SET status = 'pending', error_reason = NULL, told_reason = NULL, finished_at = NULL,
+              SET status = 'pending', reserves = true, error_reason = NULL, told_reason = NULL, finished_at = NULL,
                 transaction_id = NULL, next_look_at = ${nextLookAt},
                 valid_after = ${authorization.validAfter.toString()}::numeric,
                 valid_before = ${authorization.validBefore.toString()}::numeric,
@@ -265,6 +278,7 @@ export class SettlementRepo extends Context.Service<
               Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
             )
           },
+          (effect) => sql.withTransaction(effect),
           Effect.catchTags({ SqlError: Effect.die })
         ),
 
@@ -280,8 +294,12 @@ export class SettlementRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        tell: Effect.fn("SettlementRepo.tell")(function* (id, reason) {
-          yield* sql`UPDATE x402_settlements SET told_reason = ${reason} WHERE id = ${id} AND status = 'pending'`
+        release: Effect.fn("SettlementRepo.release")(function* (id, reason) {
+          yield* sql`
+            UPDATE x402_settlements SET told_reason = ${reason}, reserves = false
+            WHERE id = ${id} AND status = 'pending' AND NOT EXISTS (
+              SELECT 1 FROM wallet_transactions
+              WHERE reference = ${id} AND purpose = 'settle' AND ended_at IS NULL)`
         }, Effect.orDie),
 
         noteTransaction: Effect.fn("SettlementRepo.noteTransaction")(function* (id, transactionId) {

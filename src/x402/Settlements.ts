@@ -138,11 +138,6 @@ const make = Effect.gen(function* () {
     return yield* reread(settlement)
   })
 
-  const tell = Effect.fnUntraced(function* (settlement: Settlement, reason: string) {
-    yield* repo.tell(settlement.id, reason)
-    return yield* reread(settlement)
-  })
-
   const send = Effect.fnUntraced(function* (settlement: Settlement) {
     const { authorization, id, merchantId } = settlement
     if (relayer.address === undefined)
@@ -205,9 +200,12 @@ const make = Effect.gen(function* () {
         if (mayResend) return yield* send(settlement)
         const { merchantId, env, paymentId } = settlement
         const payment = yield* paymentRepo.find({ merchantId, env }, paymentId)
-        return Option.isSome(payment) && payment.value.status === "settled"
-          ? yield* tell(settlement, alreadySettled)
-          : yield* tell(settlement, settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
+        const reason =
+          Option.isSome(payment) && payment.value.status === "settled"
+            ? alreadySettled
+            : (settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
+        yield* repo.release(settlement.id, reason)
+        return yield* reread(settlement)
       }
       case "unknown":
         return settlement

@@ -72,7 +72,8 @@ export const until = async (condition: () => Promise<boolean>, millis = 20_000) 
 export const transfer = async (
   world: X402World,
   account: PrivateKeyAccount,
-  atomic: bigint
+  atomic: bigint,
+  to: string = receiver
 ): Promise<Hex> => {
   await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
   const wallet = createWalletClient({
@@ -84,7 +85,7 @@ export const transfer = async (
     address: usdc,
     abi: erc20Abi,
     functionName: "transfer",
-    args: [receiver, atomic]
+    args: [Address.make(to), atomic]
   })
   await world.chain.publicClient.waitForTransactionReceipt({ hash })
   return hash

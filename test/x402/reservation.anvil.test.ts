@@ -218,6 +218,46 @@ describe("a payment with an authorization", () => {
     expect(rows).toEqual([{ status: "settled" }])
   })
 
+  test("one whose transaction has reverted leaves the payment to other payers, and keeps it from its own", async () => {
+    const id = await openPayment(world, "10")
+    const [burner, buyer] = [await world.payer(amount), await world.payer()]
+    const raws: Array<unknown> = []
+    world.node.behave((method, [raw]) => {
+      if (method !== "eth_sendRawTransaction") return undefined
+      raws.push(raw)
+      return { raw: new Response("", { status: 503 }) }
+    })
+    const first = headerV1(
+      await world.authorize(burner, amount, {
+        validBefore: BigInt(Math.floor(Date.now() / 1000)) + 800n
+      })
+    )
+    const waiting = pay(id, first)
+    await until(async () => raws.length > 0)
+    // The wallet empties itself in front of the relayed transaction.
+    await transfer(world, burner, amount, buyer.address)
+    await rpc("eth_sendRawTransaction", [raws[0]])
+    world.node.behave(() => undefined)
+    expect((await waiting).status).toBe(402)
+    await until(async () => (await settlementOf(id))?.["told_reason"] !== null)
+    expect(await settlementOf(id)).toMatchObject({ status: "pending" })
+    await transfer(world, buyer, amount, burner.address)
+    // Whoever has the first signature may still use it: the wallet is not asked to pay twice.
+    const again = await pay(id, headerV1(await world.authorize(burner, amount)))
+    expect([again.status, again.body.error]).toEqual([402, "payment_already_taken"])
+    const before = await world.balanceOf(receiver)
+    const paid = await pay(id, headerV1(await world.authorize(buyer, amount)))
+    expect(paid.status).toBe(200)
+    expect(paid.body.payment).toMatchObject({ status: "settled", payerAddress: buyer.address })
+    // The first header comes again: nothing is sent for it.
+    const sent = broadcasts(world)
+    expect((await pay(id, first)).status).toBe(200)
+    await Bun.sleep(3_000)
+    expect(broadcasts(world)).toBe(sent)
+    expect(await world.balanceOf(receiver)).toBe(before + amount)
+    expect(await world.balanceOf(burner.address)).toBe(amount)
+  }, 90_000)
+
   // Last: it moves the chain's time.
   test("signed but in no node when a transfer settles the payment: its nonce is filled, and nobody pays twice", async () => {
     const id = await openPayment(world, "10")
