@@ -175,7 +175,13 @@ const make = Effect.fn("LocalChain.make")(function* (
     testClient,
     rpc,
     mine: (blocks = 1) => Effect.asVoid(rpc("anvil_mine", [toHex(blocks)])),
-    reorganise: (depth) => Effect.asVoid(rpc("anvil_reorg", [depth, []])),
+    // A block that a transaction mines meanwhile leaves anvil (1.7.1) without the blocks below it.
+    reorganise: (depth) =>
+      Effect.acquireUseRelease(
+        Effect.tap(rpc("anvil_getAutomine", []), () => rpc("evm_setAutomine", [false])),
+        () => Effect.asVoid(rpc("anvil_reorg", [depth, []])),
+        (wasAutomatic) => Effect.orDie(rpc("evm_setAutomine", [wasAutomatic === true]))
+      ),
     snapshot: Effect.map(rpc("evm_snapshot", []), String),
     restore: (snapshot) => Effect.asVoid(rpc("evm_revert", [snapshot])),
     kill,

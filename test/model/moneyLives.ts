@@ -302,7 +302,7 @@ export const runMoneyLives = async (
       const block = await chain.publicClient.getBlock({ blockNumber: height })
       for (const hash of block.transactions) raws.push(await rpc("eth_getRawTransactionByHash", [hash]))
     }
-    await rpc("anvil_reorg", [depth, []])
+    await Effect.runPromise(chain.reorganise(depth))
     await fund()
     // Nodes put back into their pools what a reorganisation has thrown out.
     for (const raw of raws) await rpc("eth_sendRawTransaction", [raw]).catch(() => undefined)
