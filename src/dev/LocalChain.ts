@@ -1,7 +1,7 @@
 // A chain of one's own for development, the demo and tests: anvil with chain id
 // 84532 and Circle's USDC at the pinned Base Sepolia address. Everything above
 // it runs unchanged against this chain or the public one.
-import { Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, Schema, type Scope, Semaphore } from "effect"
 import {
   type Chain,
   createPublicClient,
@@ -154,6 +154,8 @@ const make = Effect.fn("LocalChain.make")(function* (
       catch: () => new LocalChainError({ reason: "setup", message: "the local chain mined no block in 20 s" })
     })
 
+  const oneAtATime = Semaphore.makeUnsafe(1).withPermit
+
   return {
     rpcUrl,
     chain,
@@ -174,13 +176,15 @@ const make = Effect.fn("LocalChain.make")(function* (
     publicClient,
     testClient,
     rpc,
-    mine: (blocks = 1) => Effect.asVoid(rpc("anvil_mine", [toHex(blocks)])),
-    // A block that a transaction mines meanwhile leaves anvil (1.7.1) without the blocks below it.
+    mine: (blocks = 1) => oneAtATime(Effect.asVoid(rpc("anvil_mine", [toHex(blocks)]))),
+    // A block that is mined meanwhile leaves anvil (1.7.1) without the blocks below it.
     reorganise: (depth) =>
-      Effect.acquireUseRelease(
-        Effect.tap(rpc("anvil_getAutomine", []), () => rpc("evm_setAutomine", [false])),
-        () => Effect.asVoid(rpc("anvil_reorg", [depth, []])),
-        (wasAutomatic) => Effect.orDie(rpc("evm_setAutomine", [wasAutomatic === true]))
+      oneAtATime(
+        Effect.acquireUseRelease(
+          Effect.tap(rpc("anvil_getAutomine", []), () => rpc("evm_setAutomine", [false])),
+          () => Effect.asVoid(rpc("anvil_reorg", [depth, []])),
+          (wasAutomatic) => Effect.orDie(rpc("evm_setAutomine", [wasAutomatic === true]))
+        )
       ),
     snapshot: Effect.map(rpc("evm_snapshot", []), String),
     restore: (snapshot) => Effect.asVoid(rpc("evm_revert", [snapshot])),

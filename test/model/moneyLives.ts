@@ -303,6 +303,10 @@ export const runMoneyLives = async (
       for (const hash of block.transactions) raws.push(await rpc("eth_getRawTransactionByHash", [hash]))
     }
     await Effect.runPromise(chain.reorganise(depth))
+    for (let height = head - BigInt(depth); height <= head; height++) {
+      if ((await rpc("eth_getBlockByNumber", [toHex(height), false])) === null)
+        throw new Error(`seed ${seed}: anvil lost block ${height} of its chain`)
+    }
     await fund()
     // Nodes put back into their pools what a reorganisation has thrown out.
     for (const raw of raws) await rpc("eth_sendRawTransaction", [raw]).catch(() => undefined)
