@@ -1,12 +1,6 @@
-// The one SQL client. Postgres by address, or Postgres compiled to WASM (PGlite)
-// inside the process, spoken to over an in-process stream by the same client.
-import { Database as SqliteFile } from "bun:sqlite"
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
-import { Duplex } from "node:stream"
+// The one SQL client: on a Postgres by address, or on one of the service's own, in a directory.
 import { PgClient } from "@effect/sql-pg"
-import { PGlite } from "@electric-sql/pglite"
-import { Context, Data, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
@@ -16,94 +10,18 @@ import x402 from "../migrations/0005_x402.ts"
 import receivers from "../migrations/0006_receivers.ts"
 import reservations from "../migrations/0007_reservations.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
+import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
+import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
 
-/** The database cannot be used. `message` is the whole sentence for the operator. */
-export class DatabaseRefusal extends Data.TaggedError("DatabaseRefusal")<{ readonly message: string }> {}
-
-/**
- * Holds the embedded directory for this process. The lock is the operating
- * system's (SQLite's exclusive file lock), so it ends with the process however it dies.
- */
-const holdDirectory = (directory: string) =>
-  Effect.acquireRelease(
-    Effect.try({
-      try: () => {
-        mkdirSync(directory, { recursive: true, mode: 0o700 })
-        const file = new SqliteFile(join(directory, "quittance.lock"))
-        file.run("PRAGMA locking_mode = EXCLUSIVE")
-        file.run("BEGIN EXCLUSIVE")
-        return file
-      },
-      catch: (error) =>
-        new DatabaseRefusal({
-          message:
-            error instanceof Error && /locked|busy/i.test(error.message)
-              ? `The embedded database in ${directory} is in use by another process. Stop it first, set DATA_DIR to another directory, or set DATABASE_URL to a Postgres that both can share.`
-              : `The embedded database directory ${directory} cannot be opened: ${error instanceof Error ? error.message : "unknown"}. Set DATA_DIR to a writable directory.`
-        })
-    }),
-    (file) => Effect.sync(() => file.close())
-  )
-
-/** The answer of `execProtocolRaw` would also be parsed and every row of it kept for ever (PGlite 0.5.16). */
-const exec = async (pglite: PGlite, message: Uint8Array): Promise<ReadonlyArray<Uint8Array>> => {
-  const answer: Array<Uint8Array> = []
-  // What it is called with is PGlite's own memory, written again by the next message.
-  await pglite.execProtocolRawStream(message, { onRawData: (bytes) => void answer.push(bytes.slice()) })
-  return answer
-}
-
-const pgliteStream = (pglite: PGlite): Duplex =>
-  new Duplex({
-    read() {},
-    write(message: Uint8Array, _encoding, done) {
-      exec(pglite, message).then(
-        (answer) => {
-          for (const bytes of answer) this.push(bytes)
-          done()
-        },
-        (error: Error) => done(error)
-      )
-    }
-  })
-
-const openPglite = (dataDir: string) =>
-  Effect.acquireRelease(
-    Effect.tryPromise({
-      try: () => PGlite.create({ dataDir }),
-      catch: (error) =>
-        new DatabaseRefusal({
-          message: `The embedded database does not start: ${error instanceof Error ? error.message : "unknown"}`
-        })
-    }),
-    (pglite) => Effect.promise(() => pglite.close())
-  )
-
-/** The client on an open PGlite. A single connection: no LISTEN, no concurrent transactions. */
-export const embeddedClient = (pglite: PGlite) =>
-  PgClient.layer({
-    stream: () => pgliteStream(pglite),
-    maxConnections: 1,
-    username: "postgres",
-    database: "postgres"
-  })
+const shared = { multiplex: true, maxConnections: 16, minConnections: 1, applicationName: "quittance" }
 
 const embedded = (directory: string) =>
   Layer.unwrap(
-    Effect.gen(function* () {
-      yield* holdDirectory(directory)
-      return embeddedClient(yield* openPglite(join(directory, "pgdata")))
-    })
+    Effect.map(joinEmbeddedPostgres(directory), (connection) => PgClient.layer({ ...shared, ...connection }))
   )
 
-const postgres = (config: Extract<AppConfigShape["database"], { _tag: "Postgres" }>) =>
-  PgClient.layer({
-    url: config.url,
-    multiplex: true,
-    maxConnections: 16,
-    minConnections: 1,
-    applicationName: "quittance"
-  })
+const postgres = ({ url }: Extract<AppConfigShape["database"], { _tag: "Postgres" }>) =>
+  PgClient.layer({ ...shared, url })
 
 type Migration = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
 

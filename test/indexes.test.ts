@@ -3,7 +3,7 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { databases } from "./support/database.ts"
+import { testDatabase } from "./support/database.ts"
 import { liveEffect } from "./support/run.ts"
 
 const id = "'01a1fc34-7205-710e-9410-874fee9a4996'"
@@ -25,18 +25,16 @@ const queries: Readonly<Record<string, string>> = {
     "SELECT * FROM faucet_grants WHERE status <> 'returned' AND recipient = '\\x00' AND created_at > now() ORDER BY created_at DESC"
 }
 
-for (const database of databases) {
-  for (const [name, query] of Object.entries(queries)) {
-    liveEffect(`${name}: by index, on ${database.name}`, () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const plan = yield* sql.withTransaction(
-          Effect.andThen(sql.unsafe("SET LOCAL enable_seqscan = off"), sql.unsafe(`EXPLAIN ${query}`))
-        )
-        const text = JSON.stringify(plan)
-        expect(text).toMatch(/Index|Bitmap/)
-        expect(text).not.toContain("Seq Scan")
-      }).pipe(Effect.provide(database.layer))
-    )
-  }
+for (const [name, query] of Object.entries(queries)) {
+  liveEffect(`${name}: by index`, () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const plan = yield* sql.withTransaction(
+        Effect.andThen(sql.unsafe("SET LOCAL enable_seqscan = off"), sql.unsafe(`EXPLAIN ${query}`))
+      )
+      const text = JSON.stringify(plan)
+      expect(text).toMatch(/Index|Bitmap/)
+      expect(text).not.toContain("Seq Scan")
+    }).pipe(Effect.provide(testDatabase.layer))
+  )
 }

@@ -43,11 +43,7 @@ const platform: Layer.Layer<Command.Environment> = BunServices.layer
 
 const sentence = (error: unknown): string => {
   if (error instanceof CommandFailed) return error.message
-  const message = error instanceof Error ? error.message : String(error)
-  // The embedded database serves one process: the service's, where it runs.
-  return message.includes("in use by another process")
-    ? `${message} For the CLI, stop the service for a moment.`
-    : message
+  return error instanceof Error ? error.message : String(error)
 }
 
 const end = (code: number) => Effect.sync(() => process.exit(code))

@@ -177,11 +177,14 @@ const make = Effect.fn("LocalChain.make")(function* (
     testClient,
     rpc,
     mine: (blocks = 1) => oneAtATime(Effect.asVoid(rpc("anvil_mine", [toHex(blocks)]))),
-    // A block that is mined meanwhile leaves anvil (1.7.1) without the blocks below it.
+    // A block that is mined meanwhile leaves anvil (1.7.1) without the blocks below it; one that a
+    // transaction has begun still ends.
     reorganise: (depth) =>
       oneAtATime(
         Effect.acquireUseRelease(
-          Effect.tap(rpc("anvil_getAutomine", []), () => rpc("evm_setAutomine", [false])),
+          Effect.tap(rpc("anvil_getAutomine", []), () => rpc("evm_setAutomine", [false])).pipe(
+            Effect.tap(() => Effect.sleep("250 millis"))
+          ),
           () => Effect.asVoid(rpc("anvil_reorg", [depth, []])),
           (wasAutomatic) => Effect.orDie(rpc("evm_setAutomine", [wasAutomatic === true]))
         )

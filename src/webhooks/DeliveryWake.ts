@@ -3,7 +3,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AppConfig } from "../AppConfig.ts"
 import { superviseListener } from "./WakeListener.ts"
 
 /** The channel that instances notify each other on. */
@@ -20,7 +19,7 @@ export class DeliveryWake extends Context.Service<
     readonly wait: Effect.Effect<void>
   }
 >()("quittance/webhooks/DeliveryWake") {
-  /** Signals stay in this process: embedded database, memory. */
+  /** Signals stay in this process. */
   static readonly layerLocal: Layer.Layer<DeliveryWake> = Layer.effect(
     DeliveryWake,
     Effect.gen(function* () {
@@ -70,9 +69,5 @@ export class DeliveryWake extends Context.Service<
       })
     )
 
-  static readonly layer = Layer.unwrap(
-    Effect.map(AppConfig, ({ database }) =>
-      database._tag === "Postgres" ? DeliveryWake.layerPostgres() : DeliveryWake.layerLocal
-    )
-  )
+  static readonly layer = DeliveryWake.layerPostgres()
 }

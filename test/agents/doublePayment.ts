@@ -8,7 +8,7 @@ import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
-import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { rpcProxy } from "../support/rpcProxy.ts"
 import { requirementsV2 } from "../x402/x402World.ts"
@@ -36,7 +36,7 @@ export const doublePaymentRounds = (rounds: number, log: (line: string) => void)
     const node = yield* rpcProxy(chain.rpcUrl)
     const dataDir = yield* temporaryDirectory
     const env = {
-      ...(postgresUrl === undefined ? {} : { DATABASE_URL: yield* ownDatabase() }),
+      DATABASE_URL: yield* ownDatabase(),
       DATA_DIR: dataDir,
       BASE_SEPOLIA_RPC_URLS: node.url,
       ARBITRUM_RPC_URLS: "http://127.0.0.1:9",

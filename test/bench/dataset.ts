@@ -1,14 +1,13 @@
 // What every database holds before the HTTP loads: merchants with keys of their own, and
 // payments in every state. The same rows everywhere, so that answers can be compared.
-import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
-import { PGlite } from "@electric-sql/pglite"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Migrator, SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as Database from "../../src/Database.ts"
+import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { generateKey, hashKey } from "../../src/keys/KeyFormat.ts"
 
@@ -158,17 +157,9 @@ export const fillPostgres = (url: string, dataset: Dataset) =>
   fill(dataset).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })), Effect.orDie)
 
 /** Fills the embedded database of a service that will start with this DATA_DIR. */
-export const fillEmbedded = (dataDir: string, dataset: Dataset): Effect.Effect<void, never, never> => {
-  const open: Effect.Effect<PGlite, never, Scope.Scope> = Effect.acquireRelease(
-    Effect.promise(() => {
-      mkdirSync(join(dataDir, "postgres"))
-      return PGlite.create({ dataDir: join(dataDir, "postgres", "pgdata") })
-    }),
-    (pglite) => Effect.promise(() => pglite.close())
-  )
-  return Effect.scoped(
-    Effect.flatMap(open, (pglite) =>
-      fill(dataset).pipe(Effect.provide(Database.embeddedClient(pglite)), Effect.orDie)
+export const fillEmbedded = (dataDir: string, dataset: Dataset) =>
+  Effect.scoped(
+    Effect.flatMap(joinEmbeddedPostgres(join(dataDir, "postgres")), (connection) =>
+      fill(dataset).pipe(Effect.provide(PgClient.layer(connection)))
     )
-  )
-}
+  ).pipe(Effect.orDie)

@@ -40,7 +40,7 @@ const titles: Readonly<Record<ServerName, string>> = {
   service: "service",
   limit: "limit",
   peer: "peer",
-  embedded: "service on PGlite"
+  embedded: "service on its embedded Postgres"
 }
 
 const middleSample = ({ samples }: LoadResult, name: ServerName) => {
@@ -55,7 +55,7 @@ const middleSample = ({ samples }: LoadResult, name: ServerName) => {
 const httpTables = (http: HttpResult) => [
   `Requests a second, as ratios of the same round: the median of ${http.rounds} rounds of ${http.seconds} s, least to most in brackets.`,
   table(
-    ["work", "of the limit", "of the peer", "PGlite, of the service on Postgres"],
+    ["work", "of the limit", "of the peer", "embedded, of the service on Postgres"],
     http.loads.map((load) => [
       load.name,
       shownSpread(rateRatios(load, "service", "limit")),
@@ -134,7 +134,7 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
         `${shownSpread(postgres.seconds)} s, ${megabytes(postgres.idleMegabytes)} at rest`
       ],
       [
-        "start to ready on existing PGlite",
+        "start to ready on the existing embedded Postgres",
         `${shownSpread(embedded.seconds)} s, ${megabytes(embedded.idleMegabytes)} at rest`
       ],
       ["`bun run demo --once`, installed", `${shownSpread(demoSeconds, 1)} s`]

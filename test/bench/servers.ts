@@ -1,4 +1,4 @@
-// The servers under the same load: the service on Postgres and on its embedded PGlite, the
+// The servers under the same load: the service on Postgres and on its embedded one, the
 // limit and the peer. Each is a process of its own.
 import { mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"

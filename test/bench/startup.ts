@@ -1,5 +1,5 @@
 // `bun run bench startup`: from the start of the process to the first 200 of `/readyz`, on a
-// migrated Postgres and on an existing PGlite; memory at rest; the demo from start to end.
+// migrated Postgres and on an existing embedded one; memory at rest; the demo from start to end.
 import { Effect } from "effect"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { megabytesOf } from "./memory.ts"

@@ -3,22 +3,19 @@
 // output, the traces and logs of a collector, the metrics, error bodies, the database.
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
-import { PGlite } from "@electric-sql/pglite"
 import { SQL } from "bun"
 import { Effect, type Scope } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { networks } from "../../src/domain/Chain.ts"
-import { postgresPrograms } from "../crash/cluster.ts"
 import { signWith } from "../dashboard/agentKey.ts"
 import { agentForm, cookieOf, receiver } from "../dashboard/person.ts"
 import { collector } from "../support/collector.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
-
-const postgres = process.env["TEST_DATABASE_URL"]
 
 const planted = {
   intentSecret: "canary-intent-secret-0123456789-0123456789",
@@ -218,6 +215,14 @@ const flows = async ({ baseUrl, ledger, hookUrl, explode }: Running): Promise<vo
 }
 
 /** Everything readable, bytes as text too. */
+/** Every row of every table. */
+const rowsOf = async (sql: SQL): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const tables = await sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`
+  const all = []
+  for (const { name } of tables) all.push(...(await sql.unsafe(`SELECT * FROM "${name}"`)))
+  return all
+}
+
 const dumpOf = (rows: ReadonlyArray<Record<string, unknown>>): string =>
   rows
     .flatMap((row) => Object.values(row))
@@ -314,17 +319,16 @@ describe("Planted secrets", () => {
         const exported = yield* metrics
         yield* service.kill("SIGTERM")
         expect(yield* service.exited).toBe(0)
-        const dump = yield* Effect.promise(async () => {
-          const pglite = await PGlite.create({ dataDir: join(dataDir, "postgres", "pgdata") })
-          const { rows } = await pglite.query<{ name: string }>(
-            "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
-          )
-          const all = []
-          for (const { name } of rows)
-            all.push(...(await pglite.query<Record<string, unknown>>(`SELECT * FROM "${name}"`)).rows)
-          await pglite.close()
-          return dumpOf(all)
-        })
+        const dump = yield* Effect.flatMap(
+          joinEmbeddedPostgres(join(dataDir, "postgres")),
+          ({ database, path, username }) =>
+            Effect.promise(async () => {
+              const sql = new SQL({ adapter: "postgres", path, username, database, max: 1 })
+              const all = await rowsOf(sql)
+              await sql.close()
+              return dumpOf(all)
+            })
+        )
         judge(
           {
             output: service.output(),
@@ -339,83 +343,70 @@ describe("Planted secrets", () => {
     90_000
   )
 
-  const programs = postgresPrograms()
   const production = (body: () => Effect.Effect<unknown, unknown, Scope.Scope>) =>
     liveEffect("are nowhere in production, on Postgres, with handlers that explode", body, 90_000)
-  describe.skipIf(postgres === undefined || programs === undefined)(
-    `on Postgres${postgres === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
-    () => {
-      production(() =>
-        Effect.gen(function* () {
-          const { sink, env, metrics } = yield* surroundings
-          const ledger = makeLedger()
-          const name = `quittance_canary_${process.pid}`
-          const adminUrl = yield* ownDatabase()
-          const admin = new SQL(adminUrl, { max: 1 })
-          yield* Effect.acquireRelease(
+  describe("on Postgres", () => {
+    production(() =>
+      Effect.gen(function* () {
+        const { sink, env, metrics } = yield* surroundings
+        const ledger = makeLedger()
+        const name = `quittance_canary_${process.pid}`
+        const adminUrl = yield* ownDatabase()
+        const admin = new SQL(adminUrl, { max: 1 })
+        yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            await admin.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD '${planted.databasePassword}'`)
+            await admin.unsafe(`GRANT ALL ON SCHEMA public TO ${name}`)
+          }),
+          () =>
             Effect.promise(async () => {
-              await admin.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD '${planted.databasePassword}'`)
-              await admin.unsafe(`GRANT ALL ON SCHEMA public TO ${name}`)
-            }),
-            () =>
-              Effect.promise(async () => {
-                await admin.unsafe(`DROP OWNED BY ${name}`)
-                await admin.unsafe(`DROP ROLE ${name}`)
-                await admin.close()
-              })
-          )
-          const url = new URL(adminUrl)
-          url.username = name
-          url.password = planted.databasePassword
-          const service = yield* spawnService({
-            ...env,
-            ENVIRONMENT: "production",
-            DATABASE_URL: url.toString(),
-            DATA_DIR: yield* temporaryDirectory,
-            BASE_SEPOLIA_RPC_URLS: env.BASE_SEPOLIA_RPC_URLS
-          })
-          yield* untilReady(service)
-          yield* Effect.promise(() =>
-            flows({
-              baseUrl: service.baseUrl,
-              ledger,
-              hookUrl: "https://hooks.example.com/hooks",
-              explode: async (work) => {
-                await admin`ALTER TABLE payments RENAME TO payments_away`
-                await work()
-                await admin`ALTER TABLE payments_away RENAME TO payments`
-              }
+              await admin.unsafe(`DROP OWNED BY ${name}`)
+              await admin.unsafe(`DROP ROLE ${name}`)
+              await admin.close()
             })
-          )
-          const exported = yield* metrics
-          yield* service.kill("SIGTERM")
-          expect(yield* service.exited).toBe(0)
-          const failures = judgeLines(service.output())
-          const traced = sink.logs().find((log) => log.attributes["requestId"] === failures[0].requestId)
-          expect(traced?.traceId).toMatch(/^[0-9a-f]{32}$/)
-          expect(sink.spans().some((span) => span.traceId === traced?.traceId)).toBeTrue()
-          const pgDump = Bun.spawnSync([join(programs ?? "", "pg_dump"), "--inserts", adminUrl])
-          expect(pgDump.exitCode).toBe(0)
-          const rows = yield* Effect.promise(async () => {
-            const tables = await admin`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`
-            const all = []
-            for (const { name: table } of tables)
-              all.push(...(await admin.unsafe(`SELECT * FROM "${table}"`)))
-            return dumpOf(all)
-          })
-          judge(
-            {
-              output: service.output(),
-              collector: sink.text(),
-              metrics: exported,
-              errors: ledger.errorBodies.join("\n"),
-              dump: pgDump.stdout.toString(),
-              rows
-            },
-            ledger
-          )
+        )
+        const url = new URL(adminUrl)
+        url.username = name
+        url.password = planted.databasePassword
+        const service = yield* spawnService({
+          ...env,
+          ENVIRONMENT: "production",
+          DATABASE_URL: url.toString(),
+          DATA_DIR: yield* temporaryDirectory,
+          BASE_SEPOLIA_RPC_URLS: env.BASE_SEPOLIA_RPC_URLS
         })
-      )
-    }
-  )
+        yield* untilReady(service)
+        yield* Effect.promise(() =>
+          flows({
+            baseUrl: service.baseUrl,
+            ledger,
+            hookUrl: "https://hooks.example.com/hooks",
+            explode: async (work) => {
+              await admin`ALTER TABLE payments RENAME TO payments_away`
+              await work()
+              await admin`ALTER TABLE payments_away RENAME TO payments`
+            }
+          })
+        )
+        const exported = yield* metrics
+        yield* service.kill("SIGTERM")
+        expect(yield* service.exited).toBe(0)
+        const failures = judgeLines(service.output())
+        const traced = sink.logs().find((log) => log.attributes["requestId"] === failures[0].requestId)
+        expect(traced?.traceId).toMatch(/^[0-9a-f]{32}$/)
+        expect(sink.spans().some((span) => span.traceId === traced?.traceId)).toBeTrue()
+        const rows = dumpOf(yield* Effect.promise(() => rowsOf(admin)))
+        judge(
+          {
+            output: service.output(),
+            collector: sink.text(),
+            metrics: exported,
+            errors: ledger.errorBodies.join("\n"),
+            rows
+          },
+          ledger
+        )
+      })
+    )
+  })
 })

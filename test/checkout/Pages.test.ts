@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect, Exit, Scope } from "effect"
 import { pagePaths } from "../../src/checkout/Pages.ts"
 import { makeShop, type Shop } from "../http/shop.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
@@ -17,7 +17,7 @@ describe("Pages", () => {
   let other: Shop
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     const start = (environment: "development" | "production") =>
       Effect.runPromise(Scope.provide(startService(database, { environment }), scope))

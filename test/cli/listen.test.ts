@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
-import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -151,54 +151,51 @@ describe("cli listen", () => {
   )
 })
 
-describe.skipIf(postgresUrl === undefined)(
-  `cli listen beside a service${postgresUrl === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
-  () => {
-    liveEffect(
-      "goes on when its connections to Postgres are cut",
-      () =>
-        Effect.gen(function* () {
-          const url = yield* ownDatabase()
-          const admin = new SQL(url, { max: 1 })
-          yield* Effect.addFinalizer(() => Effect.promise(() => admin.close()))
-          const env = { DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory }
-          const own: Array<Received> = []
-          const forwarded: Array<Received> = []
-          const ownPort = (yield* receive(0, own)).port ?? 0
-          const port = (yield* receive(0, forwarded)).port ?? 0
-          const { merchant, keys } = yield* createMerchant(env)
-          const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
-          yield* untilReady(service)
-          const endpoint = `${service.baseUrl}/api/v1/webhook-endpoint`
-          yield* post(endpoint, keys.test.secret, { url: `http://127.0.0.1:${ownPort}/` })
-          const listening = yield* spawnProgram(
-            [
-              ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
-              ...["--forward-to", `http://127.0.0.1:${port}/hook`]
-            ],
-            env
-          )
-          yield* until(() => listening.output().includes("Forwards test deliveries"))
-          yield* post(`${endpoint}/test`, keys.test.secret)
-          yield* until(() => forwarded.length === 1)
-          for (let cut = 0; cut < 3; cut++) {
-            yield* Effect.promise(() =>
-              admin.unsafe(
-                `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
-              )
+describe(`cli listen beside a service`, () => {
+  liveEffect(
+    "goes on when its connections to Postgres are cut",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* ownDatabase()
+        const admin = new SQL(url, { max: 1 })
+        yield* Effect.addFinalizer(() => Effect.promise(() => admin.close()))
+        const env = { DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory }
+        const own: Array<Received> = []
+        const forwarded: Array<Received> = []
+        const ownPort = (yield* receive(0, own)).port ?? 0
+        const port = (yield* receive(0, forwarded)).port ?? 0
+        const { merchant, keys } = yield* createMerchant(env)
+        const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
+        yield* untilReady(service)
+        const endpoint = `${service.baseUrl}/api/v1/webhook-endpoint`
+        yield* post(endpoint, keys.test.secret, { url: `http://127.0.0.1:${ownPort}/` })
+        const listening = yield* spawnProgram(
+          [
+            ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
+            ...["--forward-to", `http://127.0.0.1:${port}/hook`]
+          ],
+          env
+        )
+        yield* until(() => listening.output().includes("Forwards test deliveries"))
+        yield* post(`${endpoint}/test`, keys.test.secret)
+        yield* until(() => forwarded.length === 1)
+        for (let cut = 0; cut < 3; cut++) {
+          yield* Effect.promise(() =>
+            admin.unsafe(
+              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
             )
-            yield* Effect.sleep("1 second")
-          }
-          yield* post(`${endpoint}/test`, keys.test.secret)
-          yield* until(() => forwarded.length === 2)
-          expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
-          yield* listening.kill("SIGINT")
-          expect(yield* listening.exited).toBe(130)
-        }),
-      60_000
-    )
-  }
-)
+          )
+          yield* Effect.sleep("1 second")
+        }
+        yield* post(`${endpoint}/test`, keys.test.secret)
+        yield* until(() => forwarded.length === 2)
+        expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+        yield* listening.kill("SIGINT")
+        expect(yield* listening.exited).toBe(130)
+      }),
+    60_000
+  )
+})
 
 describe("cli trigger", () => {
   liveEffect("pays a real intent on the local chain and prints each step", () =>

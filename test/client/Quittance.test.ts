@@ -7,7 +7,7 @@ import { makeQuittance } from "../../src/client/QuittanceEffect.ts"
 import { QuittanceError } from "../../src/client/QuittanceError.ts"
 import type { QuittanceOptions } from "../../src/client/transport.ts"
 import { makeShop, type Shop } from "../http/shop.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
@@ -30,7 +30,7 @@ describe("Quittance", () => {
   let client: Quittance
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))

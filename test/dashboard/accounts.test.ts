@@ -10,7 +10,7 @@ import { layerAccounts } from "../../src/dashboard/Dashboard.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
-import { databases, onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { testEffect } from "../support/run.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -22,7 +22,7 @@ describe("Accounts over HTTP", () => {
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   const start = async (config: Parameters<typeof startService>[1] = {}) => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     return Effect.runPromise(Scope.provide(startService(database, config), scope))
   }
@@ -274,7 +274,8 @@ describe("Accounts over HTTP", () => {
   })
 })
 
-onEachDatabase("Sessions and links in time", (database) => {
+describe("Sessions and links in time on Postgres", () => {
+  const database = testDatabase
   const layer = layerAccounts.pipe(
     Layer.provideMerge(KeyAuth.layer),
     Layer.provideMerge(database.layer),

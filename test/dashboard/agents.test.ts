@@ -1,16 +1,17 @@
 // Agents as a merchant's people make and hold them: what the page says, what it refuses,
 // and that every change holds for the agent's next request.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Option, Scope } from "effect"
 import { networks } from "../../src/domain/Chain.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { signWith } from "./agentKey.ts"
 import { agentForm, type Person, receiver, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-onEachDatabase("Agents in the dashboard", (database) => {
+describe("Agents in the dashboard on Postgres", () => {
+  const database = testDatabase
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   let person: Person

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
@@ -13,7 +13,7 @@ describe("Files of the dashboard", () => {
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
   }, 60_000)

@@ -1,16 +1,17 @@
 // What the pages say: a payment's history with each change of verdict, deliveries with
 // what was sent, search, filters, paging, settings, alerts.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeShop, type Shop } from "../http/shop.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type Person, receiver, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-onEachDatabase("What the dashboard shows", (database) => {
+describe("What the dashboard shows on Postgres", () => {
+  const database = testDatabase
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   let person: Person

@@ -1,17 +1,18 @@
 // Incoming transfers over the dashboard's API: what no payment claims is listed with the payments that
 // it may be meant for, attached to one of them, or marked as handled by somebody.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Address } from "../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop, stranger } from "../http/shop.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type DashboardAnswer, type Person, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-onEachDatabase("Incoming transfers", (database) => {
+describe("Incoming transfers on Postgres", () => {
+  const database = testDatabase
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   let person: Person

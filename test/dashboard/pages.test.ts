@@ -10,7 +10,7 @@ import {
   newContext,
   screenshot
 } from "../support/browser.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { password, receiver, request } from "./person.ts"
 import { type Populated, populate } from "./populated.ts"
@@ -26,7 +26,7 @@ describe("Pages of the dashboard", () => {
 
   beforeAll(async () => {
     if (!hasChromium) return
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     populated = await populate(service)

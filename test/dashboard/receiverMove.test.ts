@@ -11,7 +11,7 @@ import {
   newContext,
   screenshot
 } from "../support/browser.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { signUp } from "./person.ts"
 
@@ -24,7 +24,7 @@ describe("Moving a receiving address", () => {
   let service: TestService
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (!hasChromium || database === undefined) return
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
   }, 60_000)

@@ -1,17 +1,18 @@
 // Whose a receiving address is, at the dashboard's own API: one merchant's in each
 // environment, moved only by a signature of its owner.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type DashboardAnswer, type Person, password, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
-onEachDatabase("Receivers", (database) => {
+describe("Receivers on Postgres", () => {
+  const database = testDatabase
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   let first: Person

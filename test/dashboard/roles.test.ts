@@ -5,7 +5,7 @@ import { Effect, Exit, Scope } from "effect"
 import { DashboardApi } from "../../src/dashboard/Api.ts"
 import { endpointsOf } from "../../src/http/pathTable.ts"
 import { makeShop } from "../http/shop.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { agentForm, type Person, receiver, request, signUp } from "./person.ts"
 
@@ -45,7 +45,7 @@ describe("Who may call the dashboard's API", () => {
     apiPath(path).replace(/:([A-Za-z]+)/g, (_, name) => ({ ...ids, ...changes })[name] ?? `no ${name}`)
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     owner = await signUp(service.baseUrl)

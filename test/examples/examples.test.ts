@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { signTestWebhook, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
 import { freePort } from "../../src/dev/freePort.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
 
@@ -30,7 +30,7 @@ describe("The README's shops", () => {
   let merchant: TestMerchant
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     merchant = await Effect.runPromise(service.newMerchant)

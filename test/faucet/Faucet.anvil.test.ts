@@ -1,9 +1,8 @@
-// The real faucet on anvil with the real USDC passes the contract, on PGlite and on
-// Postgres, in two instances.
-import { afterAll, setDefaultTimeout } from "bun:test"
+// The real faucet on anvil with the real USDC passes the contract on Postgres, in two instances.
+import { afterAll, describe, setDefaultTimeout } from "bun:test"
 import { Effect, ManagedRuntime } from "effect"
 import { localChain } from "../support/anvilSuite.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { faucetWorld } from "../support/faucetStack.ts"
 import { type FaucetBench, faucetContract } from "./Faucet.contract.ts"
 
@@ -12,7 +11,8 @@ setDefaultTimeout(60_000)
 const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())
 
-onEachDatabase("Faucet on anvil", (database) => {
+describe("Faucet on anvil on Postgres", () => {
+  const database = testDatabase
   faucetContract(
     Effect.gen(function* () {
       const chain = yield* Effect.promise(() => runtime.context())

@@ -5,7 +5,7 @@ import { Effect, Fiber, Layer, ManagedRuntime, Option, Result, type Scope } from
 import { type Hex, parseTransaction } from "viem"
 import type { Address } from "../../src/domain/Chain.ts"
 import { localChain } from "../support/anvilSuite.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { faucetWorld } from "../support/faucetStack.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { liveEffect } from "../support/run.ts"
@@ -41,7 +41,8 @@ const broadcasts = (from: number, reply: Behaviour): Behaviour => {
   }
 }
 
-onEachDatabase("the faucet between two lines", (database) => {
+describe("the faucet between two lines on Postgres", () => {
+  const database = testDatabase
   const it = (name: string, test: (world: World) => Effect.Effect<unknown, unknown, Scope.Scope>) =>
     liveEffect(name, () =>
       Effect.gen(function* () {

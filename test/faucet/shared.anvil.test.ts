@@ -1,13 +1,13 @@
 // A wallet that something else uses too, a node that lags or lies, a block that does
 // not come: no answer of the faucet and no status says that money moved which did not.
-import { afterAll, expect, setDefaultTimeout } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, keccak256 } from "viem"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import type { Address } from "../../src/domain/Chain.ts"
 import { localChain, send } from "../support/anvilSuite.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { faucetWorld } from "../support/faucetStack.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { liveEffect } from "../support/run.ts"
@@ -72,7 +72,8 @@ const eventually = <A, E>(effect: Effect.Effect<A, E>, holds: (value: A) => bool
   )
 const settled = (world: World) => eventually(world.repo.open(world.wallet), (open) => open.length === 0)
 
-onEachDatabase("the faucet on a shared wallet", (database) => {
+describe("the faucet on a shared wallet on Postgres", () => {
+  const database = testDatabase
   const it = (name: string, test: (world: World) => Effect.Effect<unknown, unknown, Scope.Scope>) =>
     liveEffect(name, () =>
       Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import { buyer, makeShop, stranger } from "../http/shop.ts"
 import { type Call, send } from "../support/contractCheck.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService } from "../support/service.ts"
 import kept from "./kept.json" with { type: "json" }
 import { type Known, requests } from "./requests.ts"
@@ -46,7 +46,7 @@ const attempt = async (
 export const fuzz = (count: number, seed: number): Effect.Effect<FuzzResult> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const [database] = databases
+      const database = testDatabase
       if (database === undefined) return yield* Effect.die(new Error("no database"))
       const service = yield* startService(database)
       const known: Known = yield* Effect.promise(async () => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { networks } from "../../src/domain/Chain.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { receiver, startService, type TestMerchant, type TestService } from "../support/service.ts"
 import { authenticationCases } from "./conformance/authentication.cases.ts"
 import { checkoutCases } from "./conformance/checkout.cases.ts"
@@ -32,7 +32,8 @@ const cases = [
   ...rulesCases
 ]
 
-onEachDatabase("Conformance", (database) => {
+describe("Conformance on Postgres", () => {
+  const database = testDatabase
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   let shop: Shop

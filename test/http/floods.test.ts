@@ -1,7 +1,7 @@
 // A stranger with the shop's publishable key: what it is refused, other buyers are not.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
@@ -12,7 +12,7 @@ describe("Floods", () => {
   let merchant: TestMerchant
 
   beforeAll(async () => {
-    const database = databases.at(-1)
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     const config = { rateLimitPerKey: 100, trustedProxyHops: 1 }
     service = await Effect.runPromise(Scope.provide(startService(database, config), scope))

@@ -7,7 +7,7 @@ import { Api } from "../../src/Api.ts"
 import { DashboardApi } from "../../src/dashboard/Api.ts"
 import { access } from "../../src/http/routes.ts"
 import { agentForm, type Person, password, signUp } from "../dashboard/person.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { makeShop, type Shop, tokenChangesOf } from "./shop.ts"
 
@@ -44,7 +44,7 @@ describe("Text that Postgres cannot hold", () => {
   let person: Person
 
   beforeAll(async () => {
-    const database = databases.at(-1)
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     person = await signUp(service.baseUrl)
@@ -189,7 +189,7 @@ describe("Every 401", () => {
   let shop: Shop
 
   beforeAll(async () => {
-    const database = databases.at(-1)
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))

@@ -9,7 +9,7 @@ import * as Errors from "../../src/domain/Errors.ts"
 import { openApiDocument } from "../../src/http/Documents.ts"
 import { access } from "../../src/http/routes.ts"
 import { send } from "../support/contractCheck.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
 import { startService } from "../support/service.ts"
 import { makeShop } from "./shop.ts"
@@ -75,7 +75,7 @@ describe("OpenAPI", () => {
 
   liveEffect("every code has its place on the error page, and in production plain http is refused", () =>
     Effect.gen(function* () {
-      const [database] = databases
+      const database = testDatabase
       if (database === undefined) return
       const service = yield* startService(database, { environment: "production" })
       const page = yield* Effect.promise(() => send(service.baseUrl, { method: "GET", path: "/docs/errors" }))

@@ -7,7 +7,7 @@ import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/Api.ts"
 import { access } from "../../src/http/routes.ts"
 import { generateKey } from "../../src/keys/KeyFormat.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { buyer, intentUrl, makeShop, type Shop, tokenChangesOf } from "./shop.ts"
 
@@ -193,7 +193,7 @@ describe("Key roles by route", () => {
   const keys = new Map<KeyName, string | undefined>()
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))

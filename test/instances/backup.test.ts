@@ -9,13 +9,12 @@ import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { postgresPrograms } from "../crash/cluster.ts"
 import { send } from "../support/contractCheck.ts"
-import { ownDatabase } from "../support/ownDatabase.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 import { instanceCluster, until } from "./cluster.ts"
 import { newTally, shop } from "./shoppers.ts"
 
-const postgres = process.env["TEST_DATABASE_URL"]
 const programs = postgresPrograms()
 const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 const { usdc, chainId } = networks.test
@@ -27,11 +26,18 @@ const run = (program: string, ...args: ReadonlyArray<string>) =>
     if ((await child.exited) !== 0) throw new Error(`${program}: ${told}`)
   })
 
+const major = async () => {
+  const sql = new SQL(postgresUrl, { max: 1 })
+  const [row] = await sql`SELECT current_setting('server_version_num')::int / 10000 AS major`
+  await sql.close()
+  return Number(row.major)
+}
+const dumps = Number(/(\d+)\/bin$/.exec(programs ?? "")?.[1] ?? 0)
 const why =
-  postgres === undefined
-    ? ": TEST_DATABASE_URL is not set"
-    : programs === undefined
-      ? ": no pg_dump here"
+  programs === undefined
+    ? ": no pg_dump here"
+    : dumps < (await major())
+      ? `: pg_dump ${dumps} is older than the server`
       : ""
 
 describe.skipIf(why !== "")(`Backup and restore${why}`, () => {

@@ -11,11 +11,12 @@ import { migrations } from "../../src/Database.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { MerchantRepo } from "../../src/keys/MerchantRepo.ts"
 import { Receivers } from "../../src/keys/Receivers.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
-onEachDatabase("Receivers", (database) => {
+describe("Receivers on Postgres", () => {
+  const database = testDatabase
   describe("contract wallets", () => {
     liveEffect("the chain judges a signature that no key of the address made", () =>
       Effect.gen(function* () {

@@ -9,7 +9,7 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { PaymentId } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { type OpenPayment, PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import { countingDatabase, onEachDatabase } from "../support/database.ts"
+import { countingDatabase, testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -41,7 +41,8 @@ const inputOf = (merchantId: MerchantId, cents: number) =>
 
 const together = { concurrency: "unbounded" } as const
 
-onEachDatabase("Opening together", (database) => {
+describe("Opening together on Postgres", () => {
+  const database = testDatabase
   const services = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer).pipe(Layer.provide(database.layer))
   const it = <E>(
     name: string,

@@ -1,11 +1,11 @@
-// The contract of PaymentRepo on memory, PGlite and Postgres.
+// The contract of PaymentRepo on memory and Postgres.
 import { describe } from "bun:test"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { paymentRepoContract } from "./PaymentRepo.contract.ts"
 
 describe("PaymentRepo in memory", () => {
@@ -17,7 +17,8 @@ describe("PaymentRepo in memory", () => {
   )
 })
 
-onEachDatabase("PaymentRepo", (database) => {
+describe("PaymentRepo on Postgres", () => {
+  const database = testDatabase
   paymentRepoContract(
     Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
       Layer.provide(database.layer),

@@ -1,6 +1,6 @@
 // The tab is closed, the service dies, the nodes are down: on real databases and
 // anvil with the real USDC the payment settles all the same, and once.
-import { afterAll, expect, setDefaultTimeout } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { type Context, Effect, Layer, ManagedRuntime, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -13,7 +13,7 @@ import * as Reconciler from "../../src/payments/Reconciler.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { localChain, pay, person, transferData, usdc } from "../support/anvilSuite.ts"
 import { row } from "../support/attackRows.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import {
   newMerchant,
   openPayment,
@@ -32,7 +32,8 @@ const runtime = ManagedRuntime.make(localChain)
 afterAll(() => runtime.dispose())
 const atomic = 1_000_000n
 
-onEachDatabase("kept reports on anvil", (database) => {
+describe("kept reports on anvil on Postgres", () => {
+  const database = testDatabase
   const world = Effect.gen(function* () {
     const chain = yield* LocalChain
     const clock = makeShiftedClock()

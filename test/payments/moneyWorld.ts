@@ -12,7 +12,7 @@ import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
-import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
@@ -53,8 +53,8 @@ export interface MoneyWorld {
     body?: unknown,
     headers?: Readonly<Record<string, string>>
   ) => Promise<Answer>
-  /** Rows of the service's own database; null on the embedded one, which is held by the service. */
-  readonly sql: SQL | null
+  /** Rows of the service's own database. */
+  readonly sql: SQL
   readonly open: (amount: string, merchant?: Merchant) => Promise<Answer["body"]>
   readonly payment: (id: string, merchant?: Merchant) => Promise<Answer["body"]>
   /** An account with so much atomic USDC, and gas. */
@@ -106,8 +106,8 @@ const make = (environment: Readonly<Record<string, string>>) =>
     const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
     const node = yield* rpcProxy(chain.rpcUrl)
     const dataDir = yield* temporaryDirectory
-    const databaseUrl = postgresUrl === undefined ? undefined : yield* ownDatabase()
-    const sql = databaseUrl === undefined ? null : new SQL(databaseUrl, { max: 2 })
+    const databaseUrl = yield* ownDatabase()
+    const sql = new SQL(databaseUrl, { max: 2 })
     const port = yield* freePort(0)
     const baseUrl = `http://127.0.0.1:${port}`
     const delivered: Array<Delivery> = []
@@ -298,7 +298,7 @@ export const startMoneyWorld = async (
   return {
     ...world,
     close: async () => {
-      await world.sql?.close()
+      await world.sql.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))
     }
   }

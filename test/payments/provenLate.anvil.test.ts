@@ -14,20 +14,15 @@ setDefaultTimeout(120_000)
 
 const price = 3_000_000n
 const { chainId, usdc } = networks.test
-const skipped = process.env["TEST_DATABASE_URL"] === undefined
-const title = skipped ? "proven late: TEST_DATABASE_URL is not set" : "proven late"
 
-describe.skipIf(skipped)(title, () => {
+describe("proven late", () => {
   let world: MoneyWorld
   beforeAll(async () => {
     world = await startMoneyWorld()
   }, 60_000)
   afterAll(() => world.close())
 
-  const database = () => {
-    if (world.sql === null) throw new Error("needs the Postgres of TEST_DATABASE_URL")
-    return world.sql
-  }
+  const database = () => world.sql
   const rpc = (method: string, params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
 

@@ -10,7 +10,7 @@ import type { Payment } from "../../src/domain/Payment.ts"
 import { Payments, reportLimit } from "../../src/payments/Payments.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { row } from "../support/attackRows.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import {
   memoryChain,
   memoryStack,
@@ -249,13 +249,7 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
 }
 
 suite("memory", Layer.provideMerge(memoryStack, memoryChain), 10)
-for (const { layer, name } of databases) {
-  suite(
-    name,
-    sqlStack.pipe(Layer.provideMerge(memoryChain), Layer.provide(layer)),
-    name === "Postgres" ? 100 : 5
-  )
-}
+suite("Postgres", sqlStack.pipe(Layer.provideMerge(memoryChain), Layer.provide(testDatabase.layer)), 100)
 
 liveEffect(
   `${row.buyerToken}: while nodes are down a contract wallet's token is 503 with retry-after, not 401`,

@@ -1,26 +1,31 @@
-// An empty database of its own on a Postgres, for services that run as processes.
+// A database of its own on the Postgres of the tests.
 import { SQL } from "bun"
 import { Effect, type Scope } from "effect"
+import { databaseUrl } from "./testPostgres.ts"
 
-/** The Postgres that the database tests run on, where there is one. */
-export const postgresUrl = process.env["TEST_DATABASE_URL"]
+/** The Postgres that the tests run on: the preload has set it. */
+export const postgresUrl = process.env["TEST_DATABASE_URL"] ?? ""
 
 let count = 0
 
-/** The url of a new database; dropped with the scope. */
-export const ownDatabase = (url = postgresUrl ?? ""): Effect.Effect<string, never, Scope.Scope> =>
+/** The url of a new database, dropped with the scope: empty for services that migrate it, or a copy. */
+export const ownDatabase = ({
+  server = postgresUrl,
+  template = "template1"
+}: {
+  readonly server?: string
+  readonly template?: string
+} = {}): Effect.Effect<string, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const name = `quittance_own_${process.pid}_${count++}`
-    const admin = new SQL(url, { max: 1 })
+    const name = `quittance_${process.pid}_${Bun.randomUUIDv7().slice(-8)}_${count++}`
+    const admin = new SQL(server, { max: 1 })
     yield* Effect.acquireRelease(
-      Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name}`)),
+      Effect.promise(() => admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`)),
       () =>
         Effect.promise(async () => {
           await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
           await admin.close()
         })
     )
-    const own = new URL(url)
-    own.pathname = `/${name}`
-    return own.toString()
+    return databaseUrl(server, name)
   })

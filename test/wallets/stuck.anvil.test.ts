@@ -1,11 +1,11 @@
 // A wallet whose nodes are silent for long, forget, or refuse: what it has signed goes out at the
 // present price once they are back, and nothing of it is lost.
-import { afterAll, expect, setDefaultTimeout } from "bun:test"
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { parseTransaction } from "viem"
 import { someone } from "../faucet/Faucet.contract.ts"
 import { localChain } from "../support/anvilSuite.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { faucetWorld } from "../support/faucetStack.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -24,7 +24,8 @@ const quick = {
   patience: "100 millis"
 } as const
 
-onEachDatabase("a stuck wallet", (database) => {
+describe("a stuck wallet on Postgres", () => {
+  const database = testDatabase
   const world = Effect.gen(function* () {
     // A chain of its own: it seals no block until it is told to.
     const made = yield* Effect.provideContext(

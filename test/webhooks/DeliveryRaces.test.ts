@@ -12,12 +12,11 @@ import { answered } from "../../src/webhooks/SendOutcome.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
 import { hookUrl, newShop, refused, resultOf, settle } from "./deliveries.ts"
 import { besideRepos } from "./deliverySide.ts"
 
-const postgres = databases.find((one) => one.name === "Postgres")
 const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV4())
 
 const pendingCount = Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -32,202 +31,198 @@ const atRest = pendingCount.pipe(
   Effect.timeout("20 seconds")
 )
 
-if (postgres === undefined) {
-  describe.skip("delivery races on Postgres: TEST_DATABASE_URL is not set", () => {})
-} else {
-  const onPostgres = Layer.merge(
-    Attempts.layer,
-    WebhookEndpoints.layer.pipe(Layer.provide(Attempts.layer))
-  ).pipe(
-    Layer.provideMerge(Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer)),
-    Layer.provideMerge(besideRepos),
-    Layer.provideMerge(postgres.layer)
+const onPostgres = Layer.merge(
+  Attempts.layer,
+  WebhookEndpoints.layer.pipe(Layer.provide(Attempts.layer))
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer)),
+  Layer.provideMerge(besideRepos),
+  Layer.provideMerge(testDatabase.layer)
+)
+const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
+
+describe("races on Postgres", () => {
+  liveEffect("four workers send each of 600 deliveries once", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.Scope
+      const sender = yield* WebhookSenderMemory
+      const shops = yield* Effect.forEach([...Array(6).keys()], (index) =>
+        newShop(new Date(), `https://shop${index}.example.com/`)
+      )
+      const queued = yield* Effect.forEach(
+        [...Array(600).keys()],
+        (index) => {
+          const shop = shops[index % shops.length]
+          return shop === undefined ? Effect.die("no shop") : settle(shop.tenant, new Date())
+        },
+        { concurrency: 16 }
+      )
+      for (let worker = 0; worker < 4; worker++) yield* Layer.buildWithScope(instance, scope)
+      yield* atRest
+      const sent = yield* sender.sent
+      expect(sent).toHaveLength(600)
+      expect(new Set(sent.map((one) => one.id))).toEqual(new Set(queued.map((one) => one.id)))
+    }).pipe(Effect.provide(onPostgres))
   )
-  const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
 
-  describe("races on Postgres", () => {
-    liveEffect("four workers send each of 600 deliveries once", () =>
-      Effect.gen(function* () {
-        const scope = yield* Scope.Scope
-        const sender = yield* WebhookSenderMemory
-        const shops = yield* Effect.forEach([...Array(6).keys()], (index) =>
-          newShop(new Date(), `https://shop${index}.example.com/`)
-        )
-        const queued = yield* Effect.forEach(
-          [...Array(600).keys()],
-          (index) => {
-            const shop = shops[index % shops.length]
-            return shop === undefined ? Effect.die("no shop") : settle(shop.tenant, new Date())
-          },
-          { concurrency: 16 }
-        )
-        for (let worker = 0; worker < 4; worker++) yield* Layer.buildWithScope(instance, scope)
-        yield* atRest
-        const sent = yield* sender.sent
-        expect(sent).toHaveLength(600)
-        expect(new Set(sent.map((one) => one.id))).toEqual(new Set(queued.map((one) => one.id)))
-      }).pipe(Effect.provide(onPostgres))
-    )
+  liveEffect("claims at once never share a delivery, and only its holder finishes it", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(new Date())
+      yield* Effect.forEach(Array.from({ length: 60 }), () => settle(tenant, new Date()), {
+        concurrency: 16
+      })
+      const at = new Date()
+      const claims = yield* Effect.forEach(
+        Array.from({ length: 24 }),
+        () =>
+          Effect.flatMap(newId, (claimId) =>
+            repo.claimDue({
+              claimId,
+              at,
+              leaseUntil: new Date(at.getTime() + 30_000),
+              limit: 10,
+              perEndpoint: 10,
+              rooms: []
+            })
+          ),
+        { concurrency: "unbounded" }
+      )
+      const all = claims.flat()
+      expect(new Set(all.map((one) => one.id)).size).toBe(all.length)
+      const [mine] = all
+      if (mine === undefined) throw new Error("nothing claimed")
+      const stranger = { ...mine, claimId: yield* newId }
+      const later = new Date(at.getTime() + 60_000)
+      const outcomes = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, index) => index),
+        (index) =>
+          repo.finish([index % 2 === 0 ? resultOf(mine, at) : resultOf(stranger, at, refused(later))]),
+        { concurrency: "unbounded" }
+      )
+      expect(outcomes.flat()).toEqual([{ id: mine.id, status: "delivered" }])
+    }).pipe(Effect.provide(onPostgres))
+  )
 
-    liveEffect("claims at once never share a delivery, and only its holder finishes it", () =>
-      Effect.gen(function* () {
-        const repo = yield* WebhookRepo
-        const { tenant } = yield* newShop(new Date())
-        yield* Effect.forEach(Array.from({ length: 60 }), () => settle(tenant, new Date()), {
-          concurrency: 16
-        })
-        const at = new Date()
-        const claims = yield* Effect.forEach(
-          Array.from({ length: 24 }),
-          () =>
-            Effect.flatMap(newId, (claimId) =>
-              repo.claimDue({
-                claimId,
-                at,
-                leaseUntil: new Date(at.getTime() + 30_000),
-                limit: 10,
-                perEndpoint: 10,
-                rooms: []
-              })
-            ),
-          { concurrency: "unbounded" }
-        )
-        const all = claims.flat()
-        expect(new Set(all.map((one) => one.id)).size).toBe(all.length)
-        const [mine] = all
-        if (mine === undefined) throw new Error("nothing claimed")
-        const stranger = { ...mine, claimId: yield* newId }
-        const later = new Date(at.getTime() + 60_000)
-        const outcomes = yield* Effect.forEach(
-          Array.from({ length: 20 }, (_, index) => index),
-          (index) =>
-            repo.finish([index % 2 === 0 ? resultOf(mine, at) : resultOf(stranger, at, refused(later))]),
-          { concurrency: "unbounded" }
-        )
-        expect(outcomes.flat()).toEqual([{ id: mine.id, status: "delivered" }])
-      }).pipe(Effect.provide(onPostgres))
-    )
-
-    liveEffect("a claim passes over what another is claiming, without waiting for it", () =>
-      Effect.gen(function* () {
-        const repo = yield* WebhookRepo
-        const sql = yield* SqlClient.SqlClient
-        const { tenant } = yield* newShop(new Date())
-        const held = yield* settle(tenant, new Date())
-        const free = yield* settle(tenant, new Date())
-        const at = new Date()
-        const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
-        const claimed = yield* sql.withTransaction(
-          Effect.andThen(
-            sql`SELECT id FROM webhook_deliveries WHERE id = ${held.id} FOR UPDATE`,
-            // On another connection than the transaction's.
-            Effect.promise(() =>
-              Effect.runPromise(
-                repo
-                  .claimDue({ ...claim, limit: 10, perEndpoint: 10, rooms: [] })
-                  .pipe(Effect.timeout("3 seconds"))
-              )
+  liveEffect("a claim passes over what another is claiming, without waiting for it", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const sql = yield* SqlClient.SqlClient
+      const { tenant } = yield* newShop(new Date())
+      const held = yield* settle(tenant, new Date())
+      const free = yield* settle(tenant, new Date())
+      const at = new Date()
+      const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
+      const claimed = yield* sql.withTransaction(
+        Effect.andThen(
+          sql`SELECT id FROM webhook_deliveries WHERE id = ${held.id} FOR UPDATE`,
+          // On another connection than the transaction's.
+          Effect.promise(() =>
+            Effect.runPromise(
+              repo
+                .claimDue({ ...claim, limit: 10, perEndpoint: 10, rooms: [] })
+                .pipe(Effect.timeout("3 seconds"))
             )
           )
         )
-        expect(claimed.map((one) => one.id)).toEqual([free.id])
-      }).pipe(Effect.provide(onPostgres))
-    )
+      )
+      expect(claimed.map((one) => one.id)).toEqual([free.id])
+    }).pipe(Effect.provide(onPostgres))
+  )
 
-    liveEffect("finishes of many endpoints from many instances do not deadlock", () =>
-      Effect.gen(function* () {
-        const repo = yield* WebhookRepo
-        const shops = yield* Effect.forEach([...Array(8).keys()], (index) =>
-          newShop(new Date(), `https://shop${index}.example.com/`)
+  liveEffect("finishes of many endpoints from many instances do not deadlock", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const shops = yield* Effect.forEach([...Array(8).keys()], (index) =>
+        newShop(new Date(), `https://shop${index}.example.com/`)
+      )
+      for (let round = 0; round < 10; round++) {
+        yield* Effect.forEach(
+          shops,
+          (shop) => Effect.all([settle(shop.tenant, new Date()), settle(shop.tenant, new Date())]),
+          {
+            concurrency: 8
+          }
         )
-        for (let round = 0; round < 10; round++) {
-          yield* Effect.forEach(
-            shops,
-            (shop) => Effect.all([settle(shop.tenant, new Date()), settle(shop.tenant, new Date())]),
-            {
-              concurrency: 8
-            }
-          )
-          const at = new Date()
-          const claimed = yield* repo.claimDue({
-            claimId: yield* newId,
-            at,
-            leaseUntil: new Date(at.getTime() + 30_000),
-            limit: 100,
-            perEndpoint: 100,
-            rooms: []
-          })
-          // Every batch touches every endpoint, in another order, and turns its health over.
-          const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
-          const failure = { failure: "status", responseStatus: 500, status: "failed" } as const
-          const finished = yield* Effect.forEach(
-            halves,
-            (batch, half) =>
-              repo.finish(
-                (half === 0 ? batch : [...batch].reverse()).map((one) =>
-                  resultOf(one, new Date(), (round + half) % 2 === 0 ? failure : {})
-                )
-              ),
-            { concurrency: 2 }
-          )
-          expect(finished.flat()).toHaveLength(16)
-        }
-      }).pipe(Effect.provide(onPostgres))
-    )
-
-    liveEffect("endpoints deleted and made anew while settlements arrive leave nothing stuck", () =>
-      Effect.gen(function* () {
-        const endpoints = yield* WebhookEndpoints
-        const sender = yield* WebhookSenderMemory
-        yield* sender.script(hookUrl, [answered(500)])
-        const { tenant } = yield* newShop(new Date())
-        yield* Layer.buildWithScope(instance, yield* Scope.Scope)
-        yield* Effect.all(
-          [
-            Effect.forEach(Array.from({ length: 200 }), () => settle(tenant, new Date()), { concurrency: 8 }),
-            Effect.forEach(Array.from({ length: 30 }), () =>
-              Effect.andThen(
-                Effect.ignore(endpoints.remove(tenant)),
-                Effect.ignore(endpoints.create(tenant, hookUrl))
-              )
-            )
-          ],
-          { concurrency: 2 }
-        )
-        yield* endpoints.remove(tenant)
-        // A finish that did not see the deletion leaves its delivery to the claim that comes due.
-        const sql = yield* SqlClient.SqlClient
-        yield* Effect.sleep("500 millis")
-        yield* sql`UPDATE webhook_deliveries SET due_at = ${new Date()} WHERE status = 'pending' AND claim_id IS NULL`
-        yield* atRest
-        const rows =
-          yield* sql`SELECT count(*)::int AS count FROM webhook_deliveries WHERE status = 'cancelled'`
-        expect(rows).toEqual([{ count: 200 }])
-      }).pipe(Effect.provide(onPostgres))
-    )
-
-    liveEffect("an exhausted delivery raises one alert row, in the statement that records it", () =>
-      Effect.gen(function* () {
-        const repo = yield* WebhookRepo
-        const sql = yield* SqlClient.SqlClient
-        const { tenant } = yield* newShop(new Date())
-        const { id } = yield* settle(tenant, new Date())
         const at = new Date()
-        const [claimed] = yield* repo.claimDue({
+        const claimed = yield* repo.claimDue({
           claimId: yield* newId,
           at,
           leaseUntil: new Date(at.getTime() + 30_000),
-          limit: 1,
-          perEndpoint: 1,
+          limit: 100,
+          perEndpoint: 100,
           rooms: []
         })
-        if (claimed === undefined) throw new Error("nothing claimed")
-        const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const
-        yield* repo.finish([resultOf(claimed, at, failure)])
-        expect(yield* sql`SELECT merchant_id, env, kind, subject FROM alerts`).toEqual([
-          { merchant_id: tenant.merchantId, env: "test", kind: "webhook_exhausted", subject: id }
-        ])
-      }).pipe(Effect.provide(onPostgres))
-    )
-  })
-}
+        // Every batch touches every endpoint, in another order, and turns its health over.
+        const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
+        const failure = { failure: "status", responseStatus: 500, status: "failed" } as const
+        const finished = yield* Effect.forEach(
+          halves,
+          (batch, half) =>
+            repo.finish(
+              (half === 0 ? batch : [...batch].reverse()).map((one) =>
+                resultOf(one, new Date(), (round + half) % 2 === 0 ? failure : {})
+              )
+            ),
+          { concurrency: 2 }
+        )
+        expect(finished.flat()).toHaveLength(16)
+      }
+    }).pipe(Effect.provide(onPostgres))
+  )
+
+  liveEffect("endpoints deleted and made anew while settlements arrive leave nothing stuck", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* WebhookEndpoints
+      const sender = yield* WebhookSenderMemory
+      yield* sender.script(hookUrl, [answered(500)])
+      const { tenant } = yield* newShop(new Date())
+      yield* Layer.buildWithScope(instance, yield* Scope.Scope)
+      yield* Effect.all(
+        [
+          Effect.forEach(Array.from({ length: 200 }), () => settle(tenant, new Date()), { concurrency: 8 }),
+          Effect.forEach(Array.from({ length: 30 }), () =>
+            Effect.andThen(
+              Effect.ignore(endpoints.remove(tenant)),
+              Effect.ignore(endpoints.create(tenant, hookUrl))
+            )
+          )
+        ],
+        { concurrency: 2 }
+      )
+      yield* endpoints.remove(tenant)
+      // A finish that did not see the deletion leaves its delivery to the claim that comes due.
+      const sql = yield* SqlClient.SqlClient
+      yield* Effect.sleep("500 millis")
+      yield* sql`UPDATE webhook_deliveries SET due_at = ${new Date()} WHERE status = 'pending' AND claim_id IS NULL`
+      yield* atRest
+      const rows =
+        yield* sql`SELECT count(*)::int AS count FROM webhook_deliveries WHERE status = 'cancelled'`
+      expect(rows).toEqual([{ count: 200 }])
+    }).pipe(Effect.provide(onPostgres))
+  )
+
+  liveEffect("an exhausted delivery raises one alert row, in the statement that records it", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const sql = yield* SqlClient.SqlClient
+      const { tenant } = yield* newShop(new Date())
+      const { id } = yield* settle(tenant, new Date())
+      const at = new Date()
+      const [claimed] = yield* repo.claimDue({
+        claimId: yield* newId,
+        at,
+        leaseUntil: new Date(at.getTime() + 30_000),
+        limit: 1,
+        perEndpoint: 1,
+        rooms: []
+      })
+      if (claimed === undefined) throw new Error("nothing claimed")
+      const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const
+      yield* repo.finish([resultOf(claimed, at, failure)])
+      expect(yield* sql`SELECT merchant_id, env, kind, subject FROM alerts`).toEqual([
+        { merchant_id: tenant.merchantId, env: "test", kind: "webhook_exhausted", subject: id }
+      ])
+    }).pipe(Effect.provide(onPostgres))
+  )
+})

@@ -1,4 +1,4 @@
-// The contract of WebhookRepo on memory, PGlite and Postgres.
+// The contract of WebhookRepo on memory and Postgres.
 import { describe } from "bun:test"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -6,7 +6,7 @@ import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { onEachDatabase } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { webhookRepoContract } from "./WebhookRepo.contract.ts"
 import { endpointContract } from "./WebhookRepo.endpoints.contract.ts"
@@ -22,7 +22,8 @@ describe("WebhookRepo in memory", () => {
   endpointContract(layer)
 })
 
-onEachDatabase("WebhookRepo", (database) => {
+describe("WebhookRepo on Postgres", () => {
+  const database = testDatabase
   const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, secrets).pipe(
     Layer.provide(database.layer),
     Layer.provideMerge(SecureRandom.layerWebCrypto)

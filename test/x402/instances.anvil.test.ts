@@ -2,7 +2,7 @@
 // success is given once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { bodyV2, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
 
@@ -10,7 +10,7 @@ setDefaultTimeout(60_000)
 
 const amount = 1_000_000n
 
-describe.skipIf(postgresUrl === undefined)("two instances", () => {
+describe("two instances", () => {
   const scope = Effect.runSync(Scope.make())
   let world: X402World
   let urls: ReadonlyArray<string> = []

@@ -3,9 +3,8 @@ import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { migrations } from "../src/Database.ts"
-import { freePort } from "../src/dev/freePort.ts"
 import { send } from "./support/contractCheck.ts"
-import { ownDatabase, postgresUrl } from "./support/ownDatabase.ts"
+import { ownDatabase } from "./support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
 import { liveEffect } from "./support/run.ts"
 
@@ -23,35 +22,32 @@ const createMerchant = (dataDir: string) =>
     return JSON.parse(cli.output()).keys
   })
 
-describe.skipIf(postgresUrl === undefined)(
-  `Several instances${postgresUrl === undefined ? ": TEST_DATABASE_URL is not set" : ""}`,
-  () => {
-    liveEffect(
-      "start together on one empty Postgres: each is ready, every migration ran once",
-      () =>
-        Effect.gen(function* () {
-          const url = yield* ownDatabase()
-          const dataDir = yield* temporaryDirectory
-          const env = { DATABASE_URL: url, DATA_DIR: dataDir, ...noChain }
-          const services = yield* Effect.all(
-            Array.from({ length: 4 }, () => spawnService(env)),
-            { concurrency: "unbounded" }
-          )
-          yield* Effect.all(
-            services.map((service) => untilReady(service)),
-            { concurrency: "unbounded" }
-          )
-          const sql = new SQL(url, { max: 1 })
-          const rows = yield* Effect.promise(
-            () => sql`SELECT migration_id FROM effect_sql_migrations ORDER BY 1`
-          )
-          yield* Effect.promise(() => sql.close())
-          expect(rows.length).toBe(Object.keys(migrations).length)
-        }),
-      60_000
-    )
-  }
-)
+describe(`Several instances`, () => {
+  liveEffect(
+    "start together on one empty Postgres: each is ready, every migration ran once",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* ownDatabase()
+        const dataDir = yield* temporaryDirectory
+        const env = { DATABASE_URL: url, DATA_DIR: dataDir, ...noChain }
+        const services = yield* Effect.all(
+          Array.from({ length: 4 }, () => spawnService(env)),
+          { concurrency: "unbounded" }
+        )
+        yield* Effect.all(
+          services.map((service) => untilReady(service)),
+          { concurrency: "unbounded" }
+        )
+        const sql = new SQL(url, { max: 1 })
+        const rows = yield* Effect.promise(
+          () => sql`SELECT migration_id FROM effect_sql_migrations ORDER BY 1`
+        )
+        yield* Effect.promise(() => sql.close())
+        expect(rows.length).toBe(Object.keys(migrations).length)
+      }),
+    60_000
+  )
+})
 
 describe("The service as a process", () => {
   liveEffect("is ready within 2 s on an existing embedded database", () =>
@@ -72,23 +68,6 @@ describe("The service as a process", () => {
       const millis = Math.min(...times)
       console.log(`ready on an existing embedded database in ${millis.toFixed(0)} ms`)
       expect(millis).toBeLessThan(2_000)
-    })
-  )
-
-  liveEffect("a second process on the same embedded data directory is refused with a sentence", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
-      yield* untilReady(yield* spawnService({ DATA_DIR: dataDir, ...noChain }))
-      for (const args of [["src/main.ts"], ["src/cli/main.ts", "merchant", "list"]]) {
-        const second = yield* spawnProgram(args, {
-          DATA_DIR: dataDir,
-          PORT: String(yield* freePort(0)),
-          ...noChain
-        })
-        expect(yield* second.exited).toBe(1)
-        expect(second.output()).toContain("in use by another process")
-        expect(second.output()).toContain("DATABASE_URL")
-      }
     })
   )
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { connect, type Socket } from "node:net"
 import { Effect, Exit, Scope } from "effect"
 import { send } from "../support/contractCheck.ts"
-import { databases } from "../support/database.ts"
+import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { makeShop, type Shop } from "./shop.ts"
 
@@ -17,7 +17,7 @@ describe("Hostile sockets", () => {
   let port = 0
 
   beforeAll(async () => {
-    const [database] = databases
+    const database = testDatabase
     if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))

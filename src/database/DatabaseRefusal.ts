@@ -1,0 +1,4 @@
+import { Data } from "effect"
+
+/** The database cannot be used. `message` is the whole sentence for the operator. */
+export class DatabaseRefusal extends Data.TaggedError("DatabaseRefusal")<{ readonly message: string }> {}

@@ -1,0 +1,310 @@
+// A Postgres of the service's own, in a directory. Whoever comes first starts it, the next ones join it,
+// and the last one out stops it. It listens on a socket in its data directory, which only its user enters.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { connect } from "node:net"
+import { join, relative, resolve } from "node:path"
+import { Effect, Schedule, type Scope } from "effect"
+import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+import { hold, holdAlone, waitAlone } from "./FileLock.ts"
+import { findPostgresProgram, type PostgresProgram, postgresMajor } from "./PostgresProgram.ts"
+
+/** What a client connects with. */
+export interface EmbeddedPostgres {
+  /** The socket. */
+  readonly path: string
+  readonly username: "postgres"
+  readonly database: "postgres"
+}
+
+/** The longest path that a socket's address holds, less its end (Linux 107 bytes, macOS 103). */
+const longestSocketPath = 103
+/** For how long a server that ends at once is started again: one that was killed may still be ending. */
+const retryMillis = 10_000
+const stopMillis = 15_000
+const watchEvery = "500 millis"
+const logLimitBytes = 10_000_000
+
+/** For a small machine: what it does not use it does not take. */
+const settings = {
+  listen_addresses: "",
+  port: "5432",
+  unix_socket_directories: ".",
+  unix_socket_permissions: "0700",
+  shared_buffers: "64MB",
+  max_connections: "100",
+  min_wal_size: "32MB",
+  max_wal_size: "256MB",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  io_method: "sync",
+  jit: "off",
+  max_logical_replication_workers: "0",
+  autovacuum_max_workers: "2",
+  log_checkpoints: "off",
+  fsync: "on",
+  timezone: "UTC"
+}
+
+const sleep = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+const isPostgres = (pid: number): boolean => {
+  const linux = `/proc/${pid}/comm`
+  const name = existsSync(linux)
+    ? readFileSync(linux, "utf8")
+    : spawnSync("ps", ["-p", String(pid), "-o", "comm="], { encoding: "utf8" }).stdout
+  return /postgres/.test(name)
+}
+
+const canConnect = (path: string): Promise<boolean> =>
+  new Promise((done) => {
+    const socket = connect({ path })
+    const end = (reached: boolean) => () => {
+      socket.destroy()
+      done(reached)
+    }
+    socket.once("connect", end(true))
+    socket.once("error", end(false))
+  })
+
+class Cluster {
+  readonly directory: string
+  readonly data: string
+  readonly log: string
+  /** By the shorter of its two names: the address of a socket is short. */
+  readonly socket: string
+  private readonly flags: ReadonlyArray<string>
+  private program: PostgresProgram | undefined
+
+  constructor(directory: string, more: Readonly<Record<string, string>>) {
+    this.directory = resolve(directory)
+    this.data = join(this.directory, "data")
+    this.log = join(this.directory, "postgres.log")
+    const whole = join(this.data, `.s.PGSQL.${more["port"] ?? settings.port}`)
+    const near = relative(process.cwd(), whole)
+    this.socket = near.length < whole.length ? near : whole
+    this.flags = Object.entries({ ...settings, ...more }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`
+    ])
+  }
+
+  /** Refuses what this release did not make, and touches nothing of it. */
+  check(): void {
+    if (Buffer.byteLength(this.socket) > longestSocketPath)
+      throw new Error(
+        `DATA_DIR: ${this.directory} is too long a path for the socket of the embedded database. Set DATA_DIR to a shorter one.`
+      )
+    if (existsSync(join(this.directory, "pgdata", "PG_VERSION")))
+      throw new Error(
+        `DATA_DIR: ${join(this.directory, "pgdata")} is a PGlite database of an earlier release, which this one does not read. Nothing in it was changed. Set DATA_DIR to another directory, or start the earlier release to read it.`
+      )
+    const version = join(this.data, "PG_VERSION")
+    const major = existsSync(version) ? readFileSync(version, "utf8").trim() : postgresMajor
+    if (major !== postgresMajor)
+      throw new Error(
+        `DATA_DIR: ${this.data} is a database of Postgres ${major}; this release reads ${postgresMajor}. Nothing in it was changed. Set DATA_DIR to another directory, or start the release that made it and move the database with "bun run cli backup".`
+      )
+  }
+
+  private found(): PostgresProgram {
+    this.program ??= findPostgresProgram(this.data, this.directory)
+    return this.program
+  }
+
+  /** As root on Linux the other user reaches the data through its working directory alone. */
+  private options(cwd: string) {
+    const { directory, runAs } = this.found()
+    return {
+      directory,
+      named: runAs !== undefined && process.platform === "linux" ? "/proc/self/cwd" : resolve(cwd),
+      spawn: { ...runAs, cwd, env: { LC_ALL: "C", PATH: process.env["PATH"] ?? "/usr/bin:/bin" } }
+    }
+  }
+
+  /** Makes the data directory, whole or not at all. */
+  private initialise(): void {
+    const partial = join(this.directory, "data.new")
+    rmSync(partial, { recursive: true, force: true })
+    mkdirSync(partial, { mode: 0o700 })
+    const { directory, named, spawn: spawnOptions } = this.options(partial)
+    const { runAs } = this.found()
+    if (runAs !== undefined) chownSync(partial, runAs.uid, runAs.gid)
+    const { error, status, stderr, stdout } = spawnSync(
+      join(directory, "bin", "initdb"),
+      [
+        ...["-D", named, "-U", "postgres", "-A", "trust", "-E", "UTF8"],
+        ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "-c", "jit=off"]
+      ],
+      { ...spawnOptions, encoding: "utf8" }
+    )
+    if (error !== undefined || status !== 0) {
+      rmSync(partial, { recursive: true, force: true })
+      const why = error?.message ?? (stderr.trim() === "" ? stdout : stderr).trim().split("\n").join(" ")
+      throw new Error(`DATA_DIR: the embedded database could not be made in ${this.directory}: ${why}`)
+    }
+    renameSync(partial, this.data)
+  }
+
+  private pidFile(): { readonly pid: number; readonly isReady: boolean } | undefined {
+    const path = join(this.data, "postmaster.pid")
+    if (!existsSync(path)) return undefined
+    const lines = readFileSync(path, "utf8").split("\n")
+    const pid = Number.parseInt(lines[0] ?? "", 10)
+    return Number.isNaN(pid) ? undefined : { pid, isReady: lines[7]?.trim() === "ready" }
+  }
+
+  /** The running server's process, or undefined. */
+  running(): number | undefined {
+    const pid = this.pidFile()?.pid
+    return pid !== undefined && isAlive(pid) ? pid : undefined
+  }
+
+  /**
+   * After the machine or its container was started anew, the number in the file may be another program's.
+   * Postgres takes its own parent's number for stale, and still looks for its own shared memory.
+   */
+  private disownPidFile(): void {
+    const pid = this.running()
+    if (pid === undefined || isPostgres(pid)) return
+    const path = join(this.data, "postmaster.pid")
+    writeFileSync(path, readFileSync(path, "utf8").replace(/^\d+/, String(process.pid)))
+  }
+
+  private spawn(): ChildProcess {
+    const { directory, named, spawn: spawnOptions } = this.options(this.data)
+    if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) rmSync(this.log)
+    const log = openSync(this.log, "a", 0o600)
+    // In a session of its own: Ctrl-C is the service's, which stops it when nobody needs it any more.
+    const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
+      ...spawnOptions,
+      detached: true,
+      stdio: ["ignore", log, log]
+    })
+    closeSync(log)
+    child.unref()
+    return child
+  }
+
+  private logEnd(): string {
+    if (!existsSync(this.log)) return ""
+    return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
+  }
+
+  /** Answers when a server runs and answers, started here where there was none. */
+  async ensure(): Promise<void> {
+    if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
+    let child: ChildProcess | undefined
+    let endedAt: number | undefined
+    for (;;) {
+      const listens = await canConnect(this.socket)
+      if (listens && this.pidFile()?.isReady === true) return
+      const ended = child === undefined || child.exitCode !== null || child.signalCode !== null
+      if (ended && !listens) {
+        if (child !== undefined) {
+          endedAt ??= Date.now()
+          if (Date.now() > endedAt + retryMillis)
+            throw new Error(
+              `DATA_DIR: the embedded database in ${this.directory} does not start: ${this.logEnd()}`
+            )
+          await sleep(200)
+        }
+        this.disownPidFile()
+        child = this.spawn()
+        child.once("error", () => undefined)
+      }
+      await sleep(5)
+    }
+  }
+
+  /** Ends its sessions, writes what it holds and stops it. */
+  async stop(): Promise<void> {
+    const pid = this.running()
+    if (pid === undefined || !isPostgres(pid)) return
+    process.kill(pid, "SIGINT")
+    const end = Date.now() + stopMillis
+    while (isAlive(pid) && Date.now() < end) await sleep(10)
+    // What it has acknowledged is in its log: the next start reads it.
+    if (isAlive(pid)) process.kill(pid, "SIGQUIT")
+  }
+}
+
+const sentenceOf = (directory: string, error: unknown): DatabaseRefusal => {
+  const message = error instanceof Error ? error.message : String(error)
+  return new DatabaseRefusal({
+    message: /DATA_DIR|DATABASE_URL/.test(message)
+      ? message
+      : `The embedded database in ${directory} cannot be opened: ${message}. Set DATA_DIR to a writable directory.`
+  })
+}
+
+/**
+ * The Postgres in the directory, running until the scope of the last who joined it closes. One that is
+ * killed is started again. `more` adds to its settings where it is started here.
+ */
+export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
+  directory: string,
+  more: Readonly<Record<string, string>> = {}
+): Effect.fn.Return<EmbeddedPostgres, DatabaseRefusal, Scope.Scope> {
+  const attempt = <A>(work: () => A | Promise<A>) =>
+    Effect.tryPromise({ try: async () => work(), catch: (error) => sentenceOf(directory, error) })
+  const cluster = new Cluster(directory, more)
+  yield* attempt(() => {
+    cluster.check()
+    mkdirSync(cluster.directory, { recursive: true, mode: 0o700 })
+  })
+  const users = join(cluster.directory, "users.lock")
+  /** One process at a time starts or stops it. */
+  const alone = <A, E>(work: Effect.Effect<A, E>) =>
+    Effect.scoped(Effect.andThen(waitAlone(join(cluster.directory, "start.lock")), work))
+
+  yield* Effect.acquireRelease(
+    alone(
+      attempt(async () => {
+        cluster.check()
+        await cluster.ensure()
+        const held = hold(users)
+        if (held === undefined) throw new Error(`${users} is held by another program`)
+        return held
+      })
+    ),
+    (mine) =>
+      alone(
+        Effect.promise(async () => {
+          mine.close()
+          const last = holdAlone(users)
+          if (last === undefined) return
+          await cluster.stop()
+          last.close()
+        })
+      )
+  )
+  yield* Effect.suspend(() =>
+    cluster.running() === undefined ? alone(attempt(() => cluster.ensure())) : Effect.void
+  ).pipe(
+    Effect.catchCause((cause) => Effect.logError("The embedded database does not start again", cause)),
+    Effect.repeat(Schedule.spaced(watchEvery)),
+    Effect.forkScoped
+  )
+  return { path: cluster.socket, username: "postgres", database: "postgres" }
+})

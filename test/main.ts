@@ -1,0 +1,29 @@
+// `bun run test`: the whole suite in two workers on one Postgres, then, alone on the machine, what
+// measures time. With arguments, what `bun test` makes of them.
+import { joinTestPostgres } from "./support/testPostgres.ts"
+
+const given = process.env["TEST_DATABASE_URL"]
+const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
+const began = Date.now()
+
+let running: Bun.Subprocess | undefined
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal))
+const run = (...args: ReadonlyArray<string>): Promise<number> => {
+  running = Bun.spawn([process.execPath, "test", ...args], {
+    env: { ...process.env, TEST_DATABASE_URL: postgres.url },
+    stdio: ["inherit", "inherit", "inherit"]
+  })
+  return running.exited
+}
+
+const args = process.argv.slice(2)
+const codes =
+  args.length > 0
+    ? [await run(...args)]
+    : [await run("--parallel=2", "--path-ignore-patterns", "**/*.alone.test.ts"), await run(".alone.test.ts")]
+await postgres.leave()
+const seconds = ((Date.now() - began) / 1000).toFixed(0)
+console.log(
+  `${seconds} s on ${given === undefined ? "the embedded Postgres" : "the Postgres of TEST_DATABASE_URL"}.`
+)
+process.exit(codes.find((code) => code !== 0) ?? 0)
