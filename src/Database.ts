@@ -1,7 +1,7 @@
 // The one SQL client: on a Postgres by address, or on one of the service's own, in a directory.
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
 import agents from "../migrations/0003_agents.ts"
@@ -10,22 +10,52 @@ import x402 from "../migrations/0005_x402.ts"
 import receivers from "../migrations/0006_receivers.ts"
 import reservations from "../migrations/0007_reservations.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
+import { makeConnector, type Server } from "./database/Connector.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
+import { causeOf, type Migration, migrate } from "./database/migrate.ts"
 
-const shared = { multiplex: true, maxConnections: 16, minConnections: 1, applicationName: "quittance" }
+/**
+ * A server that has said nothing for so long while a statement waits is given up with its connection:
+ * the statements fail, and the next ones get another. Statements of the request path take milliseconds.
+ */
+const silenceTimeout = "2 seconds"
+const connectTimeout = "2 seconds"
 
-const embedded = (directory: string) =>
-  Layer.unwrap(
-    Effect.map(joinEmbeddedPostgres(directory), (connection) => PgClient.layer({ ...shared, ...connection }))
-  )
+interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {}
 
-const postgres = ({ url }: Extract<AppConfigShape["database"], { _tag: "Postgres" }>) =>
-  PgClient.layer({ ...shared, url })
+const serverOf = ({ path, url }: Connection): Server => {
+  if (url === undefined) return { path: path ?? "" }
+  const { hostname, port, searchParams } = new URL(Redacted.value(url))
+  const host = searchParams.get("host") ?? (hostname === "" ? "localhost" : hostname)
+  const number = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
+  return host.startsWith("/")
+    ? { path: `${host}/.s.PGSQL.${number}` }
+    : { host: host.replace(/^\[|\]$/g, ""), port: number }
+}
 
-type Migration = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+const pool = (connection: Connection) =>
+  PgClient.layer({
+    ...connection,
+    stream: makeConnector(serverOf(connection)),
+    silenceTimeout,
+    connectTimeout,
+    multiplex: true,
+    maxConnections: 16,
+    minConnections: 1,
+    applicationName: "quittance"
+  })
 
-/** Each migration runs once, in id order, under a table lock: instances may start together. */
+/** For migrations, which wait for each other and take as long as they take. */
+const patient = (connection: Connection) =>
+  PgClient.layer({ ...connection, maxConnections: 1, applicationName: "quittance migrations" })
+
+const connectionOf = (database: AppConfigShape["database"]) =>
+  database._tag === "Postgres"
+    ? Effect.succeed<Connection>({ url: database.url })
+    : joinEmbeddedPostgres(database.directory)
+
+/** Each runs once, in the order of its number. */
 export const migrations = {
   "0001_initial": initial,
   "0002_dashboard": dashboard,
@@ -36,51 +66,89 @@ export const migrations = {
   "0007_reservations": reservations
 }
 
+/** Every table that the migrations make. */
+export const tables = [
+  "agent_payees",
+  "agent_payments",
+  "agents",
+  "alerts",
+  "api_keys",
+  "chain_cursors",
+  "claimed_transfers",
+  "faucet_grants",
+  "faucet_transactions",
+  "incoming_transfers",
+  "merchant_members",
+  "merchant_receivers",
+  "merchants",
+  "one_time_links",
+  "payment_attempts",
+  "payment_reports",
+  "payment_verdicts",
+  "payments",
+  "relayer_transactions",
+  "sessions",
+  "users",
+  "wallet_transactions",
+  "webhook_attempts",
+  "webhook_deliveries",
+  "webhook_endpoints",
+  "x402_settlements"
+]
+
 /** What this release runs and needs. A later release has more, and may share a database with this one. */
 export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>("quittance/Migrations", {
   defaultValue: () => migrations
 })
 
-const migrate = Effect.flatMap(Migrations, (all) =>
-  Migrator.make({})({ loader: Migrator.fromRecord(all) })
-).pipe(
-  Effect.catchTag("MigrationError", (error) =>
-    // Another instance holds the lock and is doing the same work.
-    error.kind === "Locked" ? Effect.succeed([]) : Effect.fail(error)
-  )
-)
+/** Server and database, without the password. */
+const whereOf = (database: AppConfigShape["database"]): string => {
+  if (database._tag === "Embedded") return `in ${database.directory}`
+  const url = new URL(Redacted.value(database.url))
+  return `${decodeURIComponent(url.pathname.slice(1)) || "postgres"} at ${url.searchParams.get("host") ?? url.host}`
+}
 
-const migrated = Layer.effectDiscard(migrate)
+/** Which of this release's tables are not there. */
+const missingTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`
+    SELECT name FROM unnest(${tables}::text[]) AS name WHERE to_regclass(name) IS NULL`
+  return rows.map((row) => String(row["name"]))
+})
 
-const refuse = (error: { readonly message: string; readonly cause?: unknown }) =>
-  new DatabaseRefusal({
-    message: `The database cannot be used: ${error.cause instanceof Error ? error.cause.message : error.message}. Check DATABASE_URL.`
-  })
-
-const refused = <A, R>(
-  database: Layer.Layer<A, SqlError.SqlError | Migrator.MigrationError | DatabaseRefusal, R>
-) =>
-  Layer.catch(database, (error) =>
-    Layer.effectContext(Effect.fail(error._tag === "DatabaseRefusal" ? error : refuse(error)))
-  )
+const opened = Effect.gen(function* () {
+  const { database } = yield* AppConfig
+  const where = whereOf(database)
+  const connection = yield* connectionOf(database)
+  const refuse = (error: unknown) =>
+    error instanceof DatabaseRefusal
+      ? error
+      : new DatabaseRefusal({
+          message: `The database ${where} cannot be used: ${causeOf(error)}. Check DATABASE_URL.`
+        })
+  yield* Effect.gen(function* () {
+    const wanted = yield* Migrations
+    yield* migrate(wanted, where)
+    const isWhole = Object.keys(migrations).every((name) => name in wanted)
+    const missing = isWhole ? yield* missingTables : []
+    if (missing.length > 0)
+      return yield* new DatabaseRefusal({
+        message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
+      })
+  }).pipe(Effect.provide(patient(connection)), Effect.mapError(refuse))
+  return Layer.catch(pool(connection), (error) => Layer.effectContext(Effect.fail(refuse(error))))
+})
 
 /** The configured database, migrated. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const { database } = yield* AppConfig
-    return refused(
-      database._tag === "Postgres"
-        ? Layer.provideMerge(migrated, postgres(database))
-        : Layer.provideMerge(migrated, embedded(database.directory))
-    )
-  })
-)
+export const layer = Layer.unwrap(opened)
 
-/** Whether the database answers and carries every migration of this version; a newer instance may have run more. */
+/**
+ * Whether the database answers and takes writes. The layer has migrated it: what a later release does to
+ * its tables is no reason to leave the rotation.
+ */
 export const ready = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const wanted = yield* Migrations
-  const rows = yield* sql`SELECT count(*)::int AS count FROM effect_sql_migrations`
-  const [row] = rows
-  return row !== undefined && Number(row["count"]) >= Object.keys(wanted).length
+  const [row] = yield* sql`
+    SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writes`
+  return row?.["writes"] === true
 })

@@ -296,6 +296,12 @@ export const errorCodes = {
     summary:
       "The service failed. Nothing is lost; send the request again and quote the request id if it persists."
   },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    summary:
+      "The database does not answer, or the service is starting. Nothing that was acknowledged is lost. Send the same request again after the seconds in `retry-after`."
+  },
   CHAIN_UNAVAILABLE: {
     status: 503,
     retryable: true,

@@ -109,5 +109,6 @@ export class TestSettlementMismatch extends define("TestSettlementMismatch", "TE
 export class RateLimited extends define("RateLimited", "RATE_LIMITED") {}
 export class FaucetLimitReached extends define("FaucetLimitReached", "FAUCET_LIMIT_REACHED") {}
 export class InternalError extends define("InternalError", "INTERNAL_ERROR") {}
+export class ServiceUnavailable extends define("ServiceUnavailable", "SERVICE_UNAVAILABLE") {}
 export class ChainUnavailableError extends define("ChainUnavailableError", "CHAIN_UNAVAILABLE") {}
 export class FaucetUnavailable extends define("FaucetUnavailable", "FAUCET_UNAVAILABLE") {}

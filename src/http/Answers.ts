@@ -5,12 +5,13 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { AppConfig } from "../AppConfig.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
-import { type CodedError, type ErrorDetail, InternalError, InvalidRequest } from "../domain/Errors.ts"
+import { type CodedError, type ErrorDetail, InvalidRequest } from "../domain/Errors.ts"
 import { errorBody } from "./ErrorResponse.ts"
 import { RequestId } from "./RequestContext.ts"
 import { timedRoute } from "./RequestMetrics.ts"
 import { Answers } from "./RequestRules.ts"
 import { isCrossOrigin } from "./routes.ts"
+import { unexpectedFailure } from "./unexpectedFailure.ts"
 
 /** True for the tagged errors of the catalogue. */
 export const isCodedError = (error: unknown): error is CodedError =>
@@ -90,14 +91,9 @@ export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
         if (isCodedError(error)) return answer(error)
         if (HttpApiError.HttpApiSchemaError.is(error) && error.kind in places)
           return answer(invalidRequest(error))
-        // Our own bug or an outage: logged once with the request id, told without details.
-        return Effect.andThen(
-          Effect.flatMap(RequestId, (requestId) =>
-            Effect.logError("Unexpected failure", cause).pipe(
-              Effect.annotateLogs({ requestId, endpoint: name })
-            )
-          ),
-          answer(new InternalError())
+        // Our own bug or an outage.
+        return Effect.flatMap(RequestId, (requestId) =>
+          Effect.flatMap(unexpectedFailure(cause, requestId, { endpoint: name }), answer)
         )
       }
     })

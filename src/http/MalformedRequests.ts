@@ -12,7 +12,8 @@ import {
   HeadersTooLarge,
   InvalidRequest,
   MethodNotAllowed,
-  NotFound
+  NotFound,
+  ServiceUnavailable
 } from "../domain/Errors.ts"
 import { commonHeaders } from "./Answers.ts"
 import { errorBody } from "./ErrorResponse.ts"
@@ -63,10 +64,23 @@ const bytesOf = ({ error, headers }: Refusal, requestId: string, baseUrl: string
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`
 }
 
+/** Before its routes are there, and after they have gone, the listener answers this. */
+const unrouted = (baseUrl: string) => (request: Request) => {
+  const requestId = requestIdOf(request.headers.get("x-request-id") ?? undefined)
+  return Response.json(
+    { error: errorBody(new ServiceUnavailable(), requestId, baseUrl) },
+    {
+      status: errorCodes.SERVICE_UNAVAILABLE.status,
+      headers: { ...commonHeaders(requestId), "retry-after": "1" }
+    }
+  )
+}
+
 /** `Bun.serve`, with an answer of ours for what its parser refuses. The connection closes after it. */
 export const serveAnsweringMalformed =
   (options: { readonly baseUrl: string; readonly table: ReadonlyArray<PathMethods> }): typeof Bun.serve =>
-  <WebSocketData, R extends string>(handlers: Bun.Serve.Options<WebSocketData, R>) => {
+  <WebSocketData, R extends string>(given: Bun.Serve.Options<WebSocketData, R>) => {
+    const handlers = { ...given, fetch: unrouted(options.baseUrl) }
     const listener = createServer({ requireHostHeader: false })
     listener.on("clientError", ({ code, rawPacket }: ParseError, socket: Duplex) => {
       const packet = Buffer.from(rawPacket ?? []).toString("latin1")
@@ -95,7 +109,12 @@ export const serveAnsweringMalformed =
     }
     if (server === undefined) throw refused ?? new Error("This Bun does not listen through Bun.serve.")
     server.reload(handlers)
-    return Object.assign(server, { stop: stopWhenAnswered(server) })
+    const reload = server.reload.bind(server)
+    return Object.assign(server, {
+      stop: stopWhenAnswered(server),
+      reload: (next: typeof handlers) =>
+        reload("fetch" in given && next.fetch === given.fetch ? handlers : next)
+    })
   }
 
 /** Longer than a request is given to end; a client that reads nothing must not hold the stop. */

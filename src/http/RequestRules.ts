@@ -8,6 +8,7 @@ import {
   InvalidRequest,
   PayloadTooLarge,
   RequestTimeout,
+  ServiceUnavailable,
   UnsupportedMediaType
 } from "../domain/Errors.ts"
 import { errorResponse } from "./ErrorResponse.ts"
@@ -26,5 +27,5 @@ export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance
 
 /** Turns every expected failure into the envelope and sets the headers of every answer. */
 export class Answers extends HttpApiMiddleware.Service<Answers>()("quittance/http/Answers", {
-  error: [errorResponse(InvalidRequest), errorResponse(InternalError)]
+  error: [errorResponse(InvalidRequest), errorResponse(InternalError), errorResponse(ServiceUnavailable)]
 }) {}

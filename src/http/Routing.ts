@@ -3,19 +3,15 @@
 import { Cause, Effect, Predicate } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import {
-  InternalError,
-  InvalidRequest,
-  MethodNotAllowed,
-  NotFound,
-  PayloadTooLarge
-} from "../domain/Errors.ts"
+import { InvalidRequest, MethodNotAllowed, NotFound, PayloadTooLarge } from "../domain/Errors.ts"
 import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
 import { namedRequest } from "./namedRequest.ts"
 import { allowOf, entryOf, type PathMethods, pathOf } from "./pathTable.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
 import { timedRoute } from "./RequestMetrics.ts"
+import { systemPaths } from "./System.ts"
+import { unexpectedFailure } from "./unexpectedFailure.ts"
 import { unexpectedQuery } from "./unexpectedQuery.ts"
 
 const unrouted = (
@@ -83,9 +79,8 @@ export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyA
                 return counted(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
               if (isUnreadable(error))
                 return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
-              return Effect.as(
-                Effect.logError("Unexpected failure", cause).pipe(Effect.annotateLogs({ requestId })),
-                errorAnswer(new InternalError(), requestId, baseUrl)
+              return Effect.map(unexpectedFailure(cause, requestId), (told) =>
+                errorAnswer(told, requestId, baseUrl)
               )
             }),
             Effect.map(
@@ -104,7 +99,8 @@ const refusedUnrouted = (
   request: HttpServerRequest.HttpServerRequest,
   withoutQuery: ReadonlyArray<string>
 ): InvalidRequest | NotFound | undefined => {
-  if (hasNoSingleHost(request)) {
+  // Health checks name no host, or any.
+  if (hasNoSingleHost(request) && !systemPaths.includes(pathOf(request.url))) {
     return new InvalidRequest({ message: "Send one Host header (RFC 9112, section 3.2)." })
   }
   // The router would read `/payments/` as a payment with an empty id.

@@ -4,10 +4,11 @@ import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Migrator, SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as Database from "../../src/Database.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
+import { migrate } from "../../src/database/migrate.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { generateKey, hashKey } from "../../src/keys/KeyFormat.ts"
 
@@ -134,7 +135,7 @@ const paymentRow = (payment: BenchPayment) => {
 
 /** Migrates an empty database and puts the rows in. */
 const fill = Effect.fnUntraced(function* ({ merchants, payments }: Dataset) {
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(Database.migrations) })
+  yield* migrate(Database.migrations, "of the tests")
   const sql = yield* SqlClient.SqlClient
   const insert = (table: string, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => {
     const columns = Object.keys(rows[0] ?? {}).join(", ")

@@ -3,11 +3,12 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Migrator, SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { hashMessage } from "viem"
 import receivers from "../../migrations/0006_receivers.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { migrations } from "../../src/Database.ts"
+import { migrate } from "../../src/database/migrate.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { MerchantRepo } from "../../src/keys/MerchantRepo.ts"
 import { Receivers } from "../../src/keys/Receivers.ts"
@@ -89,7 +90,7 @@ describe("Receivers on Postgres", () => {
               ${receiver}, 'human', ${at(day)})`
         }
         expect(migrations["0006_receivers"]).toBe(receivers)
-        yield* Migrator.make({})({ loader: Migrator.fromRecord({ "0006_receivers": receivers }) })
+        yield* migrate({ "0006_receivers": receivers }, "of the tests")
         const rows = yield* sql`
           SELECT env, encode(address, 'hex') AS address, merchant_id, since FROM merchant_receivers
           ORDER BY env, address`

@@ -1,5 +1,5 @@
-// A TCP proxy whose connections can be frozen: they stay open and carry nothing, which
-// is what a half-open connection looks like.
+// A TCP proxy whose path can fail: connections that stay open and carry nothing, which is what a
+// half-open connection looks like, for those that are open or for all; and connections that are cut.
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, type Scope } from "effect"
 
@@ -7,6 +7,11 @@ export interface TcpProxy {
   readonly port: number
   /** Freezes the connections that are open now; later ones work. */
   readonly freeze: () => void
+  /** All connections, later ones too, carry nothing until `resume`; what came meanwhile goes on then. */
+  readonly stall: () => void
+  readonly resume: () => void
+  /** Ends all connections. */
+  readonly cut: () => void
 }
 
 /** Starts a proxy to the port on this machine, for the scope. */
@@ -16,8 +21,10 @@ export const tcpProxy = (target: number): Effect.Effect<TcpProxy, never, Scope.S
       Effect.callback<{ readonly proxy: TcpProxy; readonly stop: () => void }>((resume) => {
         const sockets = new Set<Socket>()
         const frozen = new WeakSet<Socket>()
+        let stalled = false
         const carry = (from: Socket, to: Socket) => {
           sockets.add(from)
+          if (stalled) from.pause()
           from.on("data", (chunk) => {
             if (!frozen.has(from)) to.write(chunk)
           })
@@ -35,14 +42,29 @@ export const tcpProxy = (target: number): Effect.Effect<TcpProxy, never, Scope.S
         server.listen(0, "127.0.0.1", () => {
           const address = server.address()
           const port = typeof address === "object" && address !== null ? address.port : 0
-          const freeze = () => {
-            for (const socket of sockets) frozen.add(socket)
+          const cut = () => {
+            for (const socket of sockets) socket.destroy()
+          }
+          const proxy: TcpProxy = {
+            port,
+            cut,
+            freeze: () => {
+              for (const socket of sockets) frozen.add(socket)
+            },
+            stall: () => {
+              stalled = true
+              for (const socket of sockets) socket.pause()
+            },
+            resume: () => {
+              stalled = false
+              for (const socket of sockets) socket.resume()
+            }
           }
           const stop = () => {
-            for (const socket of sockets) socket.destroy()
+            cut()
             server.close()
           }
-          resume(Effect.succeed({ proxy: { port, freeze }, stop }))
+          resume(Effect.succeed({ proxy, stop }))
         })
       }),
       ({ stop }) => Effect.sync(stop)

@@ -6,9 +6,9 @@ import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Effect, Exit, Redacted, Scope } from "effect"
-import { Migrator } from "effect/sql"
 import * as Database from "../../src/Database.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
+import { migrate } from "../../src/database/migrate.ts"
 
 const port = "25817"
 /** Nothing of a test outlives a power cut. Some tests put a proxy of TCP before it. */
@@ -83,7 +83,7 @@ export const templateDatabase = (server: string): Promise<string> => {
       await admin.unsafe(`DROP DATABASE IF EXISTS ${name}_new WITH (FORCE)`)
       await admin.unsafe(`CREATE DATABASE ${name}_new`)
       await Effect.runPromise(
-        Migrator.make({})({ loader: Migrator.fromRecord(Database.migrations) }).pipe(
+        migrate(Database.migrations, "of the tests").pipe(
           Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl(server, `${name}_new`)) })),
           Effect.orDie
         )

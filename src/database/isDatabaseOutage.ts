@@ -1,0 +1,30 @@
+import { Cause, Predicate } from "effect"
+import { SqlError } from "effect/sql"
+
+/** SQLSTATEs of a server that cannot serve at present: its resources, operator's intervention, a standby. */
+const outage = /^(53|57P0|58|25006)/
+
+const sqlStateOf = (reason: SqlError.SqlErrorReason): string => {
+  const { cause } = reason
+  return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
+}
+
+const isOutage = (error: unknown): boolean => {
+  if (!SqlError.isSqlError(error)) return false
+  switch (error.reason._tag) {
+    case "ConnectionError":
+    case "LockTimeoutError":
+    case "StatementTimeoutError":
+      return true
+    default:
+      return outage.test(sqlStateOf(error.reason))
+  }
+}
+
+/** Whether it failed because the database did not serve, and not because of what was asked of it. */
+export const isDatabaseOutage = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      (Cause.isFailReason(reason) && isOutage(reason.error)) ||
+      (Cause.isDieReason(reason) && isOutage(reason.defect))
+  )

@@ -1,0 +1,82 @@
+// Brings a database to this release's tables: each migration once, in its own transaction, in the
+// order of the ids. Instances that start together wait for each other, and those that run are not disturbed.
+import { Effect, Predicate, Schedule } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+
+export type Migration = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+
+/** Any number that nothing else in the database locks. */
+const lockId = 5_107_001
+
+/** What a failed statement or connection says, innermost first, on one line. */
+export const causeOf = (error: unknown): string => {
+  let text = "unknown"
+  let at: unknown = error
+  for (let depth = 0; depth < 8 && at !== undefined && at !== null; depth++) {
+    if (Predicate.hasProperty(at, "message") && Predicate.isString(at.message) && at.message !== "")
+      text = at.message
+    at = SqlError.isSqlError(at) ? at.reason : Predicate.hasProperty(at, "cause") ? at.cause : undefined
+  }
+  return text.split("\n").join(" ")
+}
+
+const idOf = (name: string) => Number.parseInt(name, 10)
+
+/** `where` names the server and the database to the operator. */
+export const migrate = Effect.fn("Database.migrate")(function* (
+  migrations: Readonly<Record<string, Migration>>,
+  where: string
+) {
+  const sql = yield* SqlClient.SqlClient
+  const failed = (what: string) => (error: unknown) =>
+    error instanceof DatabaseRefusal
+      ? error
+      : new DatabaseRefusal({ message: `The database ${where} cannot be used: ${what}: ${causeOf(error)}.` })
+
+  const locked = Effect.map(
+    sql`SELECT pg_try_advisory_lock(${lockId}) AS locked`,
+    ([row]) => row?.["locked"] === true
+  )
+  const waiting = Effect.logInfo(`Waiting for another instance that migrates the database ${where}`)
+  const lock = Effect.gen(function* () {
+    if (yield* locked) return
+    yield* waiting
+    yield* locked.pipe(Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: (has) => has }))
+  })
+
+  yield* Effect.acquireUseRelease(
+    lock,
+    () =>
+      Effect.gen(function* () {
+        // The table of Effect's migrator, which releases before this one use.
+        yield* sql`
+          CREATE TABLE IF NOT EXISTS effect_sql_migrations (
+            migration_id integer PRIMARY KEY NOT NULL,
+            created_at timestamp with time zone NOT NULL DEFAULT now(),
+            name varchar(255) NOT NULL
+          )`
+        const rows = yield* sql`SELECT migration_id FROM effect_sql_migrations`
+        const done = new Set(rows.map((row) => Number(row["migration_id"])))
+        for (const [name, migration] of Object.entries(migrations)) {
+          if (done.has(idOf(name))) continue
+          yield* sql
+            .withTransaction(
+              Effect.andThen(
+                migration,
+                sql`INSERT INTO effect_sql_migrations (migration_id, name)
+                  VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
+              )
+            )
+            .pipe(
+              Effect.mapError(
+                failed(
+                  `migration ${name} fails, and nothing of it is kept. Restore a backup, or undo by hand what it finds in its way`
+                )
+              )
+            )
+        }
+      }),
+    () => Effect.ignore(sql`SELECT pg_advisory_unlock(${lockId})`)
+  ).pipe(Effect.mapError(failed("its migrations cannot be read")))
+})

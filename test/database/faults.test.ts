@@ -1,0 +1,392 @@
+// The service while its database stalls, vanishes, refuses writes or is migrated by somebody else.
+import { describe, expect } from "bun:test"
+import { connect } from "node:net"
+import { SQL } from "bun"
+import { Effect } from "effect"
+import { migrations } from "../../src/Database.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { send } from "../support/contractCheck.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
+
+const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
+
+interface Answered {
+  readonly at: number
+  readonly tookMillis: number
+  readonly status: number
+  readonly code: string | undefined
+  readonly retryAfter: string | null
+}
+
+/** A service whose path to the database is a proxy, with a merchant and a steady load of retrieves and intents. */
+const world = Effect.gen(function* () {
+  const databaseUrl = yield* ownDatabase()
+  const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432))
+  const through = new URL(databaseUrl)
+  through.port = String(proxy.port)
+  const env = { DATA_DIR: yield* temporaryDirectory, RATE_LIMIT_PER_KEY: "100000", ...noChain }
+  const service = yield* spawnService({ DATABASE_URL: through.toString(), ...env })
+  yield* untilReady(service)
+  const cli = yield* spawnProgram(
+    [
+      ...["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
+      ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+    ],
+    { DATABASE_URL: databaseUrl, ...env }
+  )
+  expect(yield* cli.exited).toBe(0)
+  const { publishable, secret } = JSON.parse(cli.output()).keys.test
+  const answers: Array<Answered> = []
+  let goes = true
+  const request = async () => {
+    const began = performance.now()
+    const intent = await send(service.baseUrl, {
+      method: "POST",
+      path: "/api/v1/payment-intents",
+      key: secret,
+      body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
+    }).catch(() => undefined)
+    const answer =
+      intent?.status === 201
+        ? await send(service.baseUrl, {
+            method: "POST",
+            path: "/api/v1/payments",
+            key: publishable,
+            body: { intentToken: intent.body.intentToken }
+          }).catch(() => undefined)
+        : intent
+    answers.push({
+      at: performance.now(),
+      tookMillis: performance.now() - began,
+      status: answer?.status ?? 0,
+      code: answer?.body?.error?.code,
+      retryAfter: answer?.headers.get("retry-after") ?? null
+    })
+  }
+  const clients = Array.from({ length: 8 }, async () => {
+    while (goes) {
+      await request()
+      await Bun.sleep(20)
+    }
+  })
+  const stop = Effect.promise(async () => {
+    goes = false
+    await Promise.all(clients)
+  })
+  yield* Effect.addFinalizer(() => stop)
+  const admin = yield* Effect.acquireRelease(
+    Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
+    (sql) => Effect.promise(() => sql.close())
+  )
+  yield* Effect.sleep("500 millis")
+  expect(answers.at(-1)?.status).toBe(201)
+  return { service, proxy, answers, stop, admin }
+})
+
+/** Opened, or found opened by a statement whose answer was lost. */
+const isServed = (status: number) => status === 201 || status === 200
+
+/** Since a moment: milliseconds until requests were served again and stayed so. */
+const servedAfter = (answers: ReadonlyArray<Answered>, since: number) => {
+  const last = answers.findLast(({ at, status }) => at > since && !isServed(status))
+  return last === undefined ? 0 : last.at - since
+}
+
+/** What everybody was told who could not be served. */
+const expectOutage = (answers: ReadonlyArray<Answered>) => {
+  const refused = answers.filter(({ status }) => !isServed(status))
+  expect(new Set(refused.map(({ code, status }) => `${status} ${code}`))).toEqual(
+    new Set(refused.length === 0 ? [] : ["503 SERVICE_UNAVAILABLE"])
+  )
+  for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThan(0)
+  // Two statements of a request, and the machine's other work.
+  expect(Math.max(...answers.map(({ tookMillis }) => tookMillis))).toBeLessThan(5_000)
+}
+
+describe("a database that does not answer", () => {
+  liveEffect(
+    "half-open connections are given up: served again within seconds, and nobody waits longer than five",
+    () =>
+      Effect.gen(function* () {
+        const { answers, proxy, stop } = yield* world
+        const since = performance.now()
+        proxy.freeze()
+        yield* Effect.sleep("9 seconds")
+        yield* stop
+        expectOutage(answers)
+        expect(servedAfter(answers, since)).toBeLessThan(7_000)
+        expect(answers.at(-1)?.status).toBe(201)
+      }),
+    60_000
+  )
+
+  for (const seconds of [8, 20]) {
+    liveEffect(
+      `a stall of ${seconds} s is 503 meanwhile, and over when it is over`,
+      () =>
+        Effect.gen(function* () {
+          const { answers, proxy, stop } = yield* world
+          proxy.stall()
+          yield* Effect.sleep(`${seconds} seconds`)
+          const since = performance.now()
+          proxy.resume()
+          yield* Effect.sleep("7 seconds")
+          yield* stop
+          expectOutage(answers)
+          expect(servedAfter(answers, since)).toBeLessThan(5_000)
+          expect(answers.at(-1)?.status).toBe(201)
+        }),
+      90_000
+    )
+  }
+
+  liveEffect(
+    "connections that are cut again and again fail what they carried, and nothing after it",
+    () =>
+      Effect.gen(function* () {
+        const { answers, proxy, stop } = yield* world
+        for (let cut = 0; cut < 5; cut++) {
+          proxy.cut()
+          yield* Effect.sleep("300 millis")
+        }
+        const since = performance.now()
+        yield* Effect.sleep("2 seconds")
+        yield* stop
+        expectOutage(answers)
+        expect(servedAfter(answers, since)).toBeLessThan(1_000)
+      }),
+    60_000
+  )
+
+  liveEffect(
+    "SIGTERM meanwhile ends the service within its bounds",
+    () =>
+      Effect.gen(function* () {
+        const { proxy, service, stop } = yield* world
+        proxy.stall()
+        yield* Effect.sleep("1 second")
+        const since = performance.now()
+        yield* service.kill("SIGTERM")
+        yield* service.exited
+        expect(performance.now() - since).toBeLessThan(21_000)
+        yield* stop
+      }),
+    60_000
+  )
+})
+
+describe("a database that takes no writes", () => {
+  liveEffect(
+    "sessions of a standby are thrown away: not ready meanwhile, and serving again without a restart",
+    () =>
+      Effect.gen(function* () {
+        const { admin, answers, proxy, service, stop } = yield* world
+        const name = new URL(postgresUrl.replace(/\/[^/]*$/, "")).host
+        expect(name).not.toBe("")
+        const [row] = yield* Effect.promise(() => admin`SELECT current_database() AS name`)
+        yield* Effect.promise(() =>
+          admin.unsafe(`ALTER DATABASE ${row.name} SET default_transaction_read_only = on`)
+        )
+        proxy.cut()
+        yield* Effect.sleep("1 second")
+        const readyz = () => fetch(`${service.baseUrl}/readyz`).then(({ status }) => status)
+        expect(yield* Effect.promise(readyz)).toBe(503)
+        expect(answers.at(-1)).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" })
+        yield* Effect.promise(() =>
+          admin.unsafe(
+            `SET default_transaction_read_only = off; ALTER DATABASE ${row.name} RESET default_transaction_read_only`
+          )
+        )
+        const since = performance.now()
+        yield* Effect.sleep("3 seconds")
+        yield* stop
+        expect(servedAfter(answers, since)).toBeLessThan(2_000)
+        expectOutage(answers)
+        expect(yield* Effect.promise(readyz)).toBe(200)
+      }),
+    60_000
+  )
+})
+
+describe("migrations", () => {
+  liveEffect(
+    "what a later release does to the table of migrations takes no running instance out of rotation",
+    () =>
+      Effect.gen(function* () {
+        const { admin, answers, service, stop } = yield* world
+        const told = yield* Effect.promise(() =>
+          admin.begin(async (sql) => {
+            await sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`
+            await Bun.sleep(500)
+            return await fetch(`${service.baseUrl}/readyz`).then(({ status }) => status)
+          })
+        )
+        yield* stop
+        expect(told).toBe(200)
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+      }),
+    60_000
+  )
+
+  const start = (databaseUrl: string) =>
+    Effect.gen(function* () {
+      const child = yield* spawnProgram(["src/main.ts"], {
+        DATABASE_URL: databaseUrl,
+        DATA_DIR: yield* temporaryDirectory,
+        PORT: String(yield* freePort(0)),
+        HOST: "127.0.0.1",
+        ...noChain
+      })
+      return child
+    })
+  const refusal = (databaseUrl: string) =>
+    Effect.gen(function* () {
+      const child = yield* start(databaseUrl)
+      expect(yield* child.exited).toBe(1)
+      expect(child.output().trim().split("\n")).toHaveLength(1)
+      return child.output()
+    })
+  const change = (databaseUrl: string, ...statements: ReadonlyArray<string>) =>
+    Effect.promise(async () => {
+      const sql = new SQL(databaseUrl, { max: 1 })
+      for (const statement of statements) await sql.unsafe(statement)
+      await sql.close()
+    })
+  const migrated = Effect.gen(function* () {
+    const databaseUrl = yield* ownDatabase()
+    const first = yield* spawnService({
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: yield* temporaryDirectory,
+      ...noChain
+    })
+    yield* untilReady(first)
+    yield* first.kill("SIGTERM")
+    yield* first.exited
+    return databaseUrl
+  })
+  const databaseName = (url: string) => new URL(url).pathname.slice(1)
+
+  liveEffect("half a migration is named with its cause, and nothing more is done", () =>
+    Effect.gen(function* () {
+      const databaseUrl = yield* migrated
+      const last = Object.keys(migrations).at(-1) ?? ""
+      yield* change(
+        databaseUrl,
+        `DELETE FROM effect_sql_migrations WHERE migration_id = ${Number.parseInt(last, 10)}`
+      )
+      const told = yield* refusal(databaseUrl)
+      for (const word of [last, databaseName(databaseUrl), "already exists"]) expect(told).toContain(word)
+    })
+  )
+
+  liveEffect("missing tables are named", () =>
+    Effect.gen(function* () {
+      const databaseUrl = yield* migrated
+      yield* change(databaseUrl, "DROP TABLE payment_reports, alerts CASCADE")
+      const told = yield* refusal(databaseUrl)
+      for (const word of ["payment_reports", "alerts", databaseName(databaseUrl)])
+        expect(told).toContain(word)
+    })
+  )
+
+  liveEffect("a server that refuses is named with its host and the cause", () =>
+    Effect.gen(function* () {
+      const told = yield* refusal("postgres://shop:hidden@127.0.0.1:9/orders")
+      expect(told).toContain("orders at 127.0.0.1:9")
+      expect(told).toMatch(/ECONNREFUSED|refused/i)
+      expect(told).not.toContain("hidden")
+    })
+  )
+
+  liveEffect(
+    "waiting for another instance's migration is said",
+    () =>
+      Effect.gen(function* () {
+        const databaseUrl = yield* ownDatabase()
+        const sql = new SQL(databaseUrl, { max: 1 })
+        yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
+        const child = yield* start(databaseUrl)
+        yield* Effect.promise(async () => {
+          const end = Date.now() + 10_000
+          while (!child.output().includes("Waiting for another instance") && Date.now() < end)
+            await Bun.sleep(50)
+        })
+        expect(child.output()).toContain(databaseName(databaseUrl))
+        yield* Effect.promise(() => sql.close())
+        yield* Effect.promise(async () => {
+          const end = Date.now() + 10_000
+          while (!child.output().includes("Quittance listens") && Date.now() < end) await Bun.sleep(50)
+        })
+        expect(child.output()).toContain("Quittance listens")
+      }),
+    60_000
+  )
+})
+
+describe("health checks", () => {
+  const raw = (port: number, request: string) =>
+    new Promise<string>((done) => {
+      let text = ""
+      const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(request))
+      socket.on("data", (chunk) => {
+        text += chunk.toString()
+        if (text.includes("\r\n\r\n")) socket.end()
+      })
+      socket.on("close", () => done(text))
+      socket.on("error", () => done(text))
+    })
+
+  liveEffect("HTTP/1.0 without Host, and any Host, are answered", () =>
+    Effect.gen(function* () {
+      const service = yield* spawnService({
+        DATABASE_URL: yield* ownDatabase(),
+        DATA_DIR: yield* temporaryDirectory,
+        ...noChain
+      })
+      yield* untilReady(service)
+      const port = Number(new URL(service.baseUrl).port)
+      for (const path of ["/healthz", "/readyz"]) {
+        for (const head of [
+          `GET ${path} HTTP/1.0\r\n\r\n`,
+          `GET ${path} HTTP/1.1\r\nHost: 10.0.0.7:9\r\nConnection: close\r\n\r\n`,
+          `GET ${path} HTTP/1.1\r\nHost: anything.example\r\nConnection: close\r\n\r\n`
+        ]) {
+          const answer = yield* Effect.promise(() => raw(port, head))
+          expect([head, answer.split("\r\n")[0]]).toEqual([head, "HTTP/1.1 200 OK"])
+        }
+      }
+    })
+  )
+
+  liveEffect(
+    "while it starts, every request is refused by connection or answered 503 in the envelope, never 404",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const service = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
+        const seen = yield* Effect.promise(async () => {
+          const statuses = new Map<string, number>()
+          const end = Date.now() + 20_000
+          while (Date.now() < end) {
+            const answer = await fetch(`${service.baseUrl}/readyz`).catch(() => undefined)
+            const what =
+              answer === undefined
+                ? "refused"
+                : answer.status === 200
+                  ? "ready"
+                  : `${answer.status} ${(await answer.json()).error?.code} ${answer.headers.get("cache-control")} ${answer.headers.get("retry-after")}`
+            statuses.set(what, (statuses.get(what) ?? 0) + 1)
+            if (answer?.status === 200) break
+          }
+          return [...statuses.keys()]
+        })
+        expect(seen).toContain("ready")
+        for (const what of seen)
+          expect(["refused", "ready", "503 SERVICE_UNAVAILABLE no-store 1"]).toContain(what)
+      }),
+    60_000
+  )
+})
