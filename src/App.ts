@@ -1,6 +1,6 @@
 // The one wiring diagram: clients -> services -> routes and workers.
 import { BunHttpServer } from "@effect/platform-bun"
-import { Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -27,6 +27,8 @@ import * as Database from "./Database.ts"
 import { DashboardApi } from "./dashboard/Api.ts"
 import * as Dashboard from "./dashboard/Dashboard.ts"
 import { dashboardPaths } from "./dashboard/Pages.ts"
+import { ClockRepo } from "./database/ClockRepo.ts"
+import * as DatabaseClock from "./database/DatabaseClock.ts"
 import { Faucet } from "./faucet/Faucet.ts"
 import { FaucetRepo } from "./faucet/FaucetRepo.ts"
 import * as AnswersLive from "./http/Answers.ts"
@@ -58,7 +60,6 @@ import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
 import * as TransferWatch from "./payments/TransferWatch.ts"
 import { BacklogRepo } from "./telemetry/BacklogRepo.ts"
-import { ClockRepo } from "./telemetry/ClockRepo.ts"
 import * as ClockWatch from "./telemetry/ClockWatch.ts"
 import * as Gauges from "./telemetry/Gauges.ts"
 import * as MetricsListener from "./telemetry/MetricsListener.ts"
@@ -222,6 +223,9 @@ export const routerConfig = {
   maxParamLength: 200
 }
 
+/** The database, and its time. */
+const database = DatabaseClock.layer.pipe(Layer.provide(ClockRepo.layer), Layer.provideMerge(Database.layer))
+
 /** Postgres or embedded, the chains' nodes, the network: everything real. */
 const real = Layer.mergeAll(
   KeyAuth.layer,
@@ -239,7 +243,7 @@ const real = Layer.mergeAll(
   Layer.provide([chainAlerts, chainRecoveries]),
   Layer.provideMerge(Layer.mergeAll(Alerts.layer, WebhookRepo.layer, egressPolicy)),
   Layer.provideMerge(AlertRepo.layer),
-  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(database),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
@@ -280,9 +284,12 @@ const configuredServer = Layer.unwrap(
   Effect.map(AppConfig, ({ port, host, baseUrl }) => layerServer({ port, hostname: host, baseUrl }))
 )
 
+const machineClock = Layer.succeed(Clock.Clock, Context.get(Context.empty(), Clock.Clock))
+
 /** What operators watch: gauges, and where Prometheus reads them. */
 const telemetry = Layer.mergeAll(
-  ClockWatch.layer.pipe(Layer.provide(ClockRepo.layer)),
+  // It tells of this machine's own clock.
+  ClockWatch.layer.pipe(Layer.provide([ClockRepo.layer, machineClock])),
   Gauges.layer.pipe(Layer.provide([BacklogRepo.layer, AgentWallets.layer])),
   MetricsListener.layer
 )

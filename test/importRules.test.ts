@@ -61,6 +61,7 @@ describe("import rules", () => {
           /^effect\/sql|^@effect\/sql-pg/.test(target) &&
           !repository.test(file) &&
           !file.startsWith("migrations/") &&
+          !file.startsWith("src/database/") &&
           // Types of what a layer needs, and LISTEN, are not SQL.
           !["src/keys/KeyAuth.ts", "src/webhooks/DeliveryWake.ts", "src/webhooks/WakeListener.ts"].includes(
             file

@@ -1,14 +1,15 @@
 // Routes are built in a small context. A handler's whole build context is merged into
 // every request's; with all of the application in it, that merge costs more than the
 // handler's own work.
-import { Context, Effect, Layer, Logger, References, Scope, Tracer } from "effect"
+import { Clock, Context, Effect, Layer, Logger, References, Scope, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a service does not matter to picking it
 type AnyKey = Context.Key<any, any>
 
-/** Present only where configured: logs and traces of what runs inside. */
+/** Present only where configured: the time, logs and traces of what runs inside. */
 const observed = [
+  Clock.Clock,
   Logger.CurrentLoggers,
   Tracer.Tracer,
   References.TracerEnabled,

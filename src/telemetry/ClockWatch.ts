@@ -1,19 +1,14 @@
 // Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
-// is wrong makes honest transfers look old, tokens look expired and deliveries come early.
+// is wrong is told to the operator; the service itself goes by the database's.
 import { Clock, Effect, Layer, Option, Ref, Schedule } from "effect"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { ClockRepo } from "../database/ClockRepo.ts"
+import { secondsAhead } from "../database/DatabaseClock.ts"
 import { networks } from "../domain/Chain.ts"
-import { ClockRepo } from "./ClockRepo.ts"
 
 const every = "10 seconds"
 const tolerated = 20
-
-/** Seconds by which this machine is ahead of another clock, which was asked between two readings of ours. */
-export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMillis: number): number => {
-  if (otherMillis > afterMillis) return (afterMillis - otherMillis) / 1000
-  return otherMillis < beforeMillis ? (beforeMillis - otherMillis) / 1000 : 0
-}
 
 const make = Effect.gen(function* () {
   const chain = yield* ChainVerifier

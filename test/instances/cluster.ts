@@ -16,7 +16,7 @@ export interface InstanceCluster {
   readonly databaseUrl: string
   readonly env: Readonly<Record<string, string>>
   /** Starts an instance and waits until the balancer has it. */
-  readonly start: (program?: string) => Effect.Effect<Instance, never, Scope.Scope>
+  readonly start: (...program: ReadonlyArray<string>) => Effect.Effect<Instance, never, Scope.Scope>
   readonly cli: (...args: ReadonlyArray<string>) => Effect.Effect<string, never, Scope.Scope>
 }
 
@@ -62,9 +62,13 @@ export const instanceCluster = (
       sql,
       databaseUrl,
       env,
-      start: Effect.fnUntraced(function* (program = "src/main.ts") {
+      start: Effect.fnUntraced(function* (...program: ReadonlyArray<string>) {
         const port = yield* freePort(0)
-        const child = yield* spawnProgram([program], { ...env, PORT: String(port), HOST: "127.0.0.1" })
+        const child = yield* spawnProgram(program.length === 0 ? ["src/main.ts"] : program, {
+          ...env,
+          PORT: String(port),
+          HOST: "127.0.0.1"
+        })
         balancer.add(port)
         yield* until("an instance is ready", () => {
           return balancer.isReady(port)

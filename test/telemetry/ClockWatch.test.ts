@@ -5,7 +5,8 @@ import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
-import { ClockRepo } from "../../src/telemetry/ClockRepo.ts"
+import { ClockRepo } from "../../src/database/ClockRepo.ts"
+import { secondsAhead } from "../../src/database/DatabaseClock.ts"
 import * as ClockWatch from "../../src/telemetry/ClockWatch.ts"
 import { testEffect } from "../support/run.ts"
 
@@ -92,8 +93,8 @@ describe("clocks", () => {
   )
 
   test("what lies between two readings of ours is no difference", () => {
-    expect(ClockWatch.secondsAhead(1_000, 5_000, 3_000)).toBe(0)
-    expect(ClockWatch.secondsAhead(10_000, 11_000, 4_000)).toBe(6)
-    expect(ClockWatch.secondsAhead(1_000, 2_000, 9_000)).toBe(-7)
+    expect(secondsAhead(1_000, 5_000, 3_000)).toBe(0)
+    expect(secondsAhead(10_000, 11_000, 4_000)).toBe(6)
+    expect(secondsAhead(1_000, 2_000, 9_000)).toBe(-7)
   })
 })

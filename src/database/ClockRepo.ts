@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 const decode = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ now: Schema.Date })]))
 
 export class ClockRepo extends Context.Service<ClockRepo, { readonly now: Effect.Effect<Date> }>()(
-  "quittance/telemetry/ClockRepo"
+  "quittance/database/ClockRepo"
 ) {
   static readonly layer: Layer.Layer<ClockRepo, never, SqlClient.SqlClient> = Layer.effect(
     ClockRepo,

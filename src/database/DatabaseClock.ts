@@ -1,0 +1,52 @@
+// The time that the service goes by is the database's, which all instances share: leases, due times and
+// tokens mean the same on a machine whose own clock is wrong.
+import { Clock, Effect, Layer, Schedule } from "effect"
+import { ClockRepo } from "./ClockRepo.ts"
+
+const every = "10 seconds"
+/** Below this the two are taken for equal: time does not jump to and fro. */
+const toleratedSeconds = 0.5
+
+/** Seconds by which this machine is ahead of another clock, which was asked between two readings of ours. */
+export const secondsAhead = (beforeMillis: number, afterMillis: number, otherMillis: number): number => {
+  if (otherMillis > afterMillis) return (afterMillis - otherMillis) / 1000
+  return otherMillis < beforeMillis ? (beforeMillis - otherMillis) / 1000 : 0
+}
+
+const make = Effect.gen(function* () {
+  const machine = yield* Clock.Clock
+  const database = yield* ClockRepo
+  let aheadMillis = 0
+
+  const measure = Effect.gen(function* () {
+    const before = machine.currentTimeMillisUnsafe()
+    const now = yield* database.now
+    const ahead = secondsAhead(before, machine.currentTimeMillisUnsafe(), now.getTime())
+    const difference = Math.abs(ahead * 1000 - aheadMillis)
+    if (difference > toleratedSeconds * 1000)
+      aheadMillis = Math.abs(ahead) > toleratedSeconds ? ahead * 1000 : 0
+  })
+  yield* measure
+  yield* measure.pipe(
+    Effect.catchCause((cause) => Effect.logWarning("The database was not asked for its time", cause)),
+    Effect.delay(every),
+    Effect.repeat(Schedule.forever),
+    Effect.forkScoped
+  )
+
+  const millis = () => machine.currentTimeMillisUnsafe() - aheadMillis
+  const nanos = () => machine.currentTimeNanosUnsafe() - BigInt(Math.round(aheadMillis)) * 1_000_000n
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: () => machine.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: machine.monotonicTimeNanos,
+    sleep: (duration) => machine.sleep(duration)
+  }
+  return clock
+})
+
+/** `Clock` for everything that is built on it. */
+export const layer = Layer.effect(Clock.Clock, make)
