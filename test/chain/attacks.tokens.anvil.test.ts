@@ -156,6 +156,10 @@ describe(row.oddLog, () => {
         const real = yield* chain.rpc("eth_getCode", [usdc, "latest"])
         yield* install(logEmitter([shape(buyer, merchant)]), usdc)
         const hash = yield* send(buyer, usdc, "0x").pipe(
+          // Mined with that code, before the real one is back.
+          Effect.tap((sent) =>
+            Effect.promise(() => chain.publicClient.waitForTransactionReceipt({ hash: sent }))
+          ),
           Effect.ensuring(Effect.orDie(install(`0x${String(real).slice(2)}`, usdc)))
         )
         yield* chain.mine()

@@ -1,6 +1,6 @@
 // GCRA in memory and shared through a real Redis.
 import { describe, expect, test } from "bun:test"
-import { Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../src/http/RateLimiter.ts"
 import { layerRedis } from "../../src/http/RateLimiterRedis.ts"
@@ -74,6 +74,29 @@ describe.skipIf(redisMissing !== undefined)(
         yield* kill
         yield* Effect.sleep("100 millis")
         const answers = yield* Effect.provideContext(takeMany("x", 12), context)
+        expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
+      })
+    )
+
+    liveEffect("a Redis that freezes costs one request 50 ms, the next ones nothing, and is used again", () =>
+      Effect.gen(function* () {
+        const { freeze, thaw, url } = yield* startRedis
+        const instance = Layer.build(layerRedis(Redacted.make(url)))
+        const [one, two] = yield* Effect.all([instance, instance])
+        const timed = (context: typeof one, key: string) =>
+          Effect.timed(Effect.provideContext(takeMany(key, 1), context))
+        yield* timed(one, "warm")
+        yield* freeze
+        const [first] = yield* timed(one, "a")
+        expect(Duration.toMillis(first)).toBeWithin(40, 200)
+        for (let request = 0; request < 20; request++) {
+          const [next] = yield* timed(one, `b${request}`)
+          expect(Duration.toMillis(next)).toBeLessThan(20)
+        }
+        yield* thaw
+        yield* Effect.sleep("2500 millis")
+        const both = [one, two].map((context) => Effect.provideContext(takeMany("shared", 20), context))
+        const answers = (yield* Effect.all(both, { concurrency: 2 })).flat()
         expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
       })
     )

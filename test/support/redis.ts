@@ -29,5 +29,6 @@ export const startRedis = Effect.gen(function* () {
     Effect.retry(Schedule.upTo(Schedule.spaced("50 millis"), { times: 100 })),
     Effect.orDie
   )
-  return { url, kill: Effect.sync(() => child.kill("SIGKILL")) }
+  const signal = (name: NodeJS.Signals) => Effect.sync(() => child.kill(name))
+  return { url, kill: signal("SIGKILL"), freeze: signal("SIGSTOP"), thaw: signal("SIGCONT") }
 })
