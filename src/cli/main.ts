@@ -2,7 +2,7 @@
 // service runs. Exit codes: 0 done, 1 it could not be done, 2 not a
 // command, 130 interrupted.
 import { BunRuntime, BunServices } from "@effect/platform-bun"
-import { Cause, Console, Effect, Layer } from "effect"
+import { Cause, Console, Effect, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
@@ -38,6 +38,9 @@ const root = Command.make("quittance").pipe(
   ])
 )
 
+/** Standard output is the answer's alone. */
+const logs = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
+
 // Annotated: the installed typing of BunServices names a module that has moved.
 const platform: Layer.Layer<Command.Environment> = BunServices.layer
 
@@ -50,6 +53,7 @@ const end = (code: number) => Effect.sync(() => process.exit(code))
 
 const program: Effect.Effect<void> = Command.run(root, { version: "0.1.0" }).pipe(
   Effect.provide(platform),
+  Effect.provide(logs),
   Effect.catchCause((cause) => {
     if (Cause.hasInterruptsOnly(cause)) return end(130)
     const error = Cause.squash(cause)

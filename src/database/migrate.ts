@@ -29,10 +29,10 @@ export const migrate = Effect.fn("Database.migrate")(function* (
   where: string
 ) {
   const sql = yield* SqlClient.SqlClient
-  const failed = (what: string) => (error: unknown) =>
-    error instanceof DatabaseRefusal
-      ? error
-      : new DatabaseRefusal({ message: `The database ${where} cannot be used: ${what}: ${causeOf(error)}.` })
+  const failed = (name: string) => (error: unknown) =>
+    new DatabaseRefusal({
+      message: `The database ${where} cannot be used: migration ${name} fails, and nothing of it is kept: ${causeOf(error)}. Restore a backup, or undo by hand what it finds in its way.`
+    })
 
   const locked = Effect.map(
     sql`SELECT pg_try_advisory_lock(${lockId}) AS locked`,
@@ -68,15 +68,9 @@ export const migrate = Effect.fn("Database.migrate")(function* (
                   VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
               )
             )
-            .pipe(
-              Effect.mapError(
-                failed(
-                  `migration ${name} fails, and nothing of it is kept. Restore a backup, or undo by hand what it finds in its way`
-                )
-              )
-            )
+            .pipe(Effect.mapError(failed(name)))
         }
       }),
     () => Effect.ignore(sql`SELECT pg_advisory_unlock(${lockId})`)
-  ).pipe(Effect.mapError(failed("its migrations cannot be read")))
+  )
 })

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Uuid } from "../domain/Merchant.ts"
 import { DeliveryStatus } from "../domain/Webhook.ts"
 import type { Tenant } from "../payments/PaymentRepo.ts"
-import type { AttemptResult, WebhookRepo } from "./WebhookRepo.ts"
+import { type AttemptResult, provenMillis, type WebhookRepo } from "./WebhookRepo.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
 
 const decodeFinished = Schema.decodeUnknownEffect(
@@ -84,6 +84,7 @@ export const claimsSql = Effect.gen(function* () {
     // `waiting` hops from endpoint to endpoint on the index, so that a long queue to one costs the
     // others nothing. A lease that ran out is due again with its old claim id still on it. Rows that are
     // locked stay in their place (ctid), which no plan looks for by reading the table.
+    const provenSince = new Date(claim.at.getTime() - provenMillis)
     const rows = yield* sql`
       WITH RECURSIVE waiting AS (
         (SELECT endpoint_id, due_at FROM webhook_deliveries
@@ -96,19 +97,27 @@ export const claimsSql = Effect.gen(function* () {
         ) next
       ), ready AS (
         SELECT e.id, e.deleted_at IS NOT NULL AS gone,
+          e.deleted_at IS NOT NULL OR coalesce(nullif(rooms.accepts, -1) = 1, NOT e.failing AND e.last_delivered_at IS NOT NULL
+            AND e.last_delivered_at > ${provenSince}) AS proven,
           CASE WHEN e.deleted_at IS NULL THEN coalesce(rooms.room, ${claim.perEndpoint}::integer)
             ELSE ${claim.limit}::integer END AS room
         FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id
         LEFT JOIN unnest(${claim.rooms.map((one) => one.endpointId)}::uuid[],
-          ${claim.rooms.map((one) => one.room)}::integer[]) AS rooms (id, room) ON rooms.id = e.id
+          ${claim.rooms.map((one) => one.room)}::integer[],
+          ${claim.rooms.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS rooms (id, room, accepts) ON rooms.id = e.id
         WHERE waiting.due_at <= ${claim.at}
-      ), due AS (
-        SELECT picked.place, ready.gone FROM ready CROSS JOIN LATERAL (
+      ), picked AS (
+        SELECT open.place, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
           SELECT ctid AS place, due_at FROM webhook_deliveries
           WHERE endpoint_id = ready.id AND due_at <= ${claim.at}
           ORDER BY due_at LIMIT ready.room FOR UPDATE SKIP LOCKED
-        ) picked
-        ORDER BY picked.due_at LIMIT ${claim.limit}
+        ) open
+      ), due AS (
+        SELECT place, gone FROM (
+          SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked
+        ) ranked
+        WHERE proven OR rank <= ${claim.limitUnproven}
+        ORDER BY proven DESC, due_at LIMIT ${claim.limit}
       ), cancelled AS (
         UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
           status = CASE WHEN resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END

@@ -10,6 +10,10 @@ import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 
 /** Attempts in flight in this process, whatever the endpoints. */
 const maxInFlight = 1024
+/** Of these, to endpoints that are not proven: however many hang, the rest is for those that accept. */
+const maxUnproven = 512
+/** From here on an endpoint gets no second one beside its first. */
+const crowded = 768
 const batchSize = 256
 /** How long what runs may go on once the service stops; longer than any attempt. */
 const stopSeconds = 20
@@ -20,6 +24,7 @@ const make = Effect.gen(function* () {
   const wake = yield* DeliveryWake
   const random = yield* SecureRandom.SecureRandom
   const running = new Map<string, ClaimedDelivery>()
+  let unproven = 0
   const pacing = makeEndpointPacing()
   const { stopping } = yield* Readiness
   let claiming = false
@@ -29,6 +34,8 @@ const make = Effect.gen(function* () {
     Effect.suspend(() => {
       const { endpointId } = claimed.target
       running.set(claimed.claimId + claimed.id, claimed)
+      const isProven = pacing.accepts(endpointId) ?? claimed.isProven
+      if (!isProven) unproven++
       pacing.enter(endpointId)
       const attempt = Effect.gen(function* () {
         const started = yield* Clock.currentTimeMillis
@@ -45,6 +52,7 @@ const make = Effect.gen(function* () {
             // Claims that found no room in the process wait for this.
             const full = running.size >= maxInFlight
             running.delete(claimed.claimId + claimed.id)
+            if (!isProven) unproven--
             const left = leave(Exit.isSuccess(exit) && exit.value)
             return full ? Effect.andThen(left, wake.nudge) : left
           })
@@ -64,8 +72,9 @@ const make = Effect.gen(function* () {
         at,
         leaseUntil: new Date(at.getTime() + leaseSeconds * 1000),
         limit,
+        limitUnproven: Math.max(0, maxUnproven - unproven),
         perEndpoint: initialWindow,
-        rooms: pacing.rooms()
+        rooms: pacing.rooms(running.size >= crowded)
       })
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))

@@ -1,10 +1,12 @@
-// How many attempts may run against one endpoint: few at first, more while it accepts
-// quickly, as many as before while it accepts slowly, one when it fails. A receiver that
-// hangs holds little of what all share; a slow one is still served side by side.
+// How many attempts may run against one endpoint: one at first, more while it accepts
+// quickly, a few while it accepts slowly, one when it fails. A receiver that hangs holds
+// little of what all share; a slow one is still served side by side.
 import type { EndpointRoom } from "./WebhookRepo.ts"
 
 /** Attempts in flight to an endpoint that this process knows nothing of. */
-export const initialWindow = 4
+export const initialWindow = 1
+/** At least, to one that accepts slowly. */
+export const slowWindow = 4
 /** And at most, to one that accepts promptly. */
 export const maxWindow = 128
 /** A slower success is no reason to send more at once, nor less. */
@@ -17,6 +19,7 @@ interface Endpoint {
   window: number
   running: number
   usedAt: number
+  accepts: boolean | null
 }
 
 export interface EndpointPacing {
@@ -26,8 +29,13 @@ export interface EndpointPacing {
     endpointId: string,
     attempt: { readonly ok: boolean; readonly durationMs: number }
   ) => boolean
-  /** What may be claimed for each endpoint that differs from the initial window. */
-  readonly rooms: () => ReadonlyArray<EndpointRoom>
+  /** Whether it accepted what it was sent last; null while that is not known here. */
+  readonly accepts: (endpointId: string) => boolean | null
+  /**
+   * What may be claimed for each endpoint that differs from the initial window; nothing beside an attempt
+   * that runs where the process is crowded.
+   */
+  readonly rooms: (isCrowded: boolean) => ReadonlyArray<EndpointRoom>
 }
 
 /** `now` in milliseconds of any clock that does not go back. */
@@ -35,7 +43,12 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
   const endpoints = new Map<string, Endpoint>()
   return {
     enter: (endpointId) => {
-      const endpoint = endpoints.get(endpointId) ?? { window: initialWindow, running: 0, usedAt: 0 }
+      const endpoint = endpoints.get(endpointId) ?? {
+        window: initialWindow,
+        running: 0,
+        usedAt: 0,
+        accepts: null
+      }
       endpoint.running++
       endpoints.set(endpointId, endpoint)
     },
@@ -44,18 +57,24 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
       if (endpoint === undefined) return true
       endpoint.running--
       endpoint.usedAt = now()
+      endpoint.accepts = ok
       if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
-      else endpoint.window = Math.max(initialWindow, endpoint.window)
-      if (endpoint.running === 0 && endpoint.window === initialWindow) endpoints.delete(endpointId)
+      else endpoint.window = Math.max(slowWindow, endpoint.window)
       return endpoint.running * 2 <= endpoint.window
     },
-    rooms: () => {
+    accepts: (endpointId) => endpoints.get(endpointId)?.accepts ?? null,
+    rooms: (isCrowded) => {
       const rooms: Array<EndpointRoom> = []
       const forgotten = now() - forgetMillis
-      for (const [endpointId, { window, running, usedAt }] of endpoints) {
+      for (const [endpointId, { accepts, window, running, usedAt }] of endpoints) {
         if (running === 0 && usedAt < forgotten) endpoints.delete(endpointId)
-        else rooms.push({ endpointId, room: Math.max(0, window - running) })
+        else
+          rooms.push({
+            endpointId,
+            accepts,
+            room: isCrowded && running > 0 ? 0 : Math.max(0, window - running)
+          })
       }
       return rooms
     }

@@ -36,6 +36,8 @@ export interface ClaimedDelivery extends Tenant {
   readonly leaseUntil: Date
   readonly type: EventType
   readonly body: Uint8Array
+  /** Whether its endpoint was proven when it was claimed. */
+  readonly isProven: boolean
   /** The attempt about to be made, from 1. An interrupted attempt keeps its number. */
   readonly attempt: number
   /** How many claims of this delivery ended without an outcome. */
@@ -49,10 +51,20 @@ export interface ClaimedDelivery extends Tenant {
 export interface EndpointRoom {
   readonly endpointId: string
   readonly room: number
+  /** Whether it accepted what it was sent last; null while that is not known here. */
+  readonly accepts: boolean | null
 }
+
+/**
+ * An endpoint is proven that accepted what this process sent it last or, where that is not known, has
+ * accepted within so long and not failed since.
+ */
+export const provenMillis = 5 * 60_000
 
 export interface DueClaim extends Claim {
   readonly limit: number
+  /** At most so many of them go to endpoints that are not proven. */
+  readonly limitUnproven: number
   /** Room of every endpoint that `rooms` does not name. */
   readonly perEndpoint: number
   readonly rooms: ReadonlyArray<EndpointRoom>
@@ -123,7 +135,8 @@ export class WebhookRepo extends Context.Service<
       claim: Claim
     ) => Effect.Effect<Option.Option<ClaimedDelivery>>
     /**
-     * Claims due deliveries, oldest first and within each endpoint's room, and writes their attempt
+     * Claims due deliveries, those to proven endpoints first, then oldest first, within each
+     * endpoint's room, and writes their attempt
      * rows before anything is sent. Due deliveries whose endpoint is gone are cancelled instead.
      */
     readonly claimDue: (claim: DueClaim) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>

@@ -3,7 +3,13 @@ import { Effect, Layer, Option } from "effect"
 import type { Attempt, Delivery, DeliveryStatus, Endpoint } from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
 import type { Tenant } from "../payments/PaymentRepo.ts"
-import { type AttemptResult, type Claim, type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import {
+  type AttemptResult,
+  type Claim,
+  type ClaimedDelivery,
+  provenMillis,
+  WebhookRepo
+} from "./WebhookRepo.ts"
 
 interface StoredEndpoint {
   readonly view: Endpoint
@@ -76,6 +82,12 @@ const make = Effect.sync(() => {
       claimId: null
     })
 
+  const isProven = (endpointId: string | null, at: Date) => {
+    const view = endpoints.get(endpointId ?? "")?.view
+    const accepted = view?.lastDeliveredAt?.getTime() ?? Number.NEGATIVE_INFINITY
+    return view?.health === "healthy" && accepted > at.getTime() - provenMillis
+  }
+
   const claim = (
     stored: StoredDelivery,
     endpoint: StoredEndpoint,
@@ -115,6 +127,7 @@ const make = Effect.sync(() => {
       attempt,
       interruptions,
       resentFrom: stored.resentFrom,
+      isProven: isProven(endpoint.view.id, at),
       target: { endpointId: endpoint.view.id, url: endpoint.view.url, secret: endpoint.secret }
     }
   }
@@ -234,13 +247,21 @@ const make = Effect.sync(() => {
         }
         return Option.some(claim(resent, endpoint, by, true))
       }),
-    claimDue: ({ limit, perEndpoint, rooms, ...by }) =>
+    claimDue: ({ limit, limitUnproven, perEndpoint, rooms, ...by }) =>
       Effect.sync(() => {
+        let unproven = limitUnproven
+        const accepts = new Map(rooms.map((one) => [one.endpointId, one.accepts]))
+        const proven = (endpointId: string | null) =>
+          accepts.get(endpointId ?? "") ?? isProven(endpointId, by.at)
         const room = new Map(rooms.map((one) => [one.endpointId, one.room]))
         const claimed: Array<ClaimedDelivery> = []
         const due = [...deliveries.values()]
           .filter((one) => one.dueAt !== null && one.dueAt <= by.at)
-          .sort((left, right) => (left.dueAt?.getTime() ?? 0) - (right.dueAt?.getTime() ?? 0))
+          .toSorted(
+            (left, right) =>
+              Number(proven(right.endpointId)) - Number(proven(left.endpointId)) ||
+              (left.dueAt?.getTime() ?? 0) - (right.dueAt?.getTime() ?? 0)
+          )
         for (const one of due) {
           const endpoint = endpoints.get(one.endpointId ?? "")
           if (endpoint === undefined || endpoint.deleted) {
@@ -254,6 +275,7 @@ const make = Effect.sync(() => {
           }
           const left = room.get(endpoint.view.id) ?? perEndpoint
           if (left <= 0 || claimed.length >= limit) continue
+          if (!proven(endpoint.view.id) && unproven-- <= 0) continue
           room.set(endpoint.view.id, left - 1)
           claimed.push(claim(one, endpoint, by))
         }

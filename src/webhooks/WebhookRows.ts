@@ -53,12 +53,13 @@ const ClaimedRow = Schema.Struct({
   endpoint_id: Uuid,
   url: Schema.String,
   secret_kid: Schema.String,
-  secret_ciphertext: Schema.Uint8Array
+  secret_ciphertext: Schema.Uint8Array,
+  is_proven: Schema.Boolean
 })
 
 /** What `ClaimedRow` is read from: the delivery `d` and its endpoint `e`. */
 export const claimedColumns =
-  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext"
+  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
 
 const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
   id: row.id,
@@ -71,6 +72,7 @@ const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery
   attempt: row.attempt,
   interruptions: row.interruptions,
   resentFrom: row.resent_from,
+  isProven: row.is_proven,
   target: {
     endpointId: row.endpoint_id,
     url: row.url,

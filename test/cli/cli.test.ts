@@ -1,12 +1,21 @@
 // The operator's commands as processes on one embedded database.
 
 import { describe, expect } from "bun:test"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
 const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+/** A DATA_DIR whose database runs for the test, so that each command joins it. */
+const directory = Effect.gen(function* () {
+  const dataDir = yield* temporaryDirectory
+  yield* joinEmbeddedPostgres(join(dataDir, "postgres"))
+  return dataDir
+})
 
 const cli = Effect.fnUntraced(function* (dataDir: string, ...args: ReadonlyArray<string>) {
   const child = yield* spawnProgram(["src/cli/main.ts", ...args], { DATA_DIR: dataDir })
@@ -17,7 +26,7 @@ const cli = Effect.fnUntraced(function* (dataDir: string, ...args: ReadonlyArray
 describe("CLI", () => {
   liveEffect("creates a merchant, lists it, and creates, rotates and revokes its keys", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       const created = yield* cli(
         dataDir,
         "merchant",
@@ -73,7 +82,7 @@ describe("CLI", () => {
 
   liveEffect("says what is wrong: exits 2 for a wrong command line, 1 for what cannot be done", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       const checksum = yield* cli(
         dataDir,
         "merchant",
@@ -104,7 +113,7 @@ describe("CLI", () => {
 
   liveEffect("changes where money goes, and prints before and after", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
       const made = yield* cli(
         dataDir,
@@ -132,7 +141,7 @@ describe("CLI", () => {
 
   liveEffect("an address of another merchant moves by its owner's signature; buyers' tokens get rules", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
       const owner = privateKeyToAccount(generatePrivateKey())
       const create = (name: string, address: string) =>
@@ -168,7 +177,7 @@ describe("CLI", () => {
 
   liveEffect("triggers nothing with a live key, and says why", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       for (const keys of [
         ["--secret-key", "sk_live_x", "--publishable-key", "pk_live_x"],
         ["--secret-key", "sk_test_x", "--publishable-key", "pk_live_x"]
@@ -182,7 +191,7 @@ describe("CLI", () => {
 
   liveEffect("creates an agent, changes its cap showing before and after, pauses and revokes it", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
       const made = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver, "--json")
       const merchant = JSON.parse(made.output).merchant.id
@@ -221,7 +230,7 @@ describe("CLI", () => {
 
   liveEffect("makes one-time links for people", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryDirectory
+      const dataDir = yield* directory
       const made = yield* cli(
         dataDir,
         "merchant",

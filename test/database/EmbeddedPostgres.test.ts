@@ -65,7 +65,8 @@ const newMerchant = (dataDir: string) =>
       `0x${(++merchants).toString(16).padStart(40, "a")}`,
       "--json"
     ),
-    ({ output }) => JSON.parse(output).keys.test
+    // What is waited for is said beside it, on standard error.
+    ({ output }) => JSON.parse(output.slice(output.search(/^\{/m))).keys.test
   )
 const openPayment = async (baseUrl: string, keys: { secret: string; publishable: string }) => {
   const intent = await send(baseUrl, {

@@ -143,13 +143,13 @@ describe("Hostile sockets", () => {
     },
     {
       name: "no Host",
-      bytes: "GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n",
+      bytes: "GET /openapi.json HTTP/1.1\r\nconnection: close\r\n\r\n",
       status: 400,
       code: "INVALID_REQUEST"
     },
     {
       name: "two Hosts",
-      bytes: "GET /healthz HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n",
+      bytes: "GET /openapi.json HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n",
       status: 400,
       code: "INVALID_REQUEST"
     },

@@ -82,6 +82,7 @@ describe("races on Postgres", () => {
               at,
               leaseUntil: new Date(at.getTime() + 30_000),
               limit: 10,
+              limitUnproven: 1000,
               perEndpoint: 10,
               rooms: []
             })
@@ -120,7 +121,7 @@ describe("races on Postgres", () => {
           Effect.promise(() =>
             Effect.runPromise(
               repo
-                .claimDue({ ...claim, limit: 10, perEndpoint: 10, rooms: [] })
+                .claimDue({ ...claim, limit: 10, limitUnproven: 1000, perEndpoint: 10, rooms: [] })
                 .pipe(Effect.timeout("3 seconds"))
             )
           )
@@ -150,6 +151,7 @@ describe("races on Postgres", () => {
           at,
           leaseUntil: new Date(at.getTime() + 30_000),
           limit: 100,
+          limitUnproven: 1000,
           perEndpoint: 100,
           rooms: []
         })
@@ -214,6 +216,7 @@ describe("races on Postgres", () => {
         at,
         leaseUntil: new Date(at.getTime() + 30_000),
         limit: 1,
+        limitUnproven: 1000,
         perEndpoint: 1,
         rooms: []
       })

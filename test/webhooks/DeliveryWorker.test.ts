@@ -25,14 +25,13 @@ const deliveryOf = Effect.fnUntraced(function* (tenant: Parameters<typeof settle
 })
 
 /** A receiver that answers once it is let go. */
-const holding = Effect.fnUntraced(function* (url = hookUrl) {
+const holding = Effect.fnUntraced(function* (url = hookUrl, before: ReadonlyArray<typeof ok> = []) {
   const sender = yield* WebhookSenderMemory
   const go = yield* Deferred.make<void>()
   const asked = yield* Deferred.make<void>()
-  yield* sender.script(url, [
-    Effect.andThen(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(go), refusal)),
-    ok
-  ])
+  const held = Effect.andThen(Deferred.succeed(asked, undefined), Effect.as(Deferred.await(go), refusal))
+  const [first = held, ...others] = [...before, held, ok]
+  yield* sender.script(url, [first, ...others])
   return { asked: Deferred.await(asked), letGo: Deferred.succeed(go, undefined) }
 })
 
@@ -133,8 +132,13 @@ describe("crash rules", () => {
 
   testEffect("a late holder's outcome overwrites nothing", () =>
     Effect.gen(function* () {
-      const { asked, letGo } = yield* holding()
+      const { asked, letGo } = yield* holding(hookUrl, [ok, ok])
       const { tenant } = yield* newShop(yield* now)
+      // The endpoint has room for more than one.
+      for (const _ of [1, 2]) {
+        yield* settle(tenant, yield* now)
+        yield* settleDown
+      }
       const { id } = yield* settle(tenant, yield* now)
       yield* settleDown
       yield* asked
@@ -145,10 +149,11 @@ describe("crash rules", () => {
       expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
       yield* letGo
       yield* TestClock.adjust("1 hour")
-      expect(yield* sentTo(hookUrl)).toHaveLength(2)
-      expect(yield* repo.listDeliveries(tenant, 10)).toMatchObject([
-        { status: "delivered", attempts: [{ number: 1, responseStatus: 200 }] }
-      ])
+      expect(yield* sentTo(hookUrl)).toHaveLength(4)
+      expect((yield* repo.listDeliveries(tenant, 10)).find((one) => one.id === id)).toMatchObject({
+        status: "delivered",
+        attempts: [{ number: 1, responseStatus: 200 }]
+      })
     }).pipe(Effect.provide(working))
   )
 
@@ -203,7 +208,8 @@ describe("room", () => {
         Layer.provide(slow)
       )
       yield* Effect.gen(function* () {
-        yield* settleDown
+        // Each answer widens the window.
+        for (let round = 0; round < 10; round++) yield* settleDown
         expect(yield* sentTo(hookUrl)).toHaveLength(10)
         expect((yield* deliveryOf(tenant, ids[0] ?? "")).status).toBe("pending")
         yield* Deferred.succeed(recording, undefined)
@@ -236,14 +242,14 @@ describe("a full process", () => {
         Layer.provide(slow)
       )
       yield* Effect.gen(function* () {
-        yield* settleDown
+        for (let round = 0; round < 20; round++) yield* settleDown
         expect(yield* sentTo(hookUrl)).toHaveLength(1024)
         yield* Deferred.succeed(recording, undefined)
         yield* TestClock.adjust("10 millis")
         const sentAtOnce = (yield* sentTo(hookUrl)).length
         // What still runs is recorded, so that the worker's scope can close.
         yield* TestClock.adjust("2 seconds")
-        expect(sentAtOnce).toBe(1040)
+        expect(sentAtOnce).toBeGreaterThan(1024)
       }).pipe(Effect.provide(worker))
     }).pipe(Effect.provide(idle))
   )
@@ -325,7 +331,13 @@ describe("stop", () => {
       expect(closing.pollUnsafe()).toBeDefined()
       const repo = yield* WebhookRepo
       const claim = yield* newClaim(yield* now)
-      const [claimed] = yield* repo.claimDue({ ...claim, limit: 1, perEndpoint: 1, rooms: [] })
+      const [claimed] = yield* repo.claimDue({
+        ...claim,
+        limit: 1,
+        limitUnproven: 1000,
+        perEndpoint: 1,
+        rooms: []
+      })
       expect(claimed).toMatchObject({ attempt: 1, interruptions: 0 })
     }).pipe(Effect.provide(idle))
   )

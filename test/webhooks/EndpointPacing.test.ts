@@ -12,36 +12,49 @@ const roomAfter = (attempts: ReadonlyArray<{ ok: boolean; durationMs: number }>)
     pacing.enter("a")
     pacing.leave("a", attempt)
   }
-  return pacing.rooms().find((one) => one.endpointId === "a")?.room ?? initialWindow
+  return pacing.rooms(false).find((one) => one.endpointId === "a")?.room ?? initialWindow
 }
 
-test("an unknown endpoint has a small window", () => expect(roomAfter([])).toBe(4))
+test("an unknown endpoint has room for one", () => expect(roomAfter([])).toBe(1))
 test("prompt answers widen it, to a bound", () => {
-  expect(roomAfter([prompt])).toBe(5)
+  expect(roomAfter([prompt])).toBe(2)
   expect(roomAfter(Array.from({ length: 500 }, () => prompt))).toBe(maxWindow)
 })
 test("failures narrow it to one, never to none", () => {
-  expect(roomAfter([hung])).toBe(2)
-  expect(roomAfter([hung, hung])).toBe(1)
+  expect(roomAfter([prompt, prompt, prompt, hung])).toBe(2)
+  expect(roomAfter([prompt, prompt, prompt, hung, hung])).toBe(1)
   expect(roomAfter(Array.from({ length: 9 }, () => hung))).toBe(1)
 })
-test("slow successes neither widen nor narrow it, and lift it from one", () => {
+test("slow successes lift it to a few, and neither widen nor narrow it from there", () => {
   expect(roomAfter(Array.from({ length: 20 }, () => slowly))).toBe(4)
-  expect(roomAfter([prompt, prompt, slowly])).toBe(6)
+  expect(roomAfter([...Array.from({ length: 5 }, () => prompt), slowly])).toBe(6)
   expect(roomAfter([hung, hung, slowly])).toBe(4)
 })
-test("what runs takes room", () => {
+const four = () => {
   const pacing = makeEndpointPacing()
+  pacing.enter("a")
+  pacing.leave("a", slowly)
   for (let running = 0; running < 4; running++) pacing.enter("a")
-  expect(pacing.rooms()).toEqual([{ endpointId: "a", room: 0 }])
+  return pacing
+}
+test("what runs takes room", () => {
+  const pacing = four()
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 0, accepts: true }])
   pacing.leave("a", hung)
-  expect(pacing.rooms()).toEqual([{ endpointId: "a", room: 0 }])
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 0, accepts: false }])
   pacing.leave("a", prompt)
-  expect(pacing.rooms()).toEqual([{ endpointId: "a", room: 1 }])
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 1, accepts: true }])
+})
+test("in a crowded process nothing starts beside an attempt that runs", () => {
+  const pacing = four()
+  pacing.leave("a", prompt)
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 2, accepts: true }])
+  expect(pacing.rooms(true)).toEqual([{ endpointId: "a", room: 0, accepts: true }])
+  for (let running = 0; running < 3; running++) pacing.leave("a", prompt)
+  expect(pacing.rooms(true)).toEqual([{ endpointId: "a", room: 8, accepts: true }])
 })
 test("a claim is worth it once half of the window is free", () => {
-  const pacing = makeEndpointPacing()
-  for (let running = 0; running < 4; running++) pacing.enter("a")
+  const pacing = four()
   expect(pacing.leave("a", slowly)).toBe(false)
   expect(pacing.leave("a", slowly)).toBe(true)
   pacing.leave("a", slowly)
@@ -58,7 +71,7 @@ test("an endpoint that nothing was sent to for a minute is forgotten, one with a
   }
   pacing.enter("busy")
   now = 60_000
-  expect(pacing.rooms().map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
+  expect(pacing.rooms(false).map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
   now = 60_001
-  expect(pacing.rooms()).toEqual([{ endpointId: "busy", room: 4 }])
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "busy", room: 1, accepts: true }])
 })

@@ -155,14 +155,26 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       const quiet = yield* newShop(start)
       yield* Effect.forEach([...Array(12).keys()], (n) => settle(busy.tenant, after(n)))
       yield* settle(quiet.tenant, after(50))
-      const rooms = [{ endpointId: busy.endpoint.id, room: 3 }]
+      const rooms = [{ endpointId: busy.endpoint.id, room: 3, accepts: null }]
       const claim = yield* newClaim(after(100))
-      const claimed = yield* repo.claimDue({ ...claim, limit: 100, perEndpoint: 4, rooms })
+      const claimed = yield* repo.claimDue({
+        ...claim,
+        limit: 100,
+        limitUnproven: 1000,
+        perEndpoint: 4,
+        rooms
+      })
       const of = (endpointId: string) => claimed.filter((one) => one.target.endpointId === endpointId)
       expect([of(busy.endpoint.id).length, of(quiet.endpoint.id).length]).toEqual([3, 1])
-      const full = [{ endpointId: busy.endpoint.id, room: 0 }]
+      const full = [{ endpointId: busy.endpoint.id, room: 0, accepts: null }]
       expect(
-        yield* repo.claimDue({ ...(yield* newClaim(after(100))), limit: 100, perEndpoint: 4, rooms: full })
+        yield* repo.claimDue({
+          ...(yield* newClaim(after(100))),
+          limit: 100,
+          limitUnproven: 1000,
+          perEndpoint: 4,
+          rooms: full
+        })
       ).toEqual([])
       expect(yield* claimDue(after(100), { limit: 2 })).toHaveLength(2)
       expect(yield* claimDue(after(100), { perEndpoint: 4 })).toHaveLength(4)

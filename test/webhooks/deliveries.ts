@@ -107,6 +107,7 @@ export const claimDue = Effect.fnUntraced(function* (
   return yield* repo.claimDue({
     ...(yield* newClaim(at)),
     limit: options.limit ?? 100,
+    limitUnproven: 1000,
     perEndpoint: options.perEndpoint ?? 100,
     rooms: []
   })
