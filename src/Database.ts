@@ -9,6 +9,7 @@ import incomingTransfers from "../migrations/0004_incoming_transfers.ts"
 import x402 from "../migrations/0005_x402.ts"
 import receivers from "../migrations/0006_receivers.ts"
 import reservations from "../migrations/0007_reservations.ts"
+import webhookWorkers from "../migrations/0008_webhook_workers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { makeConnector, type Server } from "./database/Connector.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
@@ -63,7 +64,8 @@ export const migrations = {
   "0004_incoming_transfers": incomingTransfers,
   "0005_x402": x402,
   "0006_receivers": receivers,
-  "0007_reservations": reservations
+  "0007_reservations": reservations,
+  "0008_webhook_workers": webhookWorkers
 }
 
 /** Every table that the migrations make. */
@@ -93,6 +95,7 @@ export const tables = [
   "webhook_attempts",
   "webhook_deliveries",
   "webhook_endpoints",
+  "webhook_workers",
   "x402_settlements"
 ]
 

@@ -97,7 +97,7 @@ export const claimsSql = Effect.gen(function* () {
         ) next
       ), ready AS (
         SELECT e.id, e.deleted_at IS NOT NULL AS gone,
-          e.deleted_at IS NOT NULL OR coalesce(nullif(rooms.accepts, -1) = 1, NOT e.failing AND e.last_delivered_at IS NOT NULL
+          e.deleted_at IS NOT NULL OR coalesce(nullif(rooms.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
           CASE WHEN e.deleted_at IS NULL THEN coalesce(rooms.room, ${claim.perEndpoint}::integer)
             ELSE ${claim.limit}::integer END AS room
@@ -127,7 +127,7 @@ export const claimsSql = Effect.gen(function* () {
         UPDATE webhook_attempts a SET failure = 'interrupted' FROM cancelled
         WHERE a.delivery_id = cancelled.id AND a.duration_ms IS NULL
       ), d AS (
-        UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil},
+        UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil}, claimed_by = ${claim.claimedBy},
           interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
         WHERE ctid = ANY (ARRAY(SELECT place FROM due WHERE NOT gone))
         RETURNING *

@@ -7,6 +7,7 @@ import { Attempts, leaseSeconds } from "./Attempts.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { initialWindow, makeEndpointPacing } from "./EndpointPacing.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import { WorkerHeartbeat } from "./WorkerHeartbeat.ts"
 
 /** Attempts in flight in this process, whatever the endpoints. */
 const maxInFlight = 1024
@@ -23,6 +24,7 @@ const make = Effect.gen(function* () {
   const attempts = yield* Attempts
   const wake = yield* DeliveryWake
   const random = yield* SecureRandom.SecureRandom
+  const heartbeat = yield* WorkerHeartbeat
   const running = new Map<string, ClaimedDelivery>()
   let unproven = 0
   const pacing = makeEndpointPacing()
@@ -69,6 +71,7 @@ const make = Effect.gen(function* () {
     const claimed = yield* repo
       .claimDue({
         claimId: yield* random.uuidV4(),
+        claimedBy: heartbeat.id,
         at,
         leaseUntil: new Date(at.getTime() + leaseSeconds * 1000),
         limit,
@@ -79,6 +82,7 @@ const make = Effect.gen(function* () {
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))
     yield* Effect.forEach(claimed, start, { discard: true })
+    yield* heartbeat.note(running.size)
     return claimed.length >= limit
   })
 
@@ -131,4 +135,4 @@ export const layer: Layer.Layer<
   never,
   never,
   WebhookRepo | Attempts | DeliveryWake | SecureRandom.SecureRandom
-> = Layer.effectDiscard(make)
+> = Layer.effectDiscard(make).pipe(Layer.provide(WorkerHeartbeat.layer))

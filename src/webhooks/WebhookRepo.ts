@@ -62,12 +62,20 @@ export interface EndpointRoom {
 export const provenMillis = 5 * 60_000
 
 export interface DueClaim extends Claim {
+  /** The process that claims. */
+  readonly claimedBy: string
   readonly limit: number
   /** At most so many of them go to endpoints that are not proven. */
   readonly limitUnproven: number
   /** Room of every endpoint that `rooms` does not name. */
   readonly perEndpoint: number
   readonly rooms: ReadonlyArray<EndpointRoom>
+}
+
+/** Another process that sends, and how far it has counted. */
+export interface OtherWorker {
+  readonly id: string
+  readonly beat: string
 }
 
 /** What one attempt gave and what becomes of its delivery. */
@@ -148,6 +156,11 @@ export class WebhookRepo extends Context.Service<
     readonly finish: (
       results: ReadonlyArray<AttemptResult>
     ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly status: DeliveryStatus }>>
+    /** Counts the process up that sends; answers the others. */
+    readonly beat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
+    /** Where that process has not counted on: forgets it, and what it has claimed is due at once. How many. */
+    readonly bury: (worker: OtherWorker) => Effect.Effect<number>
+    readonly leave: (workerId: string) => Effect.Effect<void>
     /** Gives claims back unsent, due at once; no interruption is counted. */
     readonly release: (
       claimed: ReadonlyArray<Pick<ClaimedDelivery, "id" | "claimId">>,

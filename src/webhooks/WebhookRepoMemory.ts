@@ -247,7 +247,7 @@ const make = Effect.sync(() => {
         }
         return Option.some(claim(resent, endpoint, by, true))
       }),
-    claimDue: ({ limit, limitUnproven, perEndpoint, rooms, ...by }) =>
+    claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, rooms, ...by }) =>
       Effect.sync(() => {
         let unproven = limitUnproven
         const accepts = new Map(rooms.map((one) => [one.endpointId, one.accepts]))
@@ -282,6 +282,10 @@ const make = Effect.sync(() => {
         return claimed
       }),
     finish: (results) => Effect.sync(() => results.flatMap(finishOne)),
+    // One process alone.
+    beat: () => Effect.succeed([]),
+    bury: () => Effect.succeed(0),
+    leave: () => Effect.void,
     release: (held, at) =>
       Effect.sync(() => {
         for (const { id, claimId } of held) {

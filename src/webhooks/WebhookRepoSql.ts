@@ -12,10 +12,12 @@ import {
   firstEndpoint,
   firstWithBody
 } from "./WebhookRows.ts"
+import { workersSql } from "./workersSql.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const claims = yield* claimsSql
+  const workers = yield* workersSql
 
   const endpoint = sql.literal(endpointColumns)
   const delivery = sql.literal(deliveryColumns)
@@ -23,6 +25,7 @@ const make = Effect.gen(function* () {
 
   return WebhookRepo.of({
     ...claims,
+    ...workers,
 
     findEndpoint: Effect.fn("WebhookRepo.findEndpoint")(function* (tenant) {
       return yield* firstEndpoint(

@@ -59,7 +59,7 @@ const ClaimedRow = Schema.Struct({
 
 /** What `ClaimedRow` is read from: the delivery `d` and its endpoint `e`. */
 export const claimedColumns =
-  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
+  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
 
 const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
   id: row.id,

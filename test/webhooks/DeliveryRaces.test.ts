@@ -82,6 +82,7 @@ describe("races on Postgres", () => {
               at,
               leaseUntil: new Date(at.getTime() + 30_000),
               limit: 10,
+              claimedBy: "01a20000-0000-7000-8000-000000000000",
               limitUnproven: 1000,
               perEndpoint: 10,
               rooms: []
@@ -121,7 +122,14 @@ describe("races on Postgres", () => {
           Effect.promise(() =>
             Effect.runPromise(
               repo
-                .claimDue({ ...claim, limit: 10, limitUnproven: 1000, perEndpoint: 10, rooms: [] })
+                .claimDue({
+                  ...claim,
+                  limit: 10,
+                  claimedBy: "01a20000-0000-7000-8000-000000000000",
+                  limitUnproven: 1000,
+                  perEndpoint: 10,
+                  rooms: []
+                })
                 .pipe(Effect.timeout("3 seconds"))
             )
           )
@@ -151,6 +159,7 @@ describe("races on Postgres", () => {
           at,
           leaseUntil: new Date(at.getTime() + 30_000),
           limit: 100,
+          claimedBy: "01a20000-0000-7000-8000-000000000000",
           limitUnproven: 1000,
           perEndpoint: 100,
           rooms: []
@@ -216,6 +225,7 @@ describe("races on Postgres", () => {
         at,
         leaseUntil: new Date(at.getTime() + 30_000),
         limit: 1,
+        claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 1,
         rooms: []

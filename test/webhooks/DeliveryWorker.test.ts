@@ -334,6 +334,7 @@ describe("stop", () => {
       const [claimed] = yield* repo.claimDue({
         ...claim,
         limit: 1,
+        claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 1,
         rooms: []

@@ -160,6 +160,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       const claimed = yield* repo.claimDue({
         ...claim,
         limit: 100,
+        claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 4,
         rooms
@@ -171,6 +172,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
         yield* repo.claimDue({
           ...(yield* newClaim(after(100))),
           limit: 100,
+          claimedBy: "01a20000-0000-7000-8000-000000000000",
           limitUnproven: 1000,
           perEndpoint: 4,
           rooms: full

@@ -107,6 +107,7 @@ export const claimDue = Effect.fnUntraced(function* (
   return yield* repo.claimDue({
     ...(yield* newClaim(at)),
     limit: options.limit ?? 100,
+    claimedBy: "01a20000-0000-7000-8000-000000000000",
     limitUnproven: 1000,
     perEndpoint: options.perEndpoint ?? 100,
     rooms: []
