@@ -12,6 +12,7 @@ import reservations from "../migrations/0007_reservations.ts"
 import webhookWorkers from "../migrations/0008_webhook_workers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { makeConnector, type Server } from "./database/Connector.ts"
+import { copyName } from "./database/Copy.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
@@ -104,8 +105,20 @@ export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>
   defaultValue: () => migrations
 })
 
+/** A client for copies, on the configured database as it is: nothing is migrated. */
+export const layerCopy = Layer.unwrap(
+  Effect.gen(function* () {
+    const { database } = yield* AppConfig
+    return PgClient.layer({
+      ...(yield* connectionOf(database)),
+      maxConnections: 1,
+      applicationName: copyName
+    })
+  })
+)
+
 /** Server and database, without the password. */
-const whereOf = (database: AppConfigShape["database"]): string => {
+export const whereOf = (database: AppConfigShape["database"]): string => {
   if (database._tag === "Embedded") return `in ${database.directory}`
   const url = new URL(Redacted.value(database.url))
   return `${decodeURIComponent(url.pathname.slice(1)) || "postgres"} at ${url.searchParams.get("host") ?? url.host}`

@@ -6,9 +6,11 @@ import { Cause, Console, Effect, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
+import * as Database from "../Database.ts"
 import { agent } from "./agent.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { completions } from "./completions.ts"
+import { backup, database, restore } from "./database.ts"
 import { key } from "./key.ts"
 import { listen } from "./listen.ts"
 import { merchant } from "./merchant.ts"
@@ -19,6 +21,8 @@ import { webhook } from "./webhook.ts"
 const config = AppConfig.layer(process.env)
 // Built when a command runs: help and completions touch no database.
 const operator = App.layerOperator.pipe(Layer.provideMerge(config))
+
+const copies = Database.layerCopy.pipe(Layer.provideMerge(config))
 
 const faucetOperator = App.layerFaucetOperator.pipe(Layer.provideMerge(config))
 
@@ -32,6 +36,9 @@ const root = Command.make("quittance").pipe(
     key.pipe(Command.provide(operator)),
     webhook.pipe(Command.provide(operator)),
     agent.pipe(Command.provide(faucetOperator)),
+    backup.pipe(Command.provide(copies)),
+    restore.pipe(Command.provide(copies)),
+    database.pipe(Command.provide(copies)),
     listen.pipe(Command.provide(operator)),
     trigger.pipe(Command.provide(config)),
     completions((): Command.Command.Any => root)

@@ -275,7 +275,9 @@ const make = Effect.gen(function* () {
       Effect.forkScoped
     )
 
-  yield* Effect.addFinalizer(() => Effect.ignore(repo.releaseCursor(env, leaseId)))
+  yield* Effect.addFinalizer(() =>
+    repo.releaseCursor(env, leaseId).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause)
+  )
   yield* supervised("Reading the chain's transfers", "1 second", Effect.timeout(read, longestSweep))
   yield* supervised("Matching incoming transfers", "2 seconds", matchDue)
   yield* supervised("Alerting about incoming transfers", "30 seconds", Effect.as(alert, false))

@@ -170,7 +170,7 @@ describe("a database that does not answer", () => {
         yield* Effect.sleep("1 second")
         const since = performance.now()
         yield* service.kill("SIGTERM")
-        yield* service.exited
+        expect(yield* service.exited).toBe(0)
         expect(performance.now() - since).toBeLessThan(21_000)
         yield* stop
       }),

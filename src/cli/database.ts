@@ -1,0 +1,143 @@
+// `backup`, `restore` and `database move`: the database as a file, and to another place. They work beside
+// a service that runs, on the embedded database and on any other.
+import { PgClient } from "@effect/sql-pg"
+import { Console, Effect, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
+import { AppConfig } from "../AppConfig.ts"
+import * as Database from "../Database.ts"
+import { readBackup, writeBackup } from "../database/BackupFile.ts"
+import {
+  closeToWriting,
+  copyFrom,
+  copyInto,
+  copyLocked,
+  copyName,
+  type Manifest,
+  type Sink
+} from "../database/Copy.ts"
+import { causeOf } from "../database/migrate.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { json, print } from "./flags.ts"
+
+const asCommand = (error: unknown) => new CommandFailed({ message: causeOf(error) })
+
+const lines = ({ tables }: Manifest) => [
+  ...tables
+    .filter(({ rows }) => rows > 0)
+    .map(
+      ({ checksum, rows, table }) => `  ${table.padEnd(24)} ${String(rows).padStart(9)} rows  ${checksum}`
+    ),
+  `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows in ${tables.length} tables, each proven by count and checksum.`
+]
+
+const secrets =
+  "Secrets are not in it: keep INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS and AGENT_WALLET_MNEMONIC, or in development secrets.json and agent-wallet.json of DATA_DIR."
+
+/** Says on standard error which table is on its way. */
+const telling = (sink: Sink): Sink => {
+  let table = ""
+  return {
+    ...sink,
+    rows: (name, rows) => {
+      const first = name !== table
+      table = name
+      return Effect.andThen(first ? Console.error(`… ${name}`) : Effect.void, sink.rows(name, rows))
+    }
+  }
+}
+
+export const backup = Command.make(
+  "backup",
+  {
+    to: Flag.String("to").pipe(Flag.withDescription("The file to write, such as quittance.backup.gz")),
+    json
+  },
+  Effect.fn("backup")(function* (input) {
+    const manifest = yield* writeBackup(input.to, (sink) => copyFrom(telling(sink))).pipe(
+      Effect.mapError(asCommand)
+    )
+    yield* print(input.json, { file: input.to, ...manifest }, [
+      ...lines(manifest),
+      `Written to ${input.to}, as the database stood at one moment. ${secrets}`,
+      `Restore it into an empty database: bun run cli restore --from ${input.to}`
+    ])
+  })
+).pipe(
+  Command.withDescription("Write the whole database to a file, while the service runs"),
+  Command.withExamples([
+    { command: "bun run cli backup --to quittance.backup.gz", description: "One file, readable by its owner" }
+  ])
+)
+
+export const restore = Command.make(
+  "restore",
+  { from: Flag.String("from").pipe(Flag.withDescription("A file that `backup` has written")), json },
+  Effect.fn("restore")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const read = readBackup(input.from)
+    const manifest = yield* copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
+      Effect.mapError(asCommand)
+    )
+    yield* print(input.json, { database: where, ...manifest }, [
+      ...lines(manifest),
+      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`
+    ])
+  })
+).pipe(
+  Command.withDescription("Fill an empty database from a backup: all of it, or nothing"),
+  Command.withExamples([
+    {
+      command: "DATABASE_URL=postgres://… bun run cli restore --from quittance.backup.gz",
+      description: "Into a Postgres of your own"
+    }
+  ])
+)
+
+const move = Command.make(
+  "move",
+  {
+    to: Flag.String("to").pipe(
+      Flag.withDescription("The empty Postgres to move to, postgres://user:password@host:port/database")
+    ),
+    json
+  },
+  Effect.fn("database move")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const from = Database.whereOf(configured)
+    const target = { _tag: "Postgres" as const, url: Redacted.make(input.to) }
+    const where = yield* Effect.try({
+      try: () => Database.whereOf(target),
+      catch: () =>
+        new CommandFailed({ message: "--to wants an address, postgres://user:password@host:port/database" })
+    })
+    const manifest = yield* copyLocked((read) =>
+      copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
+        Effect.provide(PgClient.layer({ url: target.url, maxConnections: 1, applicationName: copyName })),
+        // From here on the copy is the shop: what was still waiting to be written here fails.
+        Effect.tap(() => Effect.provide(closeToWriting, Database.layerCopy))
+      )
+    ).pipe(Effect.mapError(asCommand))
+    yield* print(input.json, { from, to: where, ...manifest }, [
+      ...lines(manifest),
+      `Moved to the database ${where}. The one ${from} is kept and takes no more writes; a service that runs on it answers 503.`,
+      "Start the service with DATABASE_URL set to the new address and the secrets that it had.",
+      `To go back instead: ALTER DATABASE … RESET default_transaction_read_only in the old one.`
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Copy the database to an empty Postgres and close the old one to writing, so that nothing is acknowledged in both"
+  ),
+  Command.withExamples([
+    {
+      command: "bun run cli database move --to postgres://quittance:…@db.example.com:5432/quittance",
+      description: "From the embedded database to a server"
+    }
+  ])
+)
+
+export const database = Command.make("database").pipe(
+  Command.withDescription("Move the database to another Postgres"),
+  Command.withSubcommands([move])
+)

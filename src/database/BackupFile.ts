@@ -1,0 +1,135 @@
+// A backup: gzipped lines of text. The first names the format, `#begin` the migrations; rows follow the
+// name of their table, one JSON object a line; `#end` has the count and checksum of each table.
+import { createReadStream, createWriteStream } from "node:fs"
+import { open, rename, rm } from "node:fs/promises"
+import { createInterface } from "node:readline"
+import { pipeline } from "node:stream/promises"
+import { createGunzip, createGzip } from "node:zlib"
+import { Effect, Schema } from "effect"
+import { CopyFailed, Manifest, type Sink } from "./Copy.ts"
+
+const format = "#quittance backup 1"
+const batch = 500
+
+const Begin = Schema.fromJsonString(Schema.Array(Schema.String))
+const End = Schema.fromJsonString(Manifest)
+
+const because = (what: string) => (error: unknown) =>
+  error instanceof CopyFailed
+    ? error
+    : new CopyFailed({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
+
+/** Writes the file whole or not at all; only its owner reads it. */
+export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
+  path: string,
+  source: (sink: Sink) => Effect.Effect<A, E, R>
+) {
+  const partial = `${path}.partial`
+  const fails = because(`${path} cannot be written`)
+  return yield* Effect.acquireUseRelease(
+    Effect.try({
+      try: () => {
+        const zip = createGzip()
+        const file = createWriteStream(partial, { mode: 0o600, flags: "w" })
+        const written = pipeline(zip, file)
+        // Awaited at the end; a failure before it is told by the next write.
+        written.catch(() => undefined)
+        return { zip, written }
+      },
+      catch: fails
+    }),
+    ({ written, zip }) =>
+      Effect.gen(function* () {
+        let table = ""
+        const write = (text: string) =>
+          Effect.tryPromise({
+            try: () =>
+              new Promise<void>((done, fail) =>
+                zip.write(text, (error) => (error === undefined || error === null ? done() : fail(error)))
+              ),
+            catch: fails
+          }).pipe(Effect.timeout("60 seconds"), Effect.mapError(fails))
+        yield* write(`${format}\n`)
+        const copied = yield* source({
+          begin: (migrations) => write(`#begin ${JSON.stringify(migrations)}\n`),
+          rows: (name, rows) => {
+            const heading = name === table ? "" : `#table ${name}\n`
+            table = name
+            return write(`${heading}${rows.join("\n")}\n`)
+          },
+          end: (manifest) => write(`#end ${Schema.encodeSync(End)(manifest)}\n`)
+        })
+        yield* Effect.tryPromise({
+          try: async () => {
+            zip.end()
+            await written
+            const file = await open(partial, "r")
+            await file.sync()
+            await file.close()
+            await rename(partial, path)
+          },
+          catch: fails
+        })
+        return copied
+      }),
+    ({ zip }) =>
+      Effect.promise(async () => {
+        zip.destroy()
+        await rm(partial, { force: true })
+      })
+  )
+})
+
+/** Gives what the file holds to the sink. */
+export const readBackup = (path: string) =>
+  Effect.fn("BackupFile.read")(function* (sink: Sink) {
+    const fails = because(`${path} cannot be read`)
+    const lines = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const file = createReadStream(path)
+        const zip = createGunzip()
+        file.on("error", (error) => zip.destroy(error))
+        return createInterface({ input: file.pipe(zip), crlfDelay: Number.POSITIVE_INFINITY })
+      }),
+      (open) => Effect.sync(() => open.close())
+    )
+    const each = lines[Symbol.asyncIterator]()
+    const next = Effect.tryPromise({
+      try: async () => {
+        const { done, value } = await each.next()
+        return done === true ? undefined : value
+      },
+      catch: fails
+    })
+    if ((yield* next) !== format) {
+      return yield* new CopyFailed({
+        message: `${path} is no backup of this service: its first line is not "${format}".`
+      })
+    }
+    let table = ""
+    let rows: Array<string> = []
+    const flush = Effect.suspend(() => {
+      const full = rows
+      rows = []
+      return full.length === 0 ? Effect.void : sink.rows(table, full)
+    })
+    for (let line = yield* next; line !== undefined; line = yield* next) {
+      if (line.startsWith("#begin ")) {
+        yield* sink.begin(yield* Schema.decodeEffect(Begin)(line.slice(7)))
+      } else if (line.startsWith("#table ")) {
+        yield* flush
+        table = line.slice(7)
+      } else if (line.startsWith("#end ")) {
+        yield* flush
+        const manifest = yield* Schema.decodeEffect(End)(line.slice(5))
+        yield* sink.end(manifest)
+        return manifest
+      } else {
+        rows.push(line)
+        if (rows.length >= batch) yield* flush
+      }
+    }
+    return yield* new CopyFailed({
+      message: `${path} ends before its end: it is not whole. Nothing is kept.`
+    })
+  }, Effect.scoped)

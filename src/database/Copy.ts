@@ -1,0 +1,243 @@
+// A database's rows as they stand at one moment, table by table, from one place into another: a file, or
+// another Postgres. What arrives is counted and summed again before it is kept.
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { causeOf, type Migration, migrate } from "./migrate.ts"
+
+export class CopyFailed extends Schema.TaggedError<CopyFailed>()("CopyFailed", { message: Schema.String }) {}
+
+/** What a table holds: equal rows in any order have equal sums. */
+export class TableSum extends Schema.Class<TableSum>("TableSum")({
+  table: Schema.String,
+  rows: Schema.Int,
+  checksum: Schema.String
+}) {}
+
+const SequenceAt = Schema.Struct({ table: Schema.String, column: Schema.String, last: Schema.String })
+
+export class Manifest extends Schema.Class<Manifest>("Manifest")({
+  tables: Schema.Array(TableSum),
+  sequences: Schema.Array(SequenceAt)
+}) {}
+
+/** Takes a copy: the names of the migrations first, then rows as JSON texts, parents before children. */
+export interface Sink {
+  readonly begin: (migrations: ReadonlyArray<string>) => Effect.Effect<void, CopyFailed>
+  readonly rows: (table: string, rows: ReadonlyArray<string>) => Effect.Effect<void, CopyFailed>
+  readonly end: (manifest: Manifest) => Effect.Effect<void, CopyFailed>
+}
+
+const batch = 500
+const history = "effect_sql_migrations"
+
+const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ row: Schema.String })))
+const decodeSum = Schema.decodeUnknownEffect(
+  Schema.Tuple([Schema.Struct({ rows: Schema.Int, checksum: Schema.String })])
+)
+const decodeLinks = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ child: Schema.String, parent: Schema.String }))
+)
+const decodeSequences = Schema.decodeUnknownEffect(Schema.Array(SequenceAt))
+
+const failed = (what: string) => (error: unknown) =>
+  error instanceof CopyFailed ? error : new CopyFailed({ message: `${what}: ${causeOf(error)}` })
+
+/** So that the same row gives the same text everywhere. */
+const plainTexts = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true),
+      set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true)`
+)
+
+const namesOf = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeNames(rows), (all) => all.map(({ name }) => name))
+
+const tableNames = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* namesOf(
+    yield* sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`
+  )
+})
+
+/** Parents before children. */
+const orderedTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const links = yield* decodeLinks(
+    yield* sql`
+      SELECT conrelid::regclass::text AS child, confrelid::regclass::text AS parent FROM pg_constraint
+      WHERE contype = 'f' AND conrelid <> confrelid AND connamespace = 'public'::regnamespace`
+  )
+  const waiting = new Set((yield* tableNames).filter((name) => name !== history))
+  const ordered: Array<string> = []
+  while (waiting.size > 0) {
+    const next = [...waiting].filter(
+      (name) => !links.some(({ child, parent }) => child === name && waiting.has(parent))
+    )
+    if (next.length === 0) return yield* new CopyFailed({ message: "Tables refer to each other in a circle" })
+    for (const name of next) {
+      waiting.delete(name)
+      ordered.push(name)
+    }
+  }
+  return ordered
+})
+
+const sumOf = Effect.fnUntraced(function* (table: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [sum] = yield* decodeSum(
+    yield* sql`
+      SELECT count(*)::int AS rows,
+        coalesce(sum(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint::numeric), 0)::text AS checksum
+      FROM ${sql(table)} t`
+  )
+  return TableSum.make({ table, ...sum })
+})
+
+const sequences = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* decodeSequences(
+    yield* sql`
+      SELECT c.relname AS table, a.attname AS column, s.last_value::text AS last
+      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+      JOIN pg_sequences s ON s.schemaname = 'public'
+        AND format('%I.%I', s.schemaname, s.sequencename) = pg_get_serial_sequence(c.relname, a.attname)
+      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+        AND NOT a.attisdropped AND s.last_value IS NOT NULL`
+  )
+})
+
+const readTables = Effect.fnUntraced(function* (sink: Sink) {
+  const sql = yield* SqlClient.SqlClient
+  yield* plainTexts
+  const tables = yield* orderedTables
+  const made = yield* namesOf(
+    yield* sql`
+      SELECT lpad(migration_id::text, 4, '0') || '_' || name AS name FROM ${sql(history)} ORDER BY migration_id`
+  )
+  yield* sink.begin(made)
+  const sums: Array<TableSum> = []
+  for (const table of tables) {
+    yield* sql`DECLARE copied NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${sql(table)} t`
+    for (;;) {
+      const rows = yield* decodeRows(yield* sql`FETCH ${sql.literal(String(batch))} FROM copied`)
+      if (rows.length === 0) break
+      yield* sink.rows(
+        table,
+        rows.map(({ row }) => row)
+      )
+    }
+    yield* sql`CLOSE copied`
+    sums.push(yield* sumOf(table))
+  }
+  const manifest = Manifest.make({ tables: sums, sequences: yield* sequences })
+  yield* sink.end(manifest)
+  return manifest
+})
+
+/** Reads all of it as it stands at one moment, while others write. */
+export const copyFrom = Effect.fn("Database.copyFrom")(
+  function* (sink: Sink) {
+    const sql = yield* SqlClient.SqlClient
+    return yield* sql.withTransaction(
+      Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, readTables(sink))
+    )
+  },
+  Effect.mapError(failed("The database cannot be read"))
+)
+
+/** Reads all of it, from one moment on in which nobody else can write until `work` has ended. */
+export const copyLocked = Effect.fn("Database.copyLocked")(
+  function* <A, E, R>(
+    work: (read: (sink: Sink) => Effect.Effect<Manifest, CopyFailed>) => Effect.Effect<A, E, R>
+  ) {
+    const sql = yield* SqlClient.SqlClient
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SELECT set_config('lock_timeout', '15s', true)`
+        for (const table of yield* tableNames) yield* sql`LOCK TABLE ${sql(table)} IN EXCLUSIVE MODE`
+        const context = yield* Effect.context<SqlClient.SqlClient>()
+        return yield* work((sink) =>
+          readTables(sink).pipe(
+            Effect.mapError(failed("The database cannot be read")),
+            Effect.provideContext(context)
+          )
+        )
+      })
+    )
+  },
+  Effect.mapError(failed("The database cannot be moved"))
+)
+
+/**
+ * Fills an empty database with what `source` gives, in one transaction: all of it, proven by count and
+ * checksum of each table, or nothing. Migrations that the copy has not seen run afterwards.
+ */
+export const copyInto = Effect.fn("Database.copyInto")(
+  function* <A, E, R>(
+    migrations: Readonly<Record<string, Migration>>,
+    where: string,
+    source: (sink: Sink) => Effect.Effect<A, E, R>
+  ) {
+    const sql = yield* SqlClient.SqlClient
+    const there = yield* tableNames
+    if (there.length > 0)
+      return yield* new CopyFailed({
+        message: `The database ${where} is not empty: it has the table ${there[0]}. Copy into an empty one.`
+      })
+    const onTarget = Effect.provideService(SqlClient.SqlClient, sql)
+    const sink: Sink = {
+      begin: (made) =>
+        Effect.gen(function* () {
+          const unknown = made.filter((name) => !(name in migrations))
+          if (unknown.length > 0)
+            return yield* new CopyFailed({
+              message: `It was made by a later release, with the migration ${unknown[0]}. Copy it with that one.`
+            })
+          const known = Object.entries(migrations).filter(([name]) => made.includes(name))
+          yield* migrate(Object.fromEntries(known), where)
+          yield* plainTexts
+        }).pipe(Effect.mapError(failed(`The database ${where} cannot be prepared`)), onTarget),
+      rows: (table, rows) =>
+        sql`
+          INSERT INTO ${sql(table)} OVERRIDING SYSTEM VALUE
+          SELECT * FROM json_populate_recordset(NULL::${sql(table)}, ${`[${rows.join(",")}]`}::text::json)`.pipe(
+          Effect.mapError(failed(`Rows of ${table} cannot be written`)),
+          Effect.asVoid
+        ),
+      end: ({ sequences: at, tables }) =>
+        Effect.gen(function* () {
+          for (const { column, last, table } of at)
+            yield* sql`SELECT setval(pg_get_serial_sequence(${table}, ${column}), ${last}::bigint)`
+          for (const expected of tables) {
+            const sum = yield* sumOf(expected.table)
+            if (sum.rows !== expected.rows || sum.checksum !== expected.checksum)
+              return yield* new CopyFailed({
+                message: `${expected.table} has ${sum.rows} rows with checksum ${sum.checksum}, where ${expected.rows} with ${expected.checksum} were read. Nothing is kept.`
+              })
+          }
+        }).pipe(Effect.mapError(failed("The copy cannot be proven")), onTarget)
+    }
+    const copied = yield* sql.withTransaction(source(sink))
+    yield* migrate(migrations, where)
+    return copied
+  },
+  Effect.mapError(failed("The database cannot be written"))
+)
+
+/** The name under which copies connect. */
+export const copyName = "quittance copy"
+
+/**
+ * Lets nobody write to this database any more: new sessions are read-only, and those that are open end,
+ * with the statements that wait in them. Its owner can undo it.
+ */
+export const closeToWriting = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [name = "postgres"] = yield* namesOf(yield* sql`SELECT current_database()::text AS name`)
+  yield* sql`ALTER DATABASE ${sql(name)} SET default_transaction_read_only = on`
+  yield* sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> ${copyName}`
+}).pipe(Effect.mapError(failed("The database cannot be closed to writing")))
