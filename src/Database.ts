@@ -1,7 +1,8 @@
 // The one SQL client: on a Postgres by address, or on one of the service's own, in a directory.
+import type { Socket } from "node:net"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
 import initial from "../migrations/0001_initial.ts"
 import dashboard from "../migrations/0002_dashboard.ts"
 import agents from "../migrations/0003_agents.ts"
@@ -11,9 +12,10 @@ import receivers from "../migrations/0006_receivers.ts"
 import reservations from "../migrations/0007_reservations.ts"
 import webhookWorkers from "../migrations/0008_webhook_workers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
-import { makeConnector, type Server } from "./database/Connector.ts"
+import { makeConnector } from "./database/Connector.ts"
 import { copyName } from "./database/Copy.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
+import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
 
@@ -24,22 +26,16 @@ import { causeOf, type Migration, migrate } from "./database/migrate.ts"
 const silenceTimeout = "2 seconds"
 const connectTimeout = "2 seconds"
 
-interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {}
-
-const serverOf = ({ path, url }: Connection): Server => {
-  if (url === undefined) return { path: path ?? "" }
-  const { hostname, port, searchParams } = new URL(Redacted.value(url))
-  const host = searchParams.get("host") ?? (hostname === "" ? "localhost" : hostname)
-  const number = Number(searchParams.get("port") ?? (port === "" ? 5432 : port))
-  return host.startsWith("/")
-    ? { path: `${host}/.s.PGSQL.${number}` }
-    : { host: host.replace(/^\[|\]$/g, ""), port: number }
+interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
+  /** Opens a socket; remembers which server answers. */
+  readonly stream: () => Socket
+  readonly servers: number
 }
 
-const pool = (connection: Connection) =>
+const pool = ({ servers: _, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
-    stream: makeConnector(serverOf(connection)),
+    refuseStandby: true,
     silenceTimeout,
     connectTimeout,
     multiplex: true,
@@ -49,13 +45,29 @@ const pool = (connection: Connection) =>
   })
 
 /** For migrations, which wait for each other and take as long as they take. */
-const patient = (connection: Connection) =>
-  PgClient.layer({ ...connection, maxConnections: 1, applicationName: "quittance migrations" })
+const patient = ({ servers: _, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    refuseStandby: true,
+    maxConnections: 1,
+    applicationName: "quittance migrations"
+  })
 
-const connectionOf = (database: AppConfigShape["database"]) =>
-  database._tag === "Postgres"
-    ? Effect.succeed<Connection>({ url: database.url })
-    : joinEmbeddedPostgres(database.directory)
+const connectionOf = Effect.fnUntraced(function* (
+  database: AppConfigShape["database"]
+): Effect.fn.Return<Connection, DatabaseRefusal, Scope.Scope> {
+  if (database._tag === "Embedded") {
+    const embedded = yield* joinEmbeddedPostgres(database.directory)
+    return { ...embedded, stream: makeConnector([{ path: embedded.path }]), servers: 1 }
+  }
+  const parsed = parseDatabaseUrl(Redacted.value(database.url))
+  if (parsed === undefined)
+    return yield* new DatabaseRefusal({
+      message: "DATABASE_URL: wants a Postgres address, postgres://user:password@host:port/database"
+    })
+  const { first, servers } = parsed
+  return { url: Redacted.make(first), stream: makeConnector(servers), servers: servers.length }
+})
 
 /** Each runs once, in the order of its number. */
 export const migrations = {
@@ -109,20 +121,21 @@ export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>
 export const layerCopy = Layer.unwrap(
   Effect.gen(function* () {
     const { database } = yield* AppConfig
+    const { servers: _, ...connection } = yield* connectionOf(database)
     return PgClient.layer({
-      ...(yield* connectionOf(database)),
+      ...connection,
+      refuseStandby: true,
       maxConnections: 1,
       applicationName: copyName
     })
   })
 )
 
-/** Server and database, without the password. */
-export const whereOf = (database: AppConfigShape["database"]): string => {
-  if (database._tag === "Embedded") return `in ${database.directory}`
-  const url = new URL(Redacted.value(database.url))
-  return `${decodeURIComponent(url.pathname.slice(1)) || "postgres"} at ${url.searchParams.get("host") ?? url.host}`
-}
+/** Database and server, without the password. */
+export const whereOf = (database: AppConfigShape["database"]): string =>
+  database._tag === "Embedded"
+    ? `in ${database.directory}`
+    : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
 
 /** Which of this release's tables are not there. */
 const missingTables = Effect.gen(function* () {
@@ -151,7 +164,15 @@ const opened = Effect.gen(function* () {
       return yield* new DatabaseRefusal({
         message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
       })
-  }).pipe(Effect.provide(patient(connection)), Effect.mapError(refuse))
+  }).pipe(
+    // Each of several servers is asked.
+    Effect.retry({
+      times: connection.servers - 1,
+      while: (error) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
+    }),
+    Effect.provide(patient(connection)),
+    Effect.mapError(refuse)
+  )
   return Layer.catch(pool(connection), (error) => Layer.effectContext(Effect.fail(refuse(error))))
 })
 

@@ -15,6 +15,7 @@ import {
   type Manifest,
   type Sink
 } from "../database/Copy.ts"
+import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
@@ -106,11 +107,12 @@ const move = Command.make(
     const { database: configured } = yield* AppConfig
     const from = Database.whereOf(configured)
     const target = { _tag: "Postgres" as const, url: Redacted.make(input.to) }
-    const where = yield* Effect.try({
-      try: () => Database.whereOf(target),
-      catch: () =>
-        new CommandFailed({ message: "--to wants an address, postgres://user:password@host:port/database" })
-    })
+    if (parseDatabaseUrl(input.to) === undefined) {
+      return yield* new CommandFailed({
+        message: "--to wants an address, postgres://user:password@host:port/database"
+      })
+    }
+    const where = Database.whereOf(target)
     const manifest = yield* copyLocked((read) =>
       copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
         Effect.provide(PgClient.layer({ url: target.url, maxConnections: 1, applicationName: copyName })),

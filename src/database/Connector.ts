@@ -1,34 +1,49 @@
-// Opens the sockets of the pool. While the server does not answer, callers are told at once: one
-// connection is tried at a time, and whoever comes within half a second after it fails does not wait.
+// Opens the sockets of the pool, to the first of several servers that answers. While none does, callers
+// are told at once: one connection is tried at a time, and whoever comes within half a second after it
+// fails does not wait.
 import { connect, type Socket } from "node:net"
 
 /** Where a server listens. */
 export type Server = { readonly path: string } | { readonly host: string; readonly port: number }
 
 const restMillis = 500
+/** A session that ends so soon was refused: by a standby, or by a server that starts or stops. */
+const refusedMillis = 250
 
-/** For `stream` of the SQL client: throws while the server is known not to answer. */
-export const makeConnector = (server: Server): (() => Socket) => {
+/** For `stream` of the SQL client: throws while no server is known to answer. */
+export const makeConnector = (servers: readonly [Server, ...ReadonlyArray<Server>]): (() => Socket) => {
+  let next = 0
   let trying: Socket | undefined
   let refusedUntil = 0
-  let isDown = false
+  let failures = 0
   return () => {
     const now = performance.now()
-    if (now < refusedUntil || (isDown && trying !== undefined))
+    if (now < refusedUntil || (failures > 0 && trying !== undefined))
       throw new Error("The server did not answer a moment ago")
+    const server = servers[next % servers.length] ?? servers[0]
     const socket = connect({ ...server, noDelay: true, keepAlive: true })
     trying = socket
-    let answered = false
-    socket.once("data", () => {
-      answered = true
-      isDown = false
+    let kept: ReturnType<typeof setTimeout> | undefined
+    let isKept = false
+    const settled = () => {
       if (trying === socket) trying = undefined
+    }
+    socket.once("data", () => {
+      settled()
+      kept = setTimeout(() => {
+        isKept = true
+        failures = 0
+      }, refusedMillis)
+      kept.unref()
     })
     socket.once("close", () => {
-      if (trying === socket) trying = undefined
-      if (answered) return
-      isDown = true
-      refusedUntil = performance.now() + restMillis
+      settled()
+      clearTimeout(kept)
+      if (isKept) return
+      failures += 1
+      // Every other server is asked before anybody rests.
+      next += 1
+      if (failures >= servers.length) refusedUntil = performance.now() + restMillis
     })
     return socket
   }

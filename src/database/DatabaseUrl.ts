@@ -1,0 +1,48 @@
+// DATABASE_URL, which may name several servers of one database: `postgres://user@one:5432,two:5432/name`.
+import type { Server } from "./Connector.ts"
+
+export interface DatabaseUrl {
+  /** The address with its first server alone, for the client. */
+  readonly first: string
+  readonly servers: readonly [Server, ...ReadonlyArray<Server>]
+  /** Database and servers, without user and password. */
+  readonly shown: string
+}
+
+const shape = /^(postgres(?:ql)?:\/\/)(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?(\?.*)?$/
+
+const serverOf = (host: string, port: string): Server => {
+  const number = port === "" ? 5432 : Number(port)
+  return host.startsWith("/")
+    ? { path: `${host}/.s.PGSQL.${number}` }
+    : { host: host === "" ? "localhost" : host.replace(/^\[|\]$/g, ""), port: number }
+}
+
+const show = (server: Server) => ("path" in server ? server.path : `${server.host}:${server.port}`)
+
+/** Undefined where it is no address. Servers stand before the path, or in `host` and `port`, as libpq has them. */
+export const parseDatabaseUrl = (text: string): DatabaseUrl | undefined => {
+  const [, scheme, user, authority = "", path = "", query = ""] = shape.exec(text) ?? []
+  if (scheme === undefined) return undefined
+  const params = new URLSearchParams(query)
+  const hosts = params.get("host")?.split(",")
+  const ports = params.get("port")?.split(",") ?? []
+  const written = authority.split(",").map((one) => {
+    const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(one) ?? []
+    return serverOf(decodeURIComponent(host), port)
+  })
+  const servers = hosts?.map((host, index) => serverOf(host, ports[index] ?? ports[0] ?? "")) ?? written
+  const [first, ...others] = servers
+  if (first === undefined) return undefined
+  for (const name of ["host", "port", "target_session_attrs"]) params.delete(name)
+  if ("path" in first) params.set("host", first.path.replace(/\/\.s\.PGSQL\.\d+$/, ""))
+  const host = "path" in first ? "localhost" : first.host.includes(":") ? `[${first.host}]` : first.host
+  const port = "path" in first ? (/\d+$/.exec(first.path)?.[0] ?? "5432") : first.port
+  const rest = params.size === 0 ? "" : `?${params}`
+  const credentials = user === undefined ? "" : `${user}@`
+  return {
+    first: `${scheme}${credentials}${host}:${port}${path}${rest}`,
+    servers: [first, ...others],
+    shown: `${decodeURIComponent(path.slice(1)) || "postgres"} at ${servers.map(show).join(", ")}`
+  }
+}
