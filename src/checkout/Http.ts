@@ -6,7 +6,7 @@ import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { audiencesOf } from "../buyers/audiencesOf.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
-import { refusalOf } from "../buyers/InvalidBuyerToken.ts"
+import { InvalidBuyerToken, refusalOf } from "../buyers/InvalidBuyerToken.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
@@ -20,6 +20,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
+import { PaymentId } from "../domain/Payment.ts"
 import { Faucet } from "../faucet/Faucet.ts"
 import { grantView } from "../faucet/grantView.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
@@ -77,6 +78,8 @@ const context = HttpApiBuilder.group(
   })
 )
 
+const paymentIdIn = Schema.decodeUnknownOption(PaymentId)
+
 /** Test funds asked for by a client address, granted or not: 20 a minute, 30 at once. */
 const fundsAsked: Limit = { rate: 20, perSeconds: 60, burst: 30 }
 
@@ -122,13 +125,20 @@ const testRail = HttpApiBuilder.group(
         const wait = yield* limiter.take(`test-funds ${clientAddress}`, fundsAsked)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         yield* faucet.held({ merchantId: merchant.id, clientAddress })
-        const { address } = yield* buyers
+        const { address, tokenId } = yield* buyers
           .verify(payload.buyerDidToken, {
             audiences: audiencesOf(merchant, baseUrl),
             env: "test",
             longestSeconds: merchant.tokenLifetimeSeconds
           })
           .pipe(Effect.mapError(refusalOf))
+        // A token for a payment is good at its own shop alone.
+        const bound = paymentIdIn(tokenId?.toLowerCase())
+        if (Option.isSome(bound)) {
+          const own = yield* payments.find({ merchantId: merchant.id, env: "test" }, bound.value)
+          if (Option.isNone(own) && (yield* payments.exists(bound.value)))
+            return yield* InvalidBuyerToken.because("payment").pipe(Effect.mapError(refusalOf))
+        }
         const grant = yield* faucet.grant({
           merchantId: merchant.id,
           recipient: address,

@@ -1,6 +1,6 @@
 // Attempts to pay: a wallet announces itself before it is asked for money, so that a second browser
 // sends nothing while the first may still pay, and so that its transfer settles without a report.
-import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
@@ -21,7 +21,12 @@ import {
 import type { Principal } from "../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
-import type { Attempt, AttemptEnd, PaymentAttempts as Known } from "./PaymentRepo/AttemptStore.ts"
+import {
+  type Attempt,
+  type AttemptEnd,
+  attemptLifeMillis,
+  type PaymentAttempts as Known
+} from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import { makeProvenPayer } from "./provenPayer.ts"
@@ -62,8 +67,6 @@ type AttemptError =
 
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
-/** After so long without a transaction an attempt keeps its wallet from nothing. */
-const attemptLife = Duration.minutes(30)
 
 export class PaymentAttempts extends Context.Service<
   PaymentAttempts,
@@ -120,7 +123,7 @@ export class PaymentAttempts extends Context.Service<
         attempt: Attempt
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
-        const over = attempt.announcedAt.getTime() + Duration.toMillis(attemptLife)
+        const over = attempt.announcedAt.getTime() + attemptLifeMillis
         const cursor = yield* repo.cursor(payment.env)
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value

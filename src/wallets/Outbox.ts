@@ -1,5 +1,6 @@
 // A wallet's outbox: what is stored is broadcast until a block has passed its nonce, by any
-// instance. What no node takes is filled, never forgotten: the bytes may be under way somewhere.
+// instance. What no node takes is filled, never forgotten: the bytes may be under way somewhere. What
+// a reorganisation takes out of its block is broadcast again.
 import { DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { HotWallet, Sighting } from "../chain/HotWallet.ts"
@@ -62,6 +63,10 @@ export interface OutboxOptions {
 }
 
 const fillTries = 5
+/** For how long a block may still be replaced by another. */
+const replacedMillis = 30 * 60_000
+/** With nothing open, every so many looks are for what has ended. */
+const looksBetween = 5
 /** Blocks that must come before a price counts as refused by them. */
 const patientBlocks = 2n
 
@@ -232,14 +237,31 @@ export const makeOutbox = ({
     if (transaction.refusedAt !== null && verdict !== "refused") yield* repo.noteRefusal(transaction, null)
   })
 
+  /** The signed bytes that a block held. */
+  const minedVersion = ({ transactionId, versions }: OutgoingTransaction): Hex =>
+    versions.find((raw) => idOf(raw) === transactionId) ?? versions[0]
+
+  let looks = 0
   /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
   const tend = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
-    if (open.length === 0) return
+    const looksBack = looks++ % looksBetween === 0
+    if (open.length === 0 && !looksBack) return
+    const now = yield* DateTime.nowAsDate
+    const ended = yield* repo.endedSince(wallet.address, new Date(now.getTime() - replacedMillis))
+    if (open.length === 0 && ended.length === 0) return
     const { next, head } = yield* Effect.all(
       { next: wallet.minedNonce, head: wallet.head },
       { concurrency: "unbounded" }
     )
+    for (const transaction of ended) {
+      if (transaction.nonce < next) continue
+      // Its block was replaced: nothing behind it goes before it has gone again.
+      yield* Effect.logWarning("A transaction left its block and is broadcast again").pipe(
+        Effect.annotateLogs({ transactionId: transaction.transactionId ?? "" })
+      )
+      yield* wallet.broadcast(minedVersion(transaction), idsOf(transaction))
+    }
     yield* Effect.forEach(open, (transaction) => tendOne(transaction, next, head), { discard: true })
   })
 

@@ -132,6 +132,8 @@ export class OutboxRepo extends Context.Service<
     readonly find: (wallet: Address, nonce: number) => Effect.Effect<OutgoingTransaction | undefined>
     /** Transactions whose nonce no block has passed yet, by nonce. */
     readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** The newest that have ended since then, by nonce: their blocks may still be replaced. */
+    readonly endedSince: (wallet: Address, since: Date) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
     /** Puts another signed version before the others; none where another instance was first, or it has ended. */
     readonly addVersion: (
       transaction: OutgoingTransaction,
@@ -206,6 +208,14 @@ export class OutboxRepo extends Context.Service<
           const rows = yield* sql`
             SELECT ${all} FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND ended_at IS NULL
             ORDER BY nonce LIMIT 100`
+          return yield* decode(wallet)(rows)
+        }, Effect.orDie),
+
+        endedSince: Effect.fn("OutboxRepo.endedSince")(function* (wallet, since) {
+          const rows = yield* sql`
+            SELECT ${all} FROM (
+              SELECT * FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} ORDER BY nonce DESC LIMIT 100
+            ) newest WHERE ended_at > ${since} ORDER BY nonce`
           return yield* decode(wallet)(rows)
         }, Effect.orDie),
 

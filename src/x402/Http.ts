@@ -17,6 +17,7 @@ import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
+import { unstorableAdvice, unstorablePlace } from "../http/unstorableText.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { viewOf } from "../payments/Http.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -141,6 +142,11 @@ const payments = HttpApiBuilder.group(
       if (Option.isNone(decoded) || Option.isNone(version))
         return "The payment header is not base64 of x402 JSON."
       const { x402Version } = version.value
+      const place = unstorablePlace(JSON.stringify(decoded.value), decoded.value)
+      if (place !== undefined)
+        return yield* new InvalidRequest({
+          details: [{ path: place.replace(/^body/, "header"), message: unstorableAdvice }]
+        })
       return yield* readPayment(x402Version, decoded.value).pipe(
         Effect.mapError(
           malformed(x402Version === 1 ? "header.x-payment" : "header.payment-signature", x402Version)

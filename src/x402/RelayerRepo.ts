@@ -65,11 +65,6 @@ export class RelayerRepo extends Context.Service<
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
     /** Whether a settlement may still move its money: it is pending, and its payment too. */
     readonly isWanted: (settlementId: string) => Effect.Effect<boolean>
-    /**
-     * Ends a settlement of which nothing was ever signed, decided under its row's lock; where
-     * something was, its callers are told the reason and it stays pending until the chain decides.
-     */
-    readonly failUnsent: (settlementId: string, reason: string, at: Date) => Effect.Effect<"failed" | "told">
   }
 >()("quittance/x402/RelayerRepo") {
   static readonly layer: Layer.Layer<RelayerRepo, never, SqlClient.SqlClient | OutboxRepo> = Layer.effect(
@@ -186,12 +181,6 @@ export class RelayerRepo extends Context.Service<
             WHERE s.id = ${settlementId} AND s.status = 'pending'
               AND (p.status = 'pending' OR (p.id IS NULL AND s.opens_payment))`
           return rows.length > 0
-        }, Effect.orDie),
-
-        failUnsent: Effect.fn("RelayerRepo.failUnsent")(function* (settlementId, reason, at) {
-          return yield* sql.withTransaction(
-            Effect.andThen(lockSettlement(settlementId), endUnsent(settlementId, reason, at))
-          )
         }, Effect.orDie)
       })
     })

@@ -116,7 +116,7 @@ export class SettlementRepo extends Context.Service<
     /**
      * The authorization's settlement: a new one, or the one that is known. For a payment that exists
      * it is made under the payment's row lock and only while that is pending: it reserves the payment,
-     * for all payers until `release`, for its own payer until it has ended.
+     * for all payers until `release`; for its own payer, where anything was sent for it, until it has ended.
      */
     readonly register: (
       input: NewSettlement
@@ -175,6 +175,10 @@ export class SettlementRepo extends Context.Service<
         amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
         signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
 
+      // On its way, or seen by others on its way: its payer pays nothing beside it.
+      const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
+        SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
+
       const find = Effect.fn("SettlementRepo.find")(function* (
         chainId: number,
         asset: Address,
@@ -208,9 +212,9 @@ export class SettlementRepo extends Context.Service<
                         AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
                     AND NOT EXISTS (
                       SELECT 1 FROM x402_settlements s
-                      WHERE s.payment_id = p.id AND s.payer = ${from} AND s.status = 'pending')
+                      WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})
                     AND NOT EXISTS (
-                      SELECT 1 FROM incoming_transfers t WHERE t.merchant_id = p.merchant_id AND t.env = p.env
+                      SELECT 1 FROM incoming_transfers t WHERE t.env = p.env
                         AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
                         AND t.payer = ${from} AND t.receiver = p.receiver AND t.amount = p.amount
                         AND t.block_time > p.created_at - interval '1 minute')`
@@ -263,7 +267,7 @@ export class SettlementRepo extends Context.Service<
             if (!opensPayment) yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
             const [other] = yield* sql`
               SELECT 1 FROM x402_settlements s
-              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.status = 'pending'
+              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND ${mayMove}
                 AND s.payer = ${toBytes(authorization.from)}`
             if (other !== undefined) return yield* new PaymentTaken()
             yield* sql`

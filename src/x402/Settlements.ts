@@ -11,7 +11,7 @@ import { Payments } from "../payments/Payments.ts"
 import { idsOf } from "../wallets/OutboxRepo.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { Relayer } from "./Relayer.ts"
-import { RelayerRepo, type RelayLimit } from "./RelayerRepo.ts"
+import type { RelayLimit } from "./RelayerRepo.ts"
 import { countSettlement } from "./SettlementMetrics.ts"
 import { amountOf, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
 
@@ -48,7 +48,6 @@ const make = Effect.gen(function* () {
   const payments = yield* Payments
   const chain = yield* AuthorizationChain
   const relayer = yield* Relayer
-  const relays = yield* RelayerRepo
   const { chainId, usdc } = networks.test
 
   const reread = (settlement: Settlement) =>
@@ -131,10 +130,12 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Ends it where nothing was ever signed for it; otherwise only its callers are told. */
+  /**
+   * Nothing of ours is on its way, and callers are told why. Whoever has the signature may still use it, so
+   * the chain decides: used, or unused when its time is over.
+   */
   const giveUp = Effect.fnUntraced(function* (settlement: Settlement, reason: string) {
-    const came = yield* relays.failUnsent(settlement.id, reason, yield* DateTime.nowAsDate)
-    if (came === "failed") yield* countSettlement("failed")
+    yield* repo.release(settlement.id, reason)
     return yield* reread(settlement)
   })
 
@@ -204,8 +205,7 @@ const make = Effect.gen(function* () {
           Option.isSome(payment) && payment.value.status === "settled"
             ? alreadySettled
             : (settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
-        yield* repo.release(settlement.id, reason)
-        return yield* reread(settlement)
+        return yield* giveUp(settlement, reason)
       }
       case "unknown":
         return settlement
@@ -225,7 +225,9 @@ const make = Effect.gen(function* () {
     if (settlement.status !== "pending") return { settlement, open: false }
     const relayed = yield* relayer.look(settlement.id, "settle")
     const ended = (next: Settlement) => ({ settlement: next, open: false })
-    if (relayed === undefined) return ended(yield* recover(settlement, true))
+    // What callers were told has failed is sent again for one who asks again, and for nobody else.
+    if (relayed === undefined)
+      return ended(yield* recover(settlement, settlement.toldReason === null || asker === "retrying caller"))
     const { standing, transaction } = relayed
     switch (standing.outcome) {
       case "open": {
@@ -251,7 +253,9 @@ const make = Effect.gen(function* () {
           yield* recover(settlement, asker === "retrying caller", standing.blockNumber ?? undefined)
         )
       case "lost":
-        return ended(yield* recover(settlement, true))
+        return ended(
+          yield* recover(settlement, settlement.toldReason === null || asker === "retrying caller")
+        )
     }
   })
 
@@ -311,6 +315,6 @@ export class Settlements extends Context.Service<Settlements, Shape>()("quittanc
   static readonly layer: Layer.Layer<
     Settlements,
     never,
-    SettlementRepo | PaymentRepo | Payments | AuthorizationChain | Relayer | RelayerRepo
+    SettlementRepo | PaymentRepo | Payments | AuthorizationChain | Relayer
   > = Layer.effect(Settlements, make)
 }

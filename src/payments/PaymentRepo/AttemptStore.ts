@@ -6,6 +6,9 @@ import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 
+/** After so long without a transaction an attempt keeps its wallet from nothing. */
+export const attemptLifeMillis = 30 * 60_000
+
 /** Blocks by which a reorganisation may put a transfer below the height at which it was announced. */
 export const blockTolerance = 30
 

@@ -1,12 +1,18 @@
 // Attempts on Postgres.
-import { Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import { type Attempt, type AttemptStore, blockTolerance, type OpenAttempt } from "./AttemptStore.ts"
+import {
+  type Attempt,
+  type AttemptStore,
+  attemptLifeMillis,
+  blockTolerance,
+  type OpenAttempt
+} from "./AttemptStore.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,
@@ -51,9 +57,15 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
       Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), toAttempt))
     )
 
-  const unclaimed = ({ merchantId, env }: Tenant) => sql`
-    t.merchant_id = ${merchantId} AND t.env = ${env}
-    AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL`
+  // Whoever receives there at present: the payment names the address.
+  const unclaimed = ({ env }: Tenant) => sql`
+    t.env = ${env} AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL`
+
+  const unannounced = (at: Date) => sql`
+    r.payer_type = 'human' AND r.next_check_at IS NOT NULL
+    AND r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}
+    AND NOT EXISTS (
+      SELECT 1 FROM payment_attempts a WHERE a.payment_id = r.payment_id AND a.payer_address = r.payer_address)`
 
   return {
     announce: Effect.fn("PaymentRepo.announce")(
@@ -80,7 +92,13 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
           AND p.status = 'pending'
           AND NOT EXISTS (
             SELECT 1 FROM x402_settlements s
-            WHERE s.payment_id = p.id AND s.payer = ${payer} AND s.status = 'pending')
+            WHERE s.payment_id = p.id AND s.payer = ${payer} AND s.status = 'pending'
+              AND (s.reserves OR EXISTS (
+                SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle')))
+          -- What the wallet has reported and never announced may still be mined.
+          AND NOT EXISTS (
+            SELECT 1 FROM payment_reports r
+            WHERE r.payment_id = p.id AND r.payer_address = ${payer} AND ${unannounced(attempt.announcedAt)})
         ON CONFLICT DO NOTHING
         RETURNING ${sql.literal(columns)}`)
         if (Option.isSome(announced)) return announced
@@ -99,6 +117,7 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
         WHERE id = ${paymentId} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
       if (row === undefined) return Option.none()
       const payer = by === undefined ? null : toBytes(by.payer)
+      const at = yield* DateTime.nowAsDate
       const open = yield* decodeOpen(
         yield* sql`
           SELECT payer, method, since, seen_id FROM (
@@ -117,6 +136,13 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
             UNION ALL
             SELECT s.payer, 'authorization', s.created_at, s.transaction_id
             FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending'
+            UNION ALL
+            SELECT * FROM (
+              SELECT DISTINCT ON (r.payer_address) r.payer_address, 'transfer', r.reported_at, r.transaction_id
+              FROM payment_reports r
+              WHERE r.payment_id = ${paymentId} AND ${unannounced(at)}
+              ORDER BY r.payer_address, r.reported_at DESC
+            ) reported
             UNION ALL
             -- What the wallet has sent since the payment opened, announced or not.
             SELECT t.payer, 'transfer', t.block_time, t.transaction_id

@@ -236,9 +236,10 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
 
     awaitsSettlement: Effect.fn("PaymentRepo.awaitsSettlement")(function* (transfer) {
       const rows = yield* sql`
-        SELECT 1 FROM x402_settlements
+        SELECT 1 FROM x402_settlements s
         WHERE payer = ${toBytes(transfer.payer)} AND receiver = ${toBytes(transfer.receiver)}
-          AND amount = ${transfer.amount.toString()}::numeric AND status = 'pending' LIMIT 1`
+          AND amount = ${transfer.amount.toString()}::numeric AND status = 'pending' AND (reserves OR EXISTS (
+            SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle')) LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 
