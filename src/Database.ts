@@ -11,6 +11,7 @@ import x402 from "../migrations/0005_x402.ts"
 import receivers from "../migrations/0006_receivers.ts"
 import reservations from "../migrations/0007_reservations.ts"
 import webhookWorkers from "../migrations/0008_webhook_workers.ts"
+import movedReceivers from "../migrations/0009_moved_receivers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { makeConnector } from "./database/Connector.ts"
 import { copyName } from "./database/Copy.ts"
@@ -78,7 +79,8 @@ export const migrations = {
   "0005_x402": x402,
   "0006_receivers": receivers,
   "0007_reservations": reservations,
-  "0008_webhook_workers": webhookWorkers
+  "0008_webhook_workers": webhookWorkers,
+  "0009_moved_receivers": movedReceivers
 }
 
 /** Every table that the migrations make. */

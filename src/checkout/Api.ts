@@ -12,7 +12,8 @@ import {
   NotFound,
   PaymentNotFound,
   PlaygroundTestnetOnly,
-  RateLimited
+  RateLimited,
+  ReceiverTaken
 } from "../domain/Errors.ts"
 import { Authorization, TestRail } from "../http/Authorization.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
@@ -161,6 +162,7 @@ export class PlaygroundApi extends HttpApiGroup.make("playground")
         errorResponse(InvalidApiKey),
         errorResponse(KeyKindNotAllowed),
         errorResponse(PlaygroundTestnetOnly),
+        errorResponse(ReceiverTaken),
         errorResponse(RateLimited)
       ]
     }).annotateMerge(

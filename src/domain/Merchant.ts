@@ -21,6 +21,8 @@ export const Merchant = Schema.Struct({
   logoUrl: Schema.NullOr(Schema.String),
   /** Where buyers' USDC goes, one address for each environment. */
   receivers: Schema.Struct({ test: Address, live: Address }),
+  /** Environments whose address has become another merchant's. */
+  movedReceivers: Schema.optionalKey(Schema.Array(Env)),
   /** The only `aud` that buyer tokens for this merchant may carry; null is the service's origin. */
   identityAudience: Schema.NullOr(Schema.String),
   /** Whether a buyer's token must name the payment in `tid`. */

@@ -2,8 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, networks } from "../domain/Chain.ts"
+import { ReceiverTaken } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { Authorization } from "../http/Authorization.ts"
+import { errorResponse } from "../http/ErrorResponse.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
 /** The settlement identity of an environment. */
@@ -59,7 +61,8 @@ export class PaymentIntentsApi extends HttpApiGroup.make("paymentIntents")
   .add(
     HttpApiEndpoint.post("create", "/payment-intents", {
       payload: Schema.Struct({ amount: UsdAmount, intentUrl: IntentUrl }),
-      success: CreatedIntent.pipe(HttpApiSchema.status(201))
+      success: CreatedIntent.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(ReceiverTaken)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a payment intent",

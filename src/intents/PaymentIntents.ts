@@ -2,11 +2,15 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { networks } from "../domain/Chain.ts"
+import { ReceiverTaken } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import type { CreatedIntent } from "./Api.ts"
 import { IntentTokens } from "./IntentTokens.ts"
+
+const moved =
+  "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
 
 export class PaymentIntents extends Context.Service<
   PaymentIntents,
@@ -15,7 +19,7 @@ export class PaymentIntents extends Context.Service<
     readonly create: (
       principal: Principal,
       input: { readonly amount: AtomicUsdc; readonly intentUrl: string }
-    ) => Effect.Effect<typeof CreatedIntent.Encoded>
+    ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken>
   }
 >()("quittance/intents/PaymentIntents") {
   static readonly layer: Layer.Layer<PaymentIntents, never, IntentTokens | SecureRandom.SecureRandom> =
@@ -29,6 +33,8 @@ export class PaymentIntents extends Context.Service<
           { merchant, env }: Principal,
           { amount, intentUrl }: { readonly amount: AtomicUsdc; readonly intentUrl: string }
         ) {
+          if (merchant.movedReceivers?.includes(env) === true)
+            return yield* new ReceiverTaken({ message: moved })
           const { chainId, usdc } = networks[env]
           const token = { address: usdc.address, chainId }
           const receiver = merchant.receivers[env]

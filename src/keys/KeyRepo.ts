@@ -23,6 +23,7 @@ const MerchantRow = Schema.Struct({
   logo_url: Schema.NullOr(Schema.String),
   receiver_test: AddressBytes,
   receiver_live: AddressBytes,
+  moved_receivers: Schema.Array(Env),
   identity_audience: Schema.NullOr(Schema.String),
   bound_tokens_only: Schema.Boolean,
   token_lifetime_seconds: Schema.Int
@@ -33,6 +34,7 @@ const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
   name: row.name,
   logoUrl: row.logo_url,
   receivers: { test: row.receiver_test, live: row.receiver_live },
+  ...(row.moved_receivers.length === 0 ? {} : { movedReceivers: row.moved_receivers }),
   identityAudience: row.identity_audience,
   boundTokensOnly: row.bound_tokens_only,
   tokenLifetimeSeconds: row.token_lifetime_seconds
@@ -106,7 +108,7 @@ export const makeKeyRepo = Effect.gen(function* () {
     const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
     const rows = yield* sql`
       SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
-        m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
+        m.receiver_test, m.receiver_live, m.moved_receivers, m.identity_audience, m.bound_tokens_only,
         m.token_lifetime_seconds
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
       WHERE k.hash = ANY(${[...keyOf.keys()].map(bytes)}::bytea[]) AND k.revoked_at IS NULL`
@@ -191,7 +193,7 @@ export const makeKeyRepo = Effect.gen(function* () {
 
   const findMerchants = Effect.fn("KeyRepo.findMerchants")(function* () {
     const rows = yield* sql`
-      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, identity_audience,
+      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, moved_receivers, identity_audience,
         bound_tokens_only, token_lifetime_seconds
       FROM merchants ORDER BY created_at, id`
     return (yield* decodeMerchants(rows)).map(toMerchant)

@@ -80,7 +80,16 @@ const make = Effect.gen(function* () {
               const other = yield* claims.claim(place)
               if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
             }
-            yield* sql`UPDATE merchants SET ${column} = ${toBytes(address)} WHERE id = ${merchantId}`
+            yield* sql`
+              UPDATE merchants SET ${column} = ${toBytes(address)},
+                moved_receivers = array_remove(moved_receivers, ${env}::text)
+              WHERE id = ${merchantId}`
+            if (holder !== undefined) {
+              yield* sql`
+                UPDATE merchants
+                SET moved_receivers = array_append(array_remove(moved_receivers, ${env}::text), ${env}::text)
+                WHERE id = ${holder.merchantId} AND id <> ${merchantId} AND ${column} = ${toBytes(address)}`
+            }
             return { _tag: "Changed", change: { before: row.before, after: address } }
           })
         )
