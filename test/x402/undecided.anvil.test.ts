@@ -1,0 +1,195 @@
+// What may still move, or has moved without the service: nobody is charged beside it, and it is found.
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { createWalletClient, erc20Abi, http } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import { authorizationAbi } from "../../src/x402/Authorization.ts"
+import { signUp } from "../dashboard/person.ts"
+import { headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(90_000)
+
+const amount = 10_000_000n
+
+describe("undecided", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+  afterEach(() => world.node.behave(() => undefined))
+
+  const pay = (id: string, headers: Readonly<Record<string, string>> = {}) =>
+    world.call("GET", payPath(world, id), undefined, undefined, headers)
+  const rpc = (method: string, params: ReadonlyArray<unknown>) =>
+    Effect.runPromise(world.chain.rpc(method, [...params]))
+  const mine = (blocks: number) => Effect.runPromise(world.chain.mine(blocks))
+  const tokenOf = (account: PrivateKeyAccount, id: string) =>
+    createDidToken(account, {
+      audience: world.baseUrl,
+      lifetimeSeconds: 900,
+      now: Math.floor(Date.now() / 1000),
+      id
+    })
+  const announce = async (account: PrivateKeyAccount, id: string, key = world.keys.test.publishable) =>
+    world.call("POST", `/payments/${id}/attempts`, key, {
+      buyerDidToken: await tokenOf(account, id),
+      method: "transfer"
+    })
+  const spentBy = async (account: PrivateKeyAccount) =>
+    1_000_000_000n - (await world.balanceOf(account.address))
+
+  test("an authorization that nothing was sent for is undecided: used by somebody else, it pays", async () => {
+    const id = await openPayment(world, "10")
+    const [payer, other] = [await world.payer(amount), await world.payer()]
+    // The wallet's state cannot be read: the settlement is registered and waits, and the wallet empties itself.
+    let reads = 0
+    world.node.behave((method) => {
+      if (method !== "eth_gasPrice") return undefined
+      reads += 1
+      return reads === 1 ? undefined : { raw: new Response("", { status: 503 }) }
+    })
+    const signed = await world.authorize(payer, amount, {
+      validBefore: BigInt(Math.floor(Date.now() / 1000)) + 800n
+    })
+    const waiting = pay(id, headerV1(signed))
+    const query = `SELECT status, told_reason FROM x402_settlements WHERE payment_id = '${id}'`
+    await until(async () => (await rowsOf(world, query)).length === 1)
+    await transfer(world, payer, amount, other.address)
+    world.node.behave(() => undefined)
+    const told = await waiting
+    expect([told.status, told.body.error]).toEqual([402, "invalid_exact_evm_insufficient_balance"])
+    expect(await rowsOf(world, query)).toMatchObject([
+      { status: "pending", told_reason: "invalid_exact_evm_insufficient_balance" }
+    ])
+    // Refilled: the service does not send by itself what it has told has failed.
+    await transfer(world, other, amount, payer.address)
+    await Bun.sleep(3_000)
+    expect(await world.balanceOf(payer.address)).toBe(amount)
+    const { authorization, signature } = signed
+    const wallet = createWalletClient({
+      account: other,
+      chain: world.chain.chain,
+      transport: http(world.chain.rpcUrl)
+    })
+    const hash = await wallet.writeContract({
+      address: world.chain.usdc,
+      abi: authorizationAbi,
+      functionName: "transferWithAuthorization",
+      args: [
+        payer.address,
+        receiver,
+        amount,
+        BigInt(authorization["validAfter"] ?? 0),
+        BigInt(authorization["validBefore"] ?? 0),
+        (authorization["nonce"] ?? "0x") as `0x${string}`,
+        signature
+      ]
+    })
+    await mine(2)
+    await until(async () => (await pay(id)).body.payment?.status === "settled", 30_000)
+    expect((await pay(id)).body.payment.reportedTransactionId).toBe(hash)
+  })
+
+  test("what a wallet has reported without announcing keeps its other browser from paying", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    await Effect.runPromise(world.chain.setEth(Address.make(buyer.address), 10n ** 18n))
+    await rpc("evm_setAutomine", [false])
+    const wallet = createWalletClient({
+      account: buyer,
+      chain: world.chain.chain,
+      transport: http(world.chain.rpcUrl)
+    })
+    const hash = await wallet.writeContract({
+      address: world.chain.usdc,
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [receiver, amount],
+      gas: 150_000n
+    })
+    expect((await report(world, id, buyer, amount, hash)).status).toBe(202)
+    const refused = await announce(buyer, id)
+    expect([refused.status, refused.body.error.code]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+    expect(refused.body.attempts).toMatchObject([{ method: "transfer", transactionId: hash }])
+    await rpc("evm_setAutomine", [true])
+    await mine(3)
+    await until(async () => (await pay(id)).body.payment?.status === "settled", 20_000)
+    expect(await spentBy(buyer)).toBe(amount)
+  })
+
+  for (const way of ["announces", "sends a header"] as const) {
+    test(`the receiver moves to another merchant: a wallet that has paid there and ${way} is not charged again`, async () => {
+      const owner = privateKeyToAccount(generatePrivateKey())
+      const former = await signUp(world.baseUrl, Address.make(owner.address))
+      const next = await signUp(
+        world.baseUrl,
+        Address.make(privateKeyToAccount(generatePrivateKey()).address)
+      )
+      const create = () =>
+        world.call("POST", "/payment-intents", former.keys.test.secret, {
+          amount: "10",
+          intentUrl: "https://shop.example.com/order/1"
+        })
+      const opened = await world.call("POST", "/payments", former.keys.test.publishable, {
+        intentToken: (await create()).body.intentToken
+      })
+      const id = opened.body.payment.id
+      const path = `/merchants/${next.merchantId}/test/receiver`
+      const asked = await next.call("PATCH", path, { receiver: former.receiver })
+      const signature = await owner.signMessage({ message: asked.body.error.details[0].expected })
+      expect((await next.call("PATCH", path, { receiver: former.receiver, signature })).status).toBe(200)
+      // The former holder asks nobody to pay there any more.
+      const refused = await create()
+      expect([refused.status, refused.body.error.code]).toEqual([409, "RECEIVER_TAKEN"])
+
+      const buyer = await world.payer()
+      const hash = await transfer(world, buyer, amount, former.receiver)
+      await mine(2)
+      const seen = `SELECT 1 FROM incoming_transfers WHERE transaction_id = decode('${hash.slice(2)}', 'hex')`
+      await until(async () => (await rowsOf(world, seen)).length === 1)
+      if (way === "announces") {
+        const answer = await announce(buyer, id, former.keys.test.publishable)
+        expect([answer.status, answer.body.error.code]).toEqual([409, "PAYMENT_SETTLED"])
+      } else {
+        const header = headerV1(await world.authorize(buyer, amount, { to: Address.make(former.receiver) }))
+        const answer = await world.call(
+          "GET",
+          `/payments/${id}/x402?pk=${former.keys.test.publishable}`,
+          undefined,
+          undefined,
+          header
+        )
+        expect([answer.status, answer.body.error]).toEqual([402, "payment_already_taken"])
+      }
+      expect(await spentBy(buyer)).toBe(amount)
+    })
+  }
+
+  test("a relayed transaction that a reorganisation throws out is broadcast again, and holds nothing up", async () => {
+    await mine(6)
+    const id = await openPayment(world, "10")
+    const first = await world.payer()
+    const paid = await pay(id, headerV1(await world.authorize(first, amount)))
+    expect(paid.status).toBe(200)
+    const hash = paid.body.payment.reportedTransactionId
+    const receipt = await world.chain.publicClient.getTransactionReceipt({ hash })
+    const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
+    const before = await world.balanceOf(receiver)
+    await Effect.runPromise(world.chain.reorganise(Number(head - receipt.blockNumber) + 1))
+    const { body } = await world.call("GET", "/x402/supported", world.keys.test.secret)
+    await Effect.runPromise(world.chain.setEth(Address.make(body.signers["eip155:*"][0]), 10n ** 20n))
+    await mine(1)
+    expect(await world.balanceOf(receiver)).toBe(before - amount)
+    await until(async () => {
+      await mine(1)
+      return (await world.balanceOf(receiver)) === before
+    }, 40_000)
+    const next = await world.payer()
+    const other = await openPayment(world, "10")
+    expect((await pay(other, headerV1(await world.authorize(next, amount)))).status).toBe(200)
+  })
+})
