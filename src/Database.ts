@@ -119,19 +119,23 @@ export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>
   defaultValue: () => migrations
 })
 
-/** A client for copies, on the configured database as it is: nothing is migrated. */
-export const layerCopy = Layer.unwrap(
-  Effect.gen(function* () {
-    const { database } = yield* AppConfig
-    const { servers: _, ...connection } = yield* connectionOf(database)
-    return PgClient.layer({
-      ...connection,
-      refuseStandby: true,
-      maxConnections: 1,
-      applicationName: copyName
-    })
+/** A client for copies, on a database as it is: nothing is migrated. */
+const copyClient = Effect.fnUntraced(function* (database: AppConfigShape["database"]) {
+  const { servers: _, ...connection } = yield* connectionOf(database)
+  return PgClient.layer({
+    ...connection,
+    refuseStandby: true,
+    maxConnections: 1,
+    applicationName: copyName
   })
-)
+})
+
+/** The configured database, for copies. */
+export const layerCopy = Layer.unwrap(Effect.flatMap(AppConfig, ({ database }) => copyClient(database)))
+
+/** The Postgres at this address, for copies. */
+export const layerCopyAt = (url: Redacted.Redacted<string>) =>
+  Layer.unwrap(copyClient({ _tag: "Postgres", url }))
 
 /** Database and server, without the password. */
 export const whereOf = (database: AppConfigShape["database"]): string =>

@@ -1,20 +1,11 @@
 // `backup`, `restore` and `database move`: the database as a file, and to another place. They work beside
 // a service that runs, on the embedded database and on any other.
-import { PgClient } from "@effect/sql-pg"
 import { Console, Effect, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AppConfig } from "../AppConfig.ts"
 import * as Database from "../Database.ts"
 import { readBackup, writeBackup } from "../database/BackupFile.ts"
-import {
-  closeToWriting,
-  copyFrom,
-  copyInto,
-  copyLocked,
-  copyName,
-  type Manifest,
-  type Sink
-} from "../database/Copy.ts"
+import { closeToWriting, copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../database/Copy.ts"
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -115,7 +106,7 @@ const move = Command.make(
     const where = Database.whereOf(target)
     const manifest = yield* copyLocked((read) =>
       copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
-        Effect.provide(PgClient.layer({ url: target.url, maxConnections: 1, applicationName: copyName })),
+        Effect.provide(Database.layerCopyAt(target.url)),
         // From here on the copy is the shop: what was still waiting to be written here fails.
         Effect.tap(() => Effect.provide(closeToWriting, Database.layerCopy))
       )

@@ -13,7 +13,7 @@ import type { Principal } from "../domain/Merchant.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { Authorization, CurrentPrincipal, TestRail } from "./Authorization.ts"
 import { type Limit, RateLimiter } from "./RateLimiter.ts"
-import { clientAddressOf } from "./RequestContext.ts"
+import { clientAddressOf, siteOf } from "./RequestContext.ts"
 import { type Access, access } from "./routes.ts"
 
 /** Why the principal may not call an endpoint of this access, or undefined where it may. */
@@ -38,6 +38,9 @@ export const refusal = (rule: Access | undefined, principal: Principal) => {
 /** How many client addresses may use a publishable key to the full at once. */
 const addressesPerKey = 50
 
+/** And a site of IPv6, which has 65,536 of them. */
+const addressesPerSite = 10
+
 const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
 
 export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | AppConfig> = Layer.effect(
@@ -47,6 +50,7 @@ export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | Ap
     const limiter = yield* RateLimiter
     const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
     const limit = perSecond(rateLimitPerKey)
+    const siteLimit = perSecond(rateLimitPerKey * addressesPerSite)
     const publicLimit = perSecond(rateLimitPerKey * addressesPerKey)
 
     /**
@@ -56,8 +60,12 @@ export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | Ap
     const waitOf = Effect.fnUntraced(function* ({ keyId, kind }: Principal) {
       if (kind !== "publishable") return yield* limiter.take(keyId, limit)
       const request = yield* HttpServerRequest.HttpServerRequest
-      const wait = yield* limiter.take(`${keyId} ${clientAddressOf(request, trustedProxyHops)}`, limit)
-      return wait > 0 ? wait : yield* limiter.take(keyId, publicLimit)
+      const client = clientAddressOf(request, trustedProxyHops)
+      const site = siteOf(client)
+      const wait = yield* limiter.take(`${keyId} ${client}`, limit)
+      if (wait > 0) return wait
+      const siteWait = site === client ? 0 : yield* limiter.take(`${keyId} ${site}`, siteLimit)
+      return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
     })
 
     return Authorization.of({

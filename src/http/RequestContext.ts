@@ -50,6 +50,10 @@ const networkOf = (entry: string): string | undefined => {
   return found
 }
 
+/** The network that a client's address was given out of: a provider gives a site a /48 of IPv6 (RFC 6177). */
+export const siteOf = (client: string): string =>
+  client.endsWith("::/64") ? `${client.split(":").slice(0, 3).join(":")}::/48` : client
+
 /**
  * The client's address for limits: the socket's, unless `hops` trusted proxies stand
  * before the service, then the entry of `x-forwarded-for` that the outermost of them wrote.
