@@ -207,7 +207,7 @@ const make = Effect.gen(function* () {
       })
     }
     const allowed = agent.allowedHosts
-    if (allowed === null) return host.value.host
+    if (allowed === null) return host.value.owner
     if (!host.value.isPrivate) {
       return yield* new AgentHostNotAllowed({
         details: [
@@ -221,7 +221,7 @@ const make = Effect.gen(function* () {
         ]
       })
     }
-    if (allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return host.value.host
+    if (allowed.includes(host.value.host) || allowed.includes(host.value.hostname)) return host.value.owner
     return yield* new AgentHostNotAllowed({
       details: [
         {

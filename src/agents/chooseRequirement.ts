@@ -101,10 +101,18 @@ export const chooseRequirement = Effect.fnUntraced(function* (
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Where a resource is: its host as the allow list names it, and whether nobody on the way can change what it says. */
-export const hostOf = (
-  resource: string
-): Option.Option<{ readonly host: string; readonly hostname: string; readonly isPrivate: boolean }> => {
+export interface ResourceHost {
+  /** As the allow list names it. */
+  readonly host: string
+  readonly hostname: string
+  /** Whose payee is kept: a name has one, whatever the port; on this machine each port has its own. */
+  readonly owner: string
+  /** Whether nobody on the way can change what it says. */
+  readonly isPrivate: boolean
+}
+
+/** Where a resource is. */
+export const hostOf = (resource: string): Option.Option<ResourceHost> => {
   const url = URL.parse(resource)
   const plain =
     url !== null &&
@@ -118,6 +126,7 @@ export const hostOf = (
     ? Option.some({
         host: url.host,
         hostname: url.hostname,
+        owner: loopback.test(url.hostname) ? url.host : url.hostname,
         isPrivate: url.protocol === "https:" || loopback.test(url.hostname)
       })
     : Option.none()

@@ -182,6 +182,8 @@ describe("allowed hosts", () => {
       code: "AGENT_PAYEE_NOT_ALLOWED",
       details: [{ path: "payTo", expected: payee, actual: stranger }]
     })
+    const onPort = await sign(key, "https://api.good.example:8443/again", stranger)
+    expect(onPort.body.error.code).toBe("AGENT_PAYEE_NOT_ALLOWED")
     expect((await sign(key, "https://api.other.example/x", stranger)).status).toBe(201)
     const listed = await world.newAgent({
       usdc: 0n,
