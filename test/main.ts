@@ -16,11 +16,17 @@ const run = (...args: ReadonlyArray<string>): Promise<number> => {
   return running.exited
 }
 
+/** How long each file took once: the longest begin first, so that no worker is left with them. */
+const timings = "--timings=test/timings.json"
+
 const args = process.argv.slice(2)
 const codes =
   args.length > 0
     ? [await run(...args)]
-    : [await run("--parallel=2", "--path-ignore-patterns", "**/*.alone.test.ts"), await run(".alone.test.ts")]
+    : [
+        await run("--parallel=2", timings, "--path-ignore-patterns", "**/*.alone.test.ts"),
+        await run(".alone.test.ts")
+      ]
 await postgres.leave()
 const seconds = ((Date.now() - began) / 1000).toFixed(0)
 console.log(
