@@ -13,7 +13,10 @@ const isOutage = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   switch (error.reason._tag) {
     case "ConnectionError":
+    // A migration of a later release, or another request, had the locks.
+    case "DeadlockError":
     case "LockTimeoutError":
+    case "SerializationError":
     case "StatementTimeoutError":
       return true
     default:

@@ -21,6 +21,11 @@ export const causeOf = (error: unknown): string => {
   return text.split("\n").join(" ")
 }
 
+/** Another statement had, or wanted, the same locks: nothing of the migration is kept, and it may go the next time. */
+const isConflict = (error: unknown): boolean =>
+  SqlError.isSqlError(error) && ["DeadlockError", "LockTimeoutError"].includes(error.reason._tag)
+const conflictTries = 60
+
 const idOf = (name: string) => Number.parseInt(name, 10)
 
 /** `where` names the server and the database to the operator. */
@@ -63,12 +68,20 @@ export const migrate = Effect.fn("Database.migrate")(function* (
           yield* sql
             .withTransaction(
               Effect.andThen(
-                migration,
+                // A change that waits for a lock holds up everybody who comes after it.
+                Effect.andThen(sql`SELECT set_config('lock_timeout', '2s', true)`, migration),
                 sql`INSERT INTO effect_sql_migrations (migration_id, name)
                   VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
               )
             )
-            .pipe(Effect.mapError(failed(name)))
+            .pipe(
+              Effect.retry({
+                schedule: Schedule.spaced("500 millis"),
+                times: conflictTries,
+                while: isConflict
+              }),
+              Effect.mapError(failed(name))
+            )
         }
       }),
     () => Effect.ignore(sql`SELECT pg_advisory_unlock(${lockId})`)
