@@ -18,7 +18,6 @@ describe("Pages", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     const start = (environment: "development" | "production") =>
       Effect.runPromise(Scope.provide(startService(database, { environment }), scope))
     service = await start("development")

@@ -31,7 +31,6 @@ describe("Quittance", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     client = new Quittance({ key: shop.keys.full, baseUrl: `${service.baseUrl}/` })

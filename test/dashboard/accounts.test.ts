@@ -23,7 +23,6 @@ describe("Accounts over HTTP", () => {
   let service: TestService
   const start = async (config: Parameters<typeof startService>[1] = {}) => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     return Effect.runPromise(Scope.provide(startService(database, config), scope))
   }
   beforeAll(async () => {

@@ -14,7 +14,6 @@ describe("Files of the dashboard", () => {
   let service: TestService
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)

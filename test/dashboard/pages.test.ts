@@ -27,7 +27,6 @@ describe("Pages of the dashboard", () => {
   beforeAll(async () => {
     if (!hasChromium) return
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     populated = await populate(service)
   }, 60_000)

@@ -25,7 +25,7 @@ describe("Moving a receiving address", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (!hasChromium || database === undefined) return
+    if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)

@@ -46,7 +46,6 @@ describe("Who may call the dashboard's API", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     owner = await signUp(service.baseUrl)
     stranger = await signUp(service.baseUrl)

@@ -31,7 +31,6 @@ describe("The README's shops", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     merchant = await Effect.runPromise(service.newMerchant)
   })

@@ -47,7 +47,6 @@ export const fuzz = (count: number, seed: number): Effect.Effect<FuzzResult> =>
   Effect.scoped(
     Effect.gen(function* () {
       const database = testDatabase
-      if (database === undefined) return yield* Effect.die(new Error("no database"))
       const service = yield* startService(database)
       const known: Known = yield* Effect.promise(async () => {
         const shop = await makeShop(service, await Effect.runPromise(service.newMerchant))

@@ -1,7 +1,13 @@
 // `bun run fuzz [COUNT] [SEED]`: 100,000 requests by default, in rounds with progress.
 // A failing request belongs into test/fuzz/kept.json.
 import { Effect } from "effect"
-import { fuzz } from "./fuzz.ts"
+import { joinTestPostgres } from "../support/testPostgres.ts"
+
+const given = process.env["TEST_DATABASE_URL"]
+const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
+process.env["TEST_DATABASE_URL"] = postgres.url
+// Reads the variable when it is loaded.
+const { fuzz } = await import("./fuzz.ts")
 
 const total = Number(process.argv[2] ?? 100_000)
 const first = Number(process.argv[3] ?? crypto.getRandomValues(new Uint32Array(1))[0])
@@ -25,4 +31,5 @@ console.log(
     ? `${sent} requests, every answer within the contract.`
     : `${failed} failures. Add them to test/fuzz/kept.json and mend the service.`
 )
+await postgres.leave()
 process.exit(failed === 0 ? 0 : 1)

@@ -13,7 +13,6 @@ describe("Floods", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     const config = { rateLimitPerKey: 20, trustedProxyHops: 1 }
     service = await Effect.runPromise(Scope.provide(startService(database, config), scope))
     merchant = await Effect.runPromise(service.newMerchant)

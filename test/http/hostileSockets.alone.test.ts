@@ -18,7 +18,6 @@ describe("Hostile sockets", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     for (let count = 0; count < 50; count++) await shop.open()

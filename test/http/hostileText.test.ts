@@ -45,7 +45,6 @@ describe("Text that Postgres cannot hold", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     person = await signUp(service.baseUrl)
     shop = await makeShop(service, { ...person, id: person.merchantId })
@@ -190,7 +189,6 @@ describe("Every 401", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
   }, 60_000)

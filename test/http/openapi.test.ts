@@ -76,7 +76,7 @@ describe("OpenAPI", () => {
   liveEffect("every code has its place on the error page, and in production plain http is refused", () =>
     Effect.gen(function* () {
       const database = testDatabase
-      if (database === undefined) return
+
       const service = yield* startService(database, { environment: "production" })
       const page = yield* Effect.promise(() => send(service.baseUrl, { method: "GET", path: "/docs/errors" }))
       for (const code of Object.keys(errorCodes)) expect(page.text).toContain(`id="${code}"`)

@@ -194,7 +194,6 @@ describe("Key roles by route", () => {
 
   beforeAll(async () => {
     const database = testDatabase
-    if (database === undefined) throw new Error("no database")
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const other = await makeShop(service, await Effect.runPromise(service.newMerchant))
