@@ -7,7 +7,7 @@ import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { authorizationAbi } from "../../src/x402/Authorization.ts"
 import { signUp } from "../dashboard/person.ts"
-import { headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
+import { bodyV2, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
@@ -168,6 +168,32 @@ describe("undecided", () => {
       expect(await spentBy(buyer)).toBe(amount)
     })
   }
+
+  test("text that nothing can store in a payment header is a 400, and nothing is moved", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const { paymentPayload } = bodyV2(await world.authorize(buyer, amount), amount)
+    for (const url of ["https://api.example.com/\u0000", "https://api.example.com/\ud800"]) {
+      const header = { ...paymentPayload, resource: { ...paymentPayload.resource, url } }
+      const answer = await pay(id, {
+        "payment-signature": Buffer.from(JSON.stringify(header)).toString("base64")
+      })
+      expect([answer.status, answer.body.error.code]).toEqual([400, "INVALID_REQUEST"])
+    }
+    expect(await spentBy(buyer)).toBe(0n)
+  })
+
+  test("a token for another shop's payment draws nothing from the faucet", async () => {
+    const id = await openPayment(world, "10")
+    const other = await signUp(world.baseUrl, Address.make(privateKeyToAccount(generatePrivateKey()).address))
+    const answer = await world.call("POST", "/checkout/test-funds", other.keys.test.publishable, {
+      buyerDidToken: await tokenOf(privateKeyToAccount(generatePrivateKey()), id)
+    })
+    expect([answer.status, answer.body.error]).toEqual([
+      401,
+      expect.objectContaining({ code: "INVALID_BUYER_TOKEN", reason: "payment" })
+    ])
+  })
 
   test("a relayed transaction that a reorganisation throws out is broadcast again, and holds nothing up", async () => {
     await mine(6)
