@@ -158,8 +158,11 @@ export class WebhookRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly status: DeliveryStatus }>>
     /** Counts the process up that sends; answers the others. */
     readonly beat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
-    /** Where that process has not counted on: forgets it, and what it has claimed is due at once. How many. */
-    readonly bury: (worker: OtherWorker) => Effect.Effect<number>
+    /**
+     * Where that process has not counted on: forgets it, and what it has claimed under leases that end
+     * before then is due at once. How many.
+     */
+    readonly bury: (worker: OtherWorker, leasedBefore: Date) => Effect.Effect<number>
     readonly leave: (workerId: string) => Effect.Effect<void>
     /** Gives claims back unsent, due at once; no interruption is counted. */
     readonly release: (

@@ -1,7 +1,8 @@
 // Tells the other processes that this one lives, and gives free what a process has claimed that was
 // killed: within seconds, where the lease alone would hold it for half a minute.
-import { Context, Effect, Layer, Queue } from "effect"
+import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { leaseSeconds } from "./Attempts.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { WebhookRepo } from "./WebhookRepo.ts"
 
@@ -10,6 +11,7 @@ const everyMillis = 1_100
 const restMillis = 10_000
 /** Beats of ours, without a failure between them, in which another one has not moved. */
 const missedBeats = 3
+const silenceMillis = (missedBeats - 1) * everyMillis
 
 export class WorkerHeartbeat extends Context.Service<
   WorkerHeartbeat,
@@ -43,7 +45,9 @@ export class WorkerHeartbeat extends Context.Service<
           seen.set(other.id, { beat: other.beat, missed })
           if (missed < missedBeats) continue
           seen.delete(other.id)
-          const freed = yield* repo.bury(other)
+          // What it has claimed within its silence it is sending: it lives, and had nothing to do before.
+          const at = (yield* Clock.currentTimeMillis) + leaseSeconds * 1000 - silenceMillis
+          const freed = yield* repo.bury(other, new Date(at))
           if (freed > 0) {
             yield* Effect.logWarning(`A process was lost; ${freed} deliveries that it held are sent now`)
             yield* wake.nudge

@@ -42,6 +42,42 @@ const onPostgres = Layer.merge(
 const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
 
 describe("races on Postgres", () => {
+  liveEffect("a process that is taken for dead keeps what it has claimed since, and loses the rest", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(new Date())
+      const worker = "01a20000-0000-7000-8000-00000000000a"
+      const watcher = "01a20000-0000-7000-8000-00000000000b"
+      yield* repo.beat(worker)
+      const [seen] = yield* repo.beat(watcher)
+      if (seen === undefined) throw new Error("the other was not seen")
+      const claim = (agoMillis: number) =>
+        Effect.gen(function* () {
+          yield* settle(tenant, new Date(Date.now() - 10_000))
+          const at = new Date(Date.now() - agoMillis)
+          return yield* repo.claimDue({
+            claimId: yield* newId,
+            claimedBy: worker,
+            at,
+            leaseUntil: new Date(at.getTime() + 30_000),
+            limit: 1,
+            limitUnproven: 1,
+            perEndpoint: 1,
+            rooms: []
+          })
+        })
+      const [early] = yield* claim(5_000)
+      const [late] = yield* claim(0)
+      expect(yield* repo.bury(seen, new Date(Date.now() + 27_800))).toBe(1)
+      // It is gone: whoever buries it again frees nothing.
+      expect(yield* repo.bury(seen, new Date(Date.now() + 60_000))).toBe(0)
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql`SELECT id FROM webhook_deliveries WHERE due_at <= now() + interval '1 second'`
+      expect(rows.map((row) => row["id"])).toEqual([early?.id])
+      expect(late).toBeDefined()
+    }).pipe(Effect.provide(onPostgres))
+  )
+
   liveEffect("four workers send each of 600 deliveries once", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.Scope
