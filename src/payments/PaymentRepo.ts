@@ -82,6 +82,14 @@ export interface Settlement {
   readonly watchAt: Date
 }
 
+/** A transfer that pays nothing any more. */
+export interface TakenTransfer {
+  /** Place among the equal transfers of its transaction. */
+  readonly ordinal: number
+  /** Of the block in which a payment claims it; null where a person has handled it. */
+  readonly blockHash: TransactionHash | null
+}
+
 /** What the chain said about a report. */
 export interface Verdict {
   readonly at: Date
@@ -155,14 +163,14 @@ export class PaymentRepo extends Context.Service<
      * on Testnet for the reconciler, on Mainnet as a record.
      */
     readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
-    /** Ordinals of the equal transfers of a transaction that payments have claimed. */
-    readonly claimedOrdinals: (
+    /** Those of a transaction's equal transfers that pay nothing any more, by their ordinals. */
+    readonly takenTransfers: (
       transfer: Pick<Settlement, "evidence"> & {
         readonly chainId: number
         readonly receiver: Address
         readonly amount: AtomicUsdc
       }
-    ) => Effect.Effect<ReadonlyArray<number>>
+    ) => Effect.Effect<ReadonlyArray<TakenTransfer>>
     /**
      * Settles a payment that is pending, or failed and paid late: claims its transfer, queues its
      * webhook and drops its kept reports, all or nothing. None where the payment is settled, or

@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
           attemptBlock: attempts.firstBlock(payment.id, report.evidence.payer)
         })
       }),
-    claimedOrdinals: ({ amount, chainId, evidence, receiver }) =>
+    takenTransfers: ({ amount, chainId, evidence, receiver }) =>
       Effect.sync(() =>
         [...claims.values()].flatMap(({ transfer }) =>
           transfer.chainId === chainId &&
@@ -172,7 +172,7 @@ const make = Effect.gen(function* () {
           transfer.payer === evidence.payer &&
           transfer.receiver === receiver &&
           transfer.amount === amount
-            ? [transfer.ordinal]
+            ? [{ ordinal: transfer.ordinal, blockHash: transfer.blockHash }]
             : []
         )
       ),

@@ -3,7 +3,7 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { toBytes } from "../chain/ChainBytes.ts"
+import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
@@ -29,7 +29,10 @@ const decodeAnnounced = Schema.decodeUnknownEffect(
   Schema.Struct({ ...PaymentRow.fields, attempt_block: Schema.NullOr(Schema.BigInt) }),
   ownRows
 )
-const decodeOrdinals = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ ordinal: Schema.Int })))
+const decodeTaken = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ ordinal: Schema.Int, block_hash: Schema.NullOr(HashBytes) })),
+  ownRows
+)
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -109,25 +112,25 @@ const make = Effect.gen(function* () {
     return Option.some({ payment: toPayment(found), attemptBlock: found.attempt_block })
   }, Effect.orDie)
 
-  const claimedOrdinals: PaymentRepo["Service"]["claimedOrdinals"] = Effect.fnUntraced(function* ({
+  const takenTransfers: PaymentRepo["Service"]["takenTransfers"] = Effect.fnUntraced(function* ({
     amount,
     chainId,
     evidence,
     receiver
   }) {
     const rows = yield* sql`
-      SELECT ordinal FROM claimed_transfers
+      SELECT ordinal, block_hash FROM claimed_transfers
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
       UNION
       -- What a person has handled pays nothing any more.
-      SELECT ordinal FROM incoming_transfers
+      SELECT ordinal, NULL FROM incoming_transfers
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
         AND payment_id IS NULL AND handled_at IS NOT NULL AND attached_to IS NULL`
-    return (yield* decodeOrdinals(rows)).map((row) => row.ordinal)
+    return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
   const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: Settlement) => sql`
@@ -199,7 +202,7 @@ const make = Effect.gen(function* () {
     exists,
     list,
     report,
-    claimedOrdinals,
+    takenTransfers,
     settle,
     ...makeReconcilerStatements(sql),
     ...makeAttemptStatements(sql),

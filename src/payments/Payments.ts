@@ -230,8 +230,8 @@ export class Payments extends Context.Service<
         known: { readonly sinceBlock?: bigint } = {}
       ): Effect.fn.Return<Look> {
         const since = known.sinceBlock === undefined ? openedSince(payment, null) : known
-        const ordinalsTaken = (chainId: number) =>
-          repo.claimedOrdinals({ chainId, evidence, receiver: payment.receiver, amount: payment.amount })
+        const takenTransfers = (chainId: number) =>
+          repo.takenTransfers({ chainId, evidence, receiver: payment.receiver, amount: payment.amount })
         let excludeOrdinals: ReadonlyArray<number> = []
         while (true) {
           const verification = yield* chain.verify({
@@ -268,17 +268,19 @@ export class Payments extends Context.Service<
             if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
             const known = yield* decidedNow(payment, evidence)
             if (known !== undefined) return known
-            const taken = yield* ordinalsTaken(verification.chainId)
-            if (!taken.includes(verification.ordinal)) {
-              // A claim on the same transaction still names a block that the chain has replaced, or an
-              // operator is attaching the transfer at this moment.
-              return { _tag: "Pending", payment, reason: "reorganised" }
-            }
-            // The transfer has been handled: look whether the transaction holds an equal one.
-            excludeOrdinals = taken
+            const taken = yield* takenTransfers(verification.chainId)
+            const handled = taken.some(
+              ({ blockHash, ordinal }) => blockHash === null && ordinal === verification.ordinal
+            )
+            // A claim on the same transaction still names a block that the chain has replaced, or an
+            // operator is attaching the transfer at this moment.
+            if (!handled) return { _tag: "Pending", payment, reason: "reorganised" }
+            // Look whether the transaction holds an equal one.
+            excludeOrdinals = taken.map(({ ordinal }) => ordinal)
           } else {
             // The transfer pays another payment: look whether the transaction holds an equal one.
-            excludeOrdinals = yield* ordinalsTaken(verification.chainId)
+            const taken = yield* takenTransfers(verification.chainId)
+            excludeOrdinals = taken.map(({ ordinal }) => ordinal)
           }
         }
       })

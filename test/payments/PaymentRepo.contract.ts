@@ -30,12 +30,15 @@ const before = (seconds: number) => ({ test: after(seconds), live: after(seconds
 
 /** Ordinals that payments have claimed of the transaction's equal transfers. */
 const claimed = (repo: PaymentRepo["Service"], transactionId: TransactionHash) =>
-  repo.claimedOrdinals({
-    chainId: 84532,
-    evidence: evidenceOf(transactionId),
-    receiver,
-    amount: AtomicUsdc.make(1_000_000n)
-  })
+  Effect.map(
+    repo.takenTransfers({
+      chainId: 84532,
+      evidence: evidenceOf(transactionId),
+      receiver,
+      amount: AtomicUsdc.make(1_000_000n)
+    }),
+    (taken) => taken.map(({ ordinal }) => ordinal)
+  )
 
 const evidenceOf = (transactionId: TransactionHash, amount = 1_000_000n, by: Address = payer): Evidence => ({
   transactionId,

@@ -17,7 +17,17 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
     expect(Result.isSuccess(yield* report(payment, transfer))).toBe(true)
     const repo = yield* PaymentRepo
     const watched = Effect.map(repo.takeWatched(new Date(8.64e15), new Date(0), 10), (all) => all[0])
-    return { chain, deliveries, payment, repo, watched, before: yield* stateOf(payment) }
+    return {
+      chain,
+      deliveries,
+      open,
+      payment,
+      repo,
+      report,
+      transfer,
+      watched,
+      before: yield* stateOf(payment)
+    }
   })
 
   it("a block that stays is watched until it is `finalityDepth` deep, and no longer", () =>
@@ -56,6 +66,18 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
       expect(yield* watched).toBeUndefined()
       expect(raised).toEqual([])
       expect(yield* stateOf(payment)).toEqual(before)
+    }))
+
+  it("another payment's report of a re-included transaction waits until its claim names the new block", () =>
+    Effect.gen(function* () {
+      const { chain, open, report, transfer, watched } = yield* settledPayment
+      const other = yield* open
+      yield* chain.reorganise(2, "keep")
+      expect(Result.getOrThrow(yield* report(other, transfer))._tag).toBe("Pending")
+      yield* TestClock.adjust("65 seconds")
+      expect(yield* watched).toBeDefined()
+      expect(yield* report(other, transfer)).toMatchObject({ failure: { reason: "already_used" } })
+      expect((yield* stateOf(other)).status).toBe("pending")
     }))
 
   it(`an outage during the watch is no drop`, (raised) =>
