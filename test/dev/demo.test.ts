@@ -12,7 +12,7 @@ const until = (what: () => boolean, millis: number) =>
 
 /** Process ids of the anvil that this process started. */
 const anvilOf = (pid: number) =>
-  Bun.spawnSync(["pgrep", "-P", String(pid)])
+  Bun.spawnSync(["pgrep", "-x", "-P", String(pid), "anvil"])
     .stdout.toString()
     .trim()
     .split("\n")
