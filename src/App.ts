@@ -78,6 +78,7 @@ import { SealedSecretRepo } from "./webhooks/SealedSecretRepo.ts"
 import { WebhookEndpoints } from "./webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "./webhooks/WebhookRepo.ts"
 import { WebhookSender } from "./webhooks/WebhookSender.ts"
+import * as DueWorkSql from "./workers/DueWorkSql.ts"
 import { AuthorizationChain } from "./x402/AuthorizationChain.ts"
 import { Facilitator } from "./x402/Facilitator.ts"
 import * as X402Http from "./x402/Http.ts"
@@ -223,8 +224,11 @@ export const routerConfig = {
   maxParamLength: 200
 }
 
-/** The database, and its time. */
-const database = DatabaseClock.layer.pipe(Layer.provide(ClockRepo.layer), Layer.provideMerge(Database.layer))
+/** The database, its time, and what in it is due. */
+const database = Layer.provideMerge(DueWorkSql.layer, DatabaseClock.layer).pipe(
+  Layer.provide(ClockRepo.layer),
+  Layer.provideMerge(Database.layer)
+)
 
 /** Postgres or embedded, the chains' nodes, the network: everything real. */
 const real = Layer.mergeAll(

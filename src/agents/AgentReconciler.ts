@@ -1,18 +1,21 @@
 // Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
 // block after their time. Until then they count against the cap, whatever anybody says.
-import { DateTime, Effect, Layer, Option, Schedule } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { supervised } from "../workers/supervised.ts"
 import { AuthorizationChain } from "../x402/AuthorizationChain.ts"
 import { AgentRepo } from "./AgentRepo.ts"
 
 const leaseMillis = 30_000
 const againMillis = 15_000
-const batch = 20
 /** Seconds of blocks after `validBefore` before an unused authorization counts as expired. */
 const settledSeconds = 60n
 
 const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
+  const due = yield* DueWork
   const chain = yield* AuthorizationChain
 
   const look = Effect.fn("AgentReconciler.look")(function* ({
@@ -43,18 +46,19 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const tend = Effect.gen(function* () {
-    const now = yield* DateTime.nowAsDate
-    const due = yield* repo.takeDue(now, new Date(now.getTime() + leaseMillis), batch)
-    // Without a chain nothing ends: the lease brings it back.
-    yield* Effect.forEach(due, (one) => Effect.ignore(look(one)), { concurrency: 5, discard: true })
-    return due.length === batch
-  })
-  yield* tend.pipe(
-    Effect.repeat({ while: (more) => more }),
-    Effect.catchCause((cause) => Effect.logWarning("Agents' reservations were not tended", cause)),
-    Effect.repeat(Schedule.spaced("2 seconds")),
-    Effect.forkScoped
+  yield* supervised(
+    "Ending agents' reservations",
+    due.next("agent payments", "2 seconds"),
+    leased({
+      what: "A look at an agent's reservation",
+      leaseMillis,
+      batch: 20,
+      concurrency: 5,
+      take: repo.takeDue,
+      // Without a chain nothing ends: the lease brings it back.
+      each: (one) => Effect.ignore(look(one)),
+      annotations: ({ payment }) => ({ agentPaymentId: payment.id })
+    })
   )
 })
 

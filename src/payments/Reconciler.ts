@@ -1,10 +1,13 @@
 // Goes on where browsers stop: looks at kept reports until they settle or end,
 // fails what was never paid, and watches settled blocks until they are final.
 // Work is taken under a lease, so any number of instances share it.
-import { DateTime, Duration, Effect, Layer, Option, Schedule, type Scope } from "effect"
+import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { supervised } from "../workers/supervised.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
 import { type Look, openedSince, Payments } from "./Payments.ts"
 import { verdictOf } from "./verdictOf.ts"
@@ -44,46 +47,16 @@ const keptReportMillis = 30 * 24 * 3_600_000
 /** After a start buyers get this long to report what they have paid. */
 const readyGraceMillis = 15 * 60_000
 
-/** Repeats `work`, at once while it reports that there is more. One stumble ends neither it nor its siblings. */
-const every = <E, R>(
-  what: string,
-  interval: Duration.Input,
-  work: Effect.Effect<boolean, E, R>
-): Effect.Effect<void, never, R | Scope.Scope> =>
-  work.pipe(
-    Effect.repeat({ while: (more) => more }),
-    Effect.catchCause((cause) => Effect.logError(`${what} stumbled and goes on`, cause)),
-    Effect.repeat(Schedule.spaced(interval)),
-    Effect.forkScoped,
-    Effect.asVoid
-  )
-
 const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
   const repo = yield* PaymentRepo
+  const due = yield* DueWork
   const payments = yield* Payments
   const chain = yield* ChainVerifier
   const alerts = yield* Alerts
   const startedAt = yield* DateTime.nowAsDate
   const graceMillis = Math.min(readyGraceMillis, Duration.toMillis(paymentExpiry))
   const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
-
-  /** Each of a batch by itself: what stumbles comes again when its lease ends. */
-  const all = <A>(
-    what: string,
-    due: ReadonlyArray<A>,
-    paymentOf: (one: A) => string,
-    work: (one: A) => Effect.Effect<void>
-  ) =>
-    Effect.forEach(
-      due,
-      (one) =>
-        work(one).pipe(
-          Effect.catchCause((cause) => Effect.logError(`${what} stumbled`, cause)),
-          Effect.annotateLogs({ paymentId: paymentOf(one) })
-        ),
-      { concurrency, discard: true }
-    )
 
   const look = Effect.fn("Reconciler.look")(function* ({
     attemptBlock,
@@ -147,27 +120,35 @@ const make = Effect.gen(function* () {
     }
   })
 
-  yield* every(
+  yield* supervised(
     "The reconciler of reports",
-    "1 second",
-    Effect.gen(function* () {
-      const due = yield* repo.takeDueReports(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
-      yield* all("A look at a report", due, ({ payment }) => payment.id, look)
-      return due.length === batch
+    due.next("reports", "1 second"),
+    leased({
+      what: "A look at a report",
+      leaseMillis,
+      batch,
+      concurrency,
+      take: repo.takeDueReports,
+      each: look,
+      annotations: ({ payment }) => ({ paymentId: payment.id })
     })
   )
-  yield* every(
+  yield* supervised(
     "The watch of settled blocks",
-    "2 seconds",
-    Effect.gen(function* () {
-      const due = yield* repo.takeWatched(yield* DateTime.nowAsDate, yield* later(leaseMillis), batch)
-      yield* all("A look at a settled block", due, ({ paymentId }) => paymentId, watch)
-      return due.length === batch
+    due.next("settled blocks", "2 seconds"),
+    leased({
+      what: "A look at a settled block",
+      leaseMillis,
+      batch,
+      concurrency,
+      take: repo.takeWatched,
+      each: watch,
+      annotations: ({ paymentId }) => ({ paymentId })
     })
   )
-  yield* every(
+  yield* supervised(
     "The sweeper of unpaid payments",
-    "30 seconds",
+    Effect.sleep("30 seconds"),
     Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       if (at.getTime() - startedAt.getTime() < graceMillis) return false
@@ -184,9 +165,9 @@ const make = Effect.gen(function* () {
       return failed.length === sweep
     })
   )
-  yield* every(
+  yield* supervised(
     "The pruning of reports",
-    "10 minutes",
+    Effect.sleep("10 minutes"),
     Effect.map(
       Effect.flatMap(later(-keptReportMillis), (before) => repo.pruneReports(before, sweep)),
       (pruned) => pruned === sweep

@@ -1,7 +1,7 @@
 // Reads every USDC transfer of the test chain, block by block, and settles what announced or
 // reported payers have sent. What no payment claims is kept for a person to explain. One
 // instance reads at a time; the cursor and its lease are a row.
-import { Array as Arr, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Array as Arr, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
@@ -10,15 +10,21 @@ import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { RangeReading } from "../chain/Verification.ts"
 import { networks } from "../domain/Chain.ts"
 import type { Evidence } from "../domain/Payment.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { supervised } from "../workers/supervised.ts"
+import { makeHeldCursor } from "./heldCursor.ts"
 import { matchOrder } from "./matchOrder.ts"
-import type { ChainCursor, CursorLease, IncomingTransfer, Match } from "./PaymentRepo/TransferStore.ts"
+import type { ChainCursor, IncomingTransfer, Match } from "./PaymentRepo/TransferStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import { transferKindOf } from "./transferKindOf.ts"
 
 /** Mainnet is not watched while its execution is gated. */
 const env = "test"
-const leaseMillis = 10_000
+/** Between looks for new blocks; longer while nobody is expected to pay. */
+const lookEvery = "1 second"
+const lookSeldom = "3 seconds"
 /** Closer to the head than this, blocks are read one by one, by their hashes. */
 const nearBlocks = 64n
 /** Blocks of one question further back; halved while nodes do not answer it. */
@@ -33,26 +39,24 @@ const blocksPerSweep = 256n
 const beforeReceiverMillis = 3_600_000
 const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
-const batch = 50
 /** Reports and second looks get this long before a person is told of a transfer. */
 const alertGrace = Duration.minutes(2)
 
 const make = Effect.gen(function* () {
   const { testnetConfirmations } = yield* AppConfig
   const repo = yield* PaymentRepo
+  const due = yield* DueWork
   const payments = yield* Payments
   const chain = yield* ChainVerifier
   const reach = yield* ChainReach
   const alerts = yield* Alerts
   const random = yield* SecureRandom.SecureRandom
-  const leaseId = yield* random.uuidV7()
+  const cursor = makeHeldCursor(repo, env, yield* random.uuidV7())
   let range = longestRange
+  /** Transfers to match have been stored since the last look. */
+  let arrived = false
 
   const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1000)
-  const lease = Effect.map(
-    DateTime.nowAsDate,
-    (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
-  )
   const after = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
   const cursorAt = Effect.fnUntraced(function* (height: bigint) {
@@ -107,17 +111,8 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const rewind = Effect.fnUntraced(function* (held: CursorLease, from: ChainCursor, height: bigint) {
-    const to = yield* cursorAt(height < 0n ? 0n : height)
-    if (Option.isNone(to)) return
-    yield* repo.rewindCursor(env, held, from, to.value)
-    yield* Effect.logWarning("The chain has replaced blocks that were read; they are read again").pipe(
-      Effect.annotateLogs({ from: String(from.blockNumber), to: String(to.value.blockNumber) })
-    )
-  })
-
   /** Reads on from the cursor; the new cursor, or none where this sweep ends. */
-  const step = Effect.fnUntraced(function* (held: CursorLease, from: ChainCursor, target: bigint) {
+  const step = Effect.fnUntraced(function* (from: ChainCursor, target: bigint) {
     if (from.blockNumber >= target) return Option.none<ChainCursor>()
     const first = from.blockNumber + 1n
     const far = target - first >= nearBlocks
@@ -130,7 +125,7 @@ const make = Effect.gen(function* () {
     }
     if (far && range < longestRange) range = range * 2n > longestRange ? longestRange : range * 2n
     if (reading.parentHash !== from.blockHash) {
-      yield* rewind(held, from, from.blockNumber - nearBlocks)
+      yield* cursor.rewind(from.blockNumber - nearBlocks, cursorAt)
       return Option.none<ChainCursor>()
     }
     const transfers = yield* incomingOf(reading)
@@ -140,8 +135,9 @@ const make = Effect.gen(function* () {
       blockHash: reading.blockHash,
       blockTime: timeOf(reading.blockTime)
     }
-    const recorded = yield* repo.recordRange({ env, lease: held, from, to, transfers: transfers.value })
-    return recorded ? Option.some(to) : Option.none<ChainCursor>()
+    const noted = yield* cursor.advance(to, transfers.value, far || due.isAwaited())
+    if (transfers.value.length > 0) arrived = true
+    return noted ? Option.some(to) : Option.none<ChainCursor>()
   })
 
   const firstCursor = Effect.fnUntraced(function* (target: bigint) {
@@ -202,52 +198,49 @@ const make = Effect.gen(function* () {
     yield* repo.noteMatch(transfer.id, { kind })
   })
 
-  const matchDue = Effect.gen(function* () {
-    const due = yield* repo.takeUnmatched(yield* DateTime.nowAsDate, yield* after(matchLeaseMillis), batch)
-    // In the order of the chain: of two transfers for one payment, the first settles it.
-    yield* Effect.forEach(
-      due,
-      (transfer) =>
-        match(transfer).pipe(
-          Effect.catchCause((cause) => Effect.logError("An incoming transfer was not matched", cause)),
-          Effect.annotateLogs({ transactionId: transfer.transactionId })
-        ),
-      { discard: true }
-    )
-    return due.length === batch
+  // In the order of the chain: of two transfers for one payment, the first settles it.
+  const matchDue = leased({
+    what: "Matching an incoming transfer",
+    leaseMillis: matchLeaseMillis,
+    batch: 50,
+    concurrency: 1,
+    take: repo.takeUnmatched,
+    each: match,
+    annotations: ({ transactionId }) => ({ transactionId })
+  })
+
+  /** Another instance reads, or nobody has yet. */
+  const readByOthers = Effect.fnUntraced(function* (target: bigint) {
+    const known = yield* repo.cursor(env)
+    if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
+    else yield* firstCursor(target)
+    return false
   })
 
   /** True where more blocks wait. */
   const read = Effect.gen(function* () {
-    const known = yield* repo.cursor(env)
-    if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return false
     const target = head.value.number - BigInt(testnetConfirmations)
     if (target < 0n) return false
-    if (Option.isNone(known)) {
-      yield* firstCursor(target)
-      return false
-    }
-    const behind = known.value.blockNumber < target || known.value.blockNumber > target + nearBlocks
-    if (!behind) return false
-    const held = yield* lease
-    const cursor = yield* repo.leaseCursor(env, held)
-    if (Option.isNone(cursor)) return false
-    let at = cursor.value
+    const held = yield* cursor.take
+    if (Option.isNone(held)) return yield* readByOthers(target)
+    let at = held.value
+    reach.reached(env, at.blockNumber)
     // Another chain, or one that was started anew: what it holds is read from below its head.
     if (at.blockNumber > target + nearBlocks) {
-      yield* rewind(held, at, target - nearBlocks)
+      yield* cursor.rewind(target - nearBlocks, cursorAt)
       return false
     }
     const began = at.blockNumber
     while (at.blockNumber < target && at.blockNumber < began + blocksPerSweep) {
-      const next = yield* step(held, at, target)
+      const next = yield* step(at, target)
       if (Option.isNone(next)) break
       at = next.value
       reach.reached(env, at.blockNumber)
     }
-    if (at.blockNumber > began) yield* matchDue
+    if (arrived) yield* matchDue
+    arrived = false
     return at.blockNumber >= began + blocksPerSweep
   })
 
@@ -267,20 +260,14 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const supervised = <E>(what: string, every: Duration.Input, work: Effect.Effect<boolean, E>) =>
-    work.pipe(
-      Effect.repeat({ while: (more) => more }),
-      Effect.catchCause((cause) => Effect.logError(`${what} failed and is tried again`, cause)),
-      Effect.repeat(Schedule.spaced(every)),
-      Effect.forkScoped
-    )
-
-  yield* Effect.addFinalizer(() =>
-    repo.releaseCursor(env, leaseId).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause)
+  yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
+  yield* supervised(
+    "Reading the chain's transfers",
+    Effect.suspend(() => Effect.sleep(due.isAwaited() ? lookEvery : lookSeldom)),
+    Effect.timeout(read, longestSweep)
   )
-  yield* supervised("Reading the chain's transfers", "1 second", Effect.timeout(read, longestSweep))
-  yield* supervised("Matching incoming transfers", "2 seconds", matchDue)
-  yield* supervised("Alerting about incoming transfers", "30 seconds", Effect.as(alert, false))
+  yield* supervised("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matchDue)
+  yield* supervised("Alerting about incoming transfers", Effect.sleep("30 seconds"), Effect.as(alert, false))
 })
 
 /** Runs until its scope closes; any number of instances share the work. */

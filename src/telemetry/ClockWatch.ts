@@ -7,7 +7,7 @@ import { ClockRepo } from "../database/ClockRepo.ts"
 import { secondsAhead } from "../database/DatabaseClock.ts"
 import { networks } from "../domain/Chain.ts"
 
-const every = "10 seconds"
+const every = "30 seconds"
 const tolerated = 20
 
 const make = Effect.gen(function* () {

@@ -1,11 +1,13 @@
 // A wallet's outbox: what is stored is broadcast until a block has passed its nonce, by any
 // instance. What no node takes is filled, never forgotten: the bytes may be under way somewhere. What
 // a reorganisation takes out of its block is broadcast again.
-import { DateTime, Duration, Effect, Option, Schedule } from "effect"
+import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { HotWallet, Sighting } from "../chain/HotWallet.ts"
 import type { ChainUnavailable } from "../chain/Verification.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { supervised } from "../workers/supervised.ts"
 import { feesOf, replacingFees, reprice } from "./fees.ts"
 import {
   type Ended,
@@ -65,8 +67,9 @@ export interface OutboxOptions {
 const fillTries = 5
 /** For how long a block may still be replaced by another. */
 const replacedMillis = 30 * 60_000
-/** With nothing open, every so many looks are for what has ended. */
+/** With nothing open, every so many looks are for what has ended; and seldom where nothing has. */
 const looksBetween = 5
+const seldomMillis = 5 * 60_000
 /** Blocks that must come before a price counts as refused by them. */
 const patientBlocks = 2n
 
@@ -241,15 +244,16 @@ export const makeOutbox = ({
   const minedVersion = ({ transactionId, versions }: OutgoingTransaction): Hex =>
     versions.find((raw) => idOf(raw) === transactionId) ?? versions[0]
 
-  let looks = 0
+  let looksBackAt = 0
   /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
   const tend = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
-    const looksBack = looks++ % looksBetween === 0
-    if (open.length === 0 && !looksBack) return
     const now = yield* DateTime.nowAsDate
+    if (open.length === 0 && now.getTime() < looksBackAt) return
     const ended = yield* repo.endedSince(wallet.address, new Date(now.getTime() - replacedMillis))
-    if (open.length === 0 && ended.length === 0) return
+    const quiet = open.length === 0 && ended.length === 0
+    looksBackAt = now.getTime() + (quiet ? seldomMillis : looksBetween * millis(timing.tendEvery))
+    if (quiet) return
     const { next, head } = yield* Effect.all(
       { next: wallet.minedNonce, head: wallet.head },
       { concurrency: "unbounded" }
@@ -271,11 +275,14 @@ export const makeOutbox = ({
     fill,
     unblock,
     /** Runs `tend` for as long as the scope lives. */
-    tending: tend.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("A wallet's open transactions were not tended", cause)),
-      Effect.repeat(Schedule.spaced(timing.tendEvery)),
-      Effect.forkScoped
-    )
+    tending: Effect.gen(function* () {
+      const due = yield* DueWork
+      const untilLookBack = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.sleep(Math.max(millis(timing.tendEvery), looksBackAt - now))
+      )
+      const pause = Effect.raceFirst(due.next("wallet transactions", timing.tendEvery), untilLookBack)
+      yield* supervised("Tending a wallet's open transactions", pause, Effect.as(tend, false))
+    })
   }
 }
 

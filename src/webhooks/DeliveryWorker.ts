@@ -3,6 +3,7 @@
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Readiness } from "../http/Readiness.ts"
+import { DueWork } from "../workers/DueWork.ts"
 import { Attempts, leaseSeconds } from "./Attempts.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { initialWindow, makeEndpointPacing } from "./EndpointPacing.ts"
@@ -21,6 +22,7 @@ const stopSeconds = 20
 
 const make = Effect.gen(function* () {
   const repo = yield* WebhookRepo
+  const due = yield* DueWork
   const attempts = yield* Attempts
   const wake = yield* DeliveryWake
   const random = yield* SecureRandom.SecureRandom
@@ -100,7 +102,7 @@ const make = Effect.gen(function* () {
 
   const work = Effect.gen(function* () {
     while (yield* claimWhole) {}
-    yield* Effect.race(wake.wait, Effect.sleep("1 second"))
+    yield* Effect.race(wake.wait, due.next("deliveries", "1 second"))
   }).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(

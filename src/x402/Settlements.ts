@@ -9,6 +9,9 @@ import type { Evidence, Payment } from "../domain/Payment.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
 import { idsOf } from "../wallets/OutboxRepo.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { supervised } from "../workers/supervised.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import { Relayer } from "./Relayer.ts"
 import type { RelayLimit } from "./RelayerRepo.ts"
@@ -27,7 +30,6 @@ interface Shape {
 const patience = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
-const batch = 20
 
 /** When an undecided one is looked at again: soon, and less often the longer nothing can be done. */
 const againMillis = ({ toldReason, createdAt }: Settlement, at: Date) =>
@@ -44,6 +46,7 @@ export const budgetReasons: { readonly [L in RelayLimit]: string } = {
 
 const make = Effect.gen(function* () {
   const repo = yield* SettlementRepo
+  const due = yield* DueWork
   const paymentRepo = yield* PaymentRepo
   const payments = yield* Payments
   const chain = yield* AuthorizationChain
@@ -282,29 +285,27 @@ const make = Effect.gen(function* () {
     return now
   })
 
-  const tend = Effect.gen(function* () {
-    const now = yield* DateTime.nowAsDate
-    const due = yield* repo.takeDue(now, new Date(now.getTime() + leaseMillis), batch)
-    yield* Effect.forEach(
-      due,
-      Effect.fnUntraced(function* (settlement: Settlement) {
-        const now = yield* advance(settlement, "reconciler").pipe(
-          Effect.map((step) => step.settlement),
-          Effect.orElseSucceed(() => settlement)
-        )
-        const at = yield* DateTime.nowAsDate
-        if (now.status === "pending")
-          yield* repo.lookAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
-      }),
-      { concurrency: 5, discard: true }
+  const goOn = Effect.fnUntraced(function* (settlement: Settlement) {
+    const now = yield* advance(settlement, "reconciler").pipe(
+      Effect.map((step) => step.settlement),
+      Effect.orElseSucceed(() => settlement)
     )
-    return due.length === batch
+    const at = yield* DateTime.nowAsDate
+    if (now.status === "pending")
+      yield* repo.lookAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
   })
-  yield* tend.pipe(
-    Effect.repeat({ while: (more) => more }),
-    Effect.catchCause((cause) => Effect.logWarning("Pending x402 settlements were not tended", cause)),
-    Effect.repeat(Schedule.spaced("1 second")),
-    Effect.forkScoped
+  yield* supervised(
+    "Finishing x402 settlements",
+    due.next("x402 settlements", "1 second"),
+    leased({
+      what: "A look at an x402 settlement",
+      leaseMillis,
+      batch: 20,
+      concurrency: 5,
+      take: repo.takeDue,
+      each: goOn,
+      annotations: ({ id }) => ({ settlementId: id })
+    })
   )
 
   const shape: Shape = { settle }

@@ -185,7 +185,8 @@ describe("the faucet between two lines on Postgres", () => {
   it("a refusal under later reservations fills its nonces, so that those go through", (world) =>
     Effect.gen(function* () {
       const first = yield* world.instance({ ...quick, tendEvery: "1 hour" })
-      const second = yield* world.instance(quick)
+      // Slow to send again what another has signed: it would go out before it is refused.
+      const second = yield* world.instance({ ...quick, sendAgainAfter: "5 seconds" })
       const [refused, paid] = [someone(), someone()]
       let release: () => void = () => undefined
       const gate = new Promise<void>((resolve) => {

@@ -45,7 +45,7 @@ const watch = Effect.fnUntraced(function* (times: { database: number; block: num
     look: (blocks: bigint) =>
       Effect.suspend(() => {
         height += blocks
-        return TestClock.adjust("10 seconds")
+        return TestClock.adjust("30 seconds")
       })
   }
 })

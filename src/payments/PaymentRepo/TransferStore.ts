@@ -51,6 +51,17 @@ export interface Match {
   readonly attempts: ReadonlyArray<MatchAttempt>
 }
 
+/** What was read between two cursors. */
+export interface ReadRange {
+  readonly env: Env
+  readonly lease: CursorLease
+  readonly from: ChainCursor
+  readonly to: ChainCursor
+  readonly transfers: ReadonlyArray<
+    ChainTransfer & { readonly id: string; readonly merchantId: MerchantId; readonly blockTime: Date }
+  >
+}
+
 export interface TransferStore {
   readonly cursor: (env: Env) => Effect.Effect<Option.Option<ChainCursor>>
   /** Sets the first cursor of a chain; the one that is there stays. */
@@ -69,15 +80,7 @@ export interface TransferStore {
    * for these blocks and are not among them count as dropped. False where the lease or the cursor has
    * passed to somebody else.
    */
-  readonly recordRange: (range: {
-    readonly env: Env
-    readonly lease: CursorLease
-    readonly from: ChainCursor
-    readonly to: ChainCursor
-    readonly transfers: ReadonlyArray<
-      ChainTransfer & { readonly id: string; readonly merchantId: MerchantId; readonly blockTime: Date }
-    >
-  }) => Effect.Effect<boolean>
+  readonly recordRange: (range: ReadRange) => Effect.Effect<boolean>
   /** Moves the cursor back, to read the blocks after a reorganisation again. */
   readonly rewindCursor: (
     env: Env,

@@ -8,7 +8,14 @@ import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 import type { AttemptStore } from "./AttemptStore.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
-import type { ChainCursor, IncomingTransfer, LikelyPayment, Match, TransferStore } from "./TransferStore.ts"
+import type {
+  ChainCursor,
+  CursorLease,
+  IncomingTransfer,
+  LikelyPayment,
+  Match,
+  TransferStore
+} from "./TransferStore.ts"
 
 interface KeptTransfer extends IncomingTransfer {
   readonly matchAt: Date | null
@@ -65,10 +72,11 @@ export const makeMemoryTransfers = (known: {
     (one: KeptTransfer) =>
       one.merchantId === merchantId && one.env === env
 
-  const move = (env: Env, leaseId: string, from: ChainCursor, to: ChainCursor) => {
+  const move = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => {
     const cursor = cursors.get(env)
-    if (cursor?.lease?.id !== leaseId || cursor.blockHash !== from.blockHash) return false
-    cursors.set(env, { ...to, lease: cursor.lease })
+    if (cursor === undefined || cursor.lease?.id !== lease.id || cursor.blockHash !== from.blockHash)
+      return false
+    cursors.set(env, { ...to, lease })
     return true
   }
 
@@ -128,7 +136,7 @@ export const makeMemoryTransfers = (known: {
         }),
       recordRange: ({ env, lease, from, to, transfers: seen }) =>
         Effect.sync(() => {
-          if (!move(env, lease.id, from, to)) return false
+          if (!move(env, lease, from, to)) return false
           for (const [key, one] of transfers) {
             if (one.env !== env || one.droppedAt !== null) continue
             if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue
@@ -156,7 +164,7 @@ export const makeMemoryTransfers = (known: {
           }
           return true
         }),
-      rewindCursor: (env, lease, from, to) => Effect.sync(() => move(env, lease.id, from, to)),
+      rewindCursor: (env, lease, from, to) => Effect.sync(() => move(env, lease, from, to)),
       takeUnmatched: (at, leaseUntil, limit) =>
         Effect.sync(() => {
           const due = [...transfers.values()]

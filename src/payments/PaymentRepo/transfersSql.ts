@@ -8,7 +8,7 @@ import { MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
-import type { ChainCursor, IncomingTransfer, Match, TransferStore } from "./TransferStore.ts"
+import type { ChainCursor, CursorLease, IncomingTransfer, Match, TransferStore } from "./TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))
@@ -122,11 +122,12 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
   /** The payment that claims the transfer `t`. */
   const claimOf = sql`(SELECT c.payment_id ${equalClaim})`
 
-  /** Moves a cursor that is still where the caller left it, under the caller's lease. */
-  const moved = (env: Env, leaseId: string, from: ChainCursor, to: ChainCursor) => sql`
+  /** Moves a cursor that is still where the caller left it, under the caller's lease, and renews the lease. */
+  const moved = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
     UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
-      block_hash = ${toBytes(to.blockHash)}, block_time = ${to.blockTime}
-    WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}
+      block_hash = ${toBytes(to.blockHash)}, block_time = ${to.blockTime},
+      leased_until = ${lease.until}
+    WHERE chain_id = ${chainOf(env)} AND lease_id = ${lease.id}
       AND block_number = ${from.blockNumber.toString()}::bigint AND block_hash = ${toBytes(from.blockHash)}
     RETURNING chain_id`
 
@@ -175,7 +176,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
 
     recordRange: Effect.fn("PaymentRepo.recordRange")(function* ({ env, lease, from, to, transfers }) {
       const rows = yield* sql`
-        WITH moved AS (${moved(env, lease.id, from, to)}), seen AS (
+        WITH moved AS (${moved(env, lease, from, to)}), seen AS (
           SELECT * FROM unnest(
             ${transfers.map((one) => one.id)}::uuid[], ${transfers.map((one) => toBytes(one.transactionId))}::bytea[],
             ${transfers.map((one) => toBytes(one.payer))}::bytea[],
@@ -216,7 +217,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     }, Effect.orDie),
 
     rewindCursor: Effect.fn("PaymentRepo.rewindCursor")(function* (env, lease, from, to) {
-      return (yield* moved(env, lease.id, from, to)).length > 0
+      return (yield* moved(env, lease, from, to)).length > 0
     }, Effect.orDie),
 
     takeUnmatched: Effect.fn("PaymentRepo.takeUnmatched")(function* (at, leaseUntil, limit) {
