@@ -33,7 +33,7 @@ const longestSocketPath = 103
 /** For how long a server that ends at once is started again: one that was killed may still be ending. */
 const retryMillis = 10_000
 const stopMillis = 15_000
-const watchEvery = "500 millis"
+const watchEvery = "1 second"
 const logLimitBytes = 10_000_000
 
 /** For a small machine: what it does not use it does not take. */

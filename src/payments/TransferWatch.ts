@@ -24,7 +24,7 @@ import { transferKindOf } from "./transferKindOf.ts"
 const env = "test"
 /** Between looks for new blocks; longer while nobody is expected to pay. */
 const lookEvery = "1 second"
-const lookSeldom = "3 seconds"
+const lookSeldom = "5 seconds"
 /** Closer to the head than this, blocks are read one by one, by their hashes. */
 const nearBlocks = 64n
 /** Blocks of one question further back; halved while nodes do not answer it. */

@@ -82,8 +82,8 @@ export const claimsSql = Effect.gen(function* () {
 
   const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
     // `waiting` hops from endpoint to endpoint on the index, so that a long queue to one costs the
-    // others nothing. A lease that ran out is due again with its old claim id still on it. Rows that are
-    // locked stay in their place (ctid), which no plan looks for by reading the table.
+    // others nothing. A lease that ran out is due again with its old claim id still on it. An array of
+    // ids is looked up in the primary key by every plan.
     const provenSince = new Date(claim.at.getTime() - provenMillis)
     const rows = yield* sql`
       WITH RECURSIVE waiting AS (
@@ -107,13 +107,13 @@ export const claimsSql = Effect.gen(function* () {
           ${claim.rooms.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS rooms (id, room, accepts) ON rooms.id = e.id
         WHERE waiting.due_at <= ${claim.at}
       ), picked AS (
-        SELECT open.place, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
-          SELECT ctid AS place, due_at FROM webhook_deliveries
+        SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
+          SELECT id, due_at FROM webhook_deliveries
           WHERE endpoint_id = ready.id AND due_at <= ${claim.at}
           ORDER BY due_at LIMIT ready.room FOR UPDATE SKIP LOCKED
         ) open
       ), due AS (
-        SELECT place, gone FROM (
+        SELECT id, gone FROM (
           SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked
         ) ranked
         WHERE proven OR rank <= ${claim.limitUnproven}
@@ -121,7 +121,7 @@ export const claimsSql = Effect.gen(function* () {
       ), cancelled AS (
         UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
           status = CASE WHEN resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
-        WHERE ctid = ANY (ARRAY(SELECT place FROM due WHERE gone))
+        WHERE id = ANY (ARRAY(SELECT id FROM due WHERE gone))
         RETURNING id
       ), interrupted AS (
         UPDATE webhook_attempts a SET failure = 'interrupted' FROM cancelled
@@ -129,7 +129,7 @@ export const claimsSql = Effect.gen(function* () {
       ), d AS (
         UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil}, claimed_by = ${claim.claimedBy},
           interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
-        WHERE ctid = ANY (ARRAY(SELECT place FROM due WHERE NOT gone))
+        WHERE id = ANY (ARRAY(SELECT id FROM due WHERE NOT gone))
         RETURNING *
       ), attempt AS (
         INSERT INTO webhook_attempts (delivery_id, number, started_at)
