@@ -19,6 +19,7 @@ import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
+import { overheard } from "./database/statementLog.ts"
 
 /**
  * A server that has said nothing for so long while a statement waits is given up with its connection:
@@ -33,9 +34,10 @@ interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "usern
   readonly servers: number
 }
 
-const pool = ({ servers: _, ...connection }: Connection) =>
+const pool = ({ servers: _, stream, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
+    stream: () => overheard(stream()),
     refuseStandby: true,
     silenceTimeout,
     connectTimeout,
@@ -46,9 +48,10 @@ const pool = ({ servers: _, ...connection }: Connection) =>
   })
 
 /** For migrations, which wait for each other and take as long as they take. */
-const patient = ({ servers: _, ...connection }: Connection) =>
+const patient = ({ servers: _, stream, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
+    stream: () => overheard(stream()),
     refuseStandby: true,
     maxConnections: 1,
     applicationName: "quittance migrations"

@@ -1,16 +1,20 @@
-// `bun run test`: the whole suite in two workers on one Postgres, then, alone on the machine, what
-// measures time. With arguments, what `bun test` makes of them.
+// `bun run test`: the whole suite in two workers on one Postgres; then, alone on the machine, what
+// measures time; then what looks at all that was sent. With arguments, what `bun test` makes of them.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { joinTestPostgres } from "./support/testPostgres.ts"
 
 const given = process.env["TEST_DATABASE_URL"]
 const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
 const began = Date.now()
+const statements = mkdtempSync(join(tmpdir(), "quittance-statements-"))
 
 let running: Bun.Subprocess | undefined
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal))
 const run = (...args: ReadonlyArray<string>): Promise<number> => {
   running = Bun.spawn([process.execPath, "test", ...args], {
-    env: { ...process.env, TEST_DATABASE_URL: postgres.url },
+    env: { ...process.env, TEST_DATABASE_URL: postgres.url, TEST_STATEMENTS: statements },
     stdio: ["inherit", "inherit", "inherit"]
   })
   return running.exited
@@ -24,10 +28,13 @@ const codes =
   args.length > 0
     ? [await run(...args)]
     : [
-        await run("--parallel=2", timings, "--path-ignore-patterns", "**/*.alone.test.ts"),
-        await run(".alone.test.ts")
+        await run("--parallel=2", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
+        await run(".alone.test.ts"),
+        // What the ones before have sent to the database.
+        await run(".after.test.ts")
       ]
 await postgres.leave()
+rmSync(statements, { recursive: true })
 const seconds = ((Date.now() - began) / 1000).toFixed(0)
 console.log(
   `${seconds} s on ${given === undefined ? "the embedded Postgres" : "the Postgres of TEST_DATABASE_URL"}.`

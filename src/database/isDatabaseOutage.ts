@@ -1,13 +1,9 @@
-import { Cause, Predicate } from "effect"
+import { Cause } from "effect"
 import { SqlError } from "effect/sql"
+import { sqlStateOf } from "./sqlStateOf.ts"
 
 /** SQLSTATEs of a server that cannot serve at present: its resources, operator's intervention, a standby. */
 const outage = /^(53|57P0|58|25006)/
-
-const sqlStateOf = (reason: SqlError.SqlErrorReason): string => {
-  const { cause } = reason
-  return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
-}
 
 const isOutage = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
@@ -20,7 +16,7 @@ const isOutage = (error: unknown): boolean => {
     case "StatementTimeoutError":
       return true
     default:
-      return outage.test(sqlStateOf(error.reason))
+      return outage.test(sqlStateOf(error))
   }
 }
 

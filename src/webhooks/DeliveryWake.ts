@@ -1,9 +1,9 @@
 // A hint that something is due: given in the process by whoever settles, and through
 // Postgres to other instances. Only a hint; the worker's polling is the truth.
 import { PgClient } from "@effect/sql-pg"
-import { Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
+import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { superviseListener } from "./WakeListener.ts"
+import { ListenUnsupported, superviseListener } from "./WakeListener.ts"
 
 /** The channel that instances notify each other on. */
 export const channel = "quittance_webhooks"
@@ -56,9 +56,14 @@ export class DeliveryWake extends Context.Service<
         )
         yield* superviseListener({ pg, channel, instance, heartbeat, heard: nudge }).pipe(
           Effect.catchCause((cause) =>
-            Effect.logWarning("The webhook listener was lost and is replaced", cause)
+            cause.reasons.some((one) => Cause.isFailReason(one) && one.error instanceof ListenUnsupported)
+              ? Effect.fail(new ListenUnsupported())
+              : Effect.logWarning("The webhook listener was lost and is replaced", cause)
           ),
           Effect.repeat(Schedule.spaced("1 second")),
+          Effect.catchTag("ListenUnsupported", () =>
+            Effect.logInfo("This database has no LISTEN: what other instances queue is found by polling")
+          ),
           Effect.forkScoped
         )
         return DeliveryWake.of({

@@ -2,9 +2,16 @@
 // its own heartbeat; a half-open connection looks alive and hears nothing.
 import { type PgClient, PgConnection } from "@effect/sql-pg"
 import { Data, type Duration, Effect, Queue, Scope } from "effect"
+import { sqlStateOf } from "../database/sqlStateOf.ts"
 
 /** The listener did not hear its own heartbeat. */
 export class ListenerDeaf extends Data.TaggedError("ListenerDeaf") {}
+
+/** The database has no LISTEN. */
+export class ListenUnsupported extends Data.TaggedError("ListenUnsupported") {}
+
+/** SQLSTATEs: a feature that is not supported, a statement that is not known. */
+const unsupported = ["0A000", "42601"]
 
 /** Listens until the connection is lost or deaf, then fails. */
 export const superviseListener = Effect.fnUntraced(function* (options: {
@@ -21,7 +28,11 @@ export const superviseListener = Effect.fnUntraced(function* (options: {
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const connection = yield* PgConnection.make(pg.config)
-      const notifications = yield* Scope.provide(connection.listen(channel), outer)
+      const notifications = yield* Scope.provide(connection.listen(channel), outer).pipe(
+        Effect.mapError((error) =>
+          unsupported.includes(sqlStateOf(error)) ? new ListenUnsupported() : error
+        )
+      )
       // What was notified while nobody listened is found by looking now.
       yield* heard
       let beat = true

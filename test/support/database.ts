@@ -3,8 +3,12 @@ import { connect } from "node:net"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
+import { overheard } from "../../src/database/statementLog.ts"
 import { ownDatabase, postgresUrl } from "./ownDatabase.ts"
+import { recordStatements } from "./recordedStatements.ts"
 import { templateDatabase } from "./testPostgres.ts"
+
+recordStatements()
 
 export interface TestDatabase {
   readonly layer: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient>
@@ -15,7 +19,14 @@ const copyWith = (options: PgClient.PgPoolConfig): TestDatabase => ({
     Effect.gen(function* () {
       const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
       const url = Redacted.make(yield* ownDatabase({ template }))
-      return PgClient.layer({ url, multiplex: true, maxConnections: 8, ...options })
+      const { hostname, port } = new URL(postgresUrl)
+      return PgClient.layer({
+        url,
+        multiplex: true,
+        maxConnections: 8,
+        stream: () => overheard(connect({ host: hostname, port: Number(port || 5432), noDelay: true })),
+        ...options
+      })
     })
   ).pipe(Layer.orDie)
 })

@@ -1,10 +1,12 @@
 // Wake-ups between instances on a real Postgres, and listeners that die or go deaf.
 import { describe, expect } from "bun:test"
+import { connect } from "node:net"
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Duration, Effect, Layer, Option, Queue, Redacted, Scope } from "effect"
+import { Duration, Effect, Layer, Logger, Option, Queue, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { channel, DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { testDatabase } from "../support/database.ts"
+import { postgresUrl } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
 
@@ -70,6 +72,42 @@ describe("wake-ups between instances", () => {
       yield* Effect.all([here.wait, there.wait])
       yield* here.signal
       yield* Effect.timeout(there.wait, "1 second")
+    }).pipe(Effect.provide(wakeLayer))
+  )
+
+  liveEffect("a database without LISTEN is asked once, and leaves the wake-ups of this process", () =>
+    Effect.gen(function* () {
+      const { config } = yield* PgClient.PgClient
+      const asked: Array<string> = []
+      const said: Array<unknown> = []
+      const far = yield* Layer.build(
+        Layer.fresh(DeliveryWake.layerPostgres("300 millis")).pipe(
+          Layer.provide(
+            PgClient.layer({
+              ...config,
+              stream: () => {
+                const { hostname, port } = new URL(postgresUrl)
+                const socket = connect({ host: hostname, port: Number(port || 5432) })
+                const write = socket.write.bind(socket)
+                return Object.assign(socket, {
+                  write: (bytes: Uint8Array) => {
+                    const sent = Buffer.from(bytes).toString("latin1")
+                    if (/\bLISTEN /.test(sent)) asked.push("LISTEN")
+                    return write(Buffer.from(sent.replace(/\bLISTEN /, "HARKEN "), "latin1"))
+                  }
+                })
+              }
+            })
+          ),
+          Layer.provide(Logger.layer([Logger.make(({ message }) => void said.push(message))]))
+        )
+      )
+      const wake = yield* Effect.provideContext(Effect.service(DeliveryWake), far)
+      yield* Effect.sleep("2500 millis")
+      expect(asked).toEqual(["LISTEN"])
+      expect(JSON.stringify(said)).toContain("found by polling")
+      yield* wake.signal
+      yield* Effect.timeout(wake.wait, "1 second")
     }).pipe(Effect.provide(wakeLayer))
   )
 

@@ -1,0 +1,42 @@
+// The statements that this process sends, told to whoever listens: the tests hold them against what each
+// engine of docs/databases.md can do. Nothing listens in the service.
+import type { Socket } from "node:net"
+
+const listeners = new Set<(text: string) => void>()
+
+/** From now on `listener` is told the text of each statement that a new connection prepares or sends. */
+export const onStatement = (listener: (text: string) => void): void => {
+  listeners.add(listener)
+}
+
+const simpleQuery = 0x51
+const parse = 0x50
+
+/** Reads Query and Parse messages (Postgres protocol 3, "Message Formats") in what the client writes. */
+const tell = (bytes: Buffer) => {
+  for (let at = 0; at + 5 <= bytes.length; ) {
+    const type = bytes[at]
+    const end = at + 1 + bytes.readInt32BE(at + 1)
+    // The first message of a connection has no type; what comes in pieces is no statement.
+    if (end <= at + 4 || end > bytes.length) return
+    const body = bytes.subarray(at + 5, end)
+    const from = type === parse ? body.indexOf(0) + 1 : 0
+    if (type === parse || type === simpleQuery) {
+      const text = body.subarray(from, body.indexOf(0, from)).toString()
+      for (const listener of listeners) listener(text)
+    }
+    at = end
+  }
+}
+
+/** The socket, overheard where somebody listens. */
+export const overheard = (socket: Socket): Socket => {
+  if (listeners.size === 0) return socket
+  const write = socket.write.bind(socket)
+  return Object.assign(socket, {
+    write: (bytes: Uint8Array) => {
+      tell(Buffer.from(bytes))
+      return write(bytes)
+    }
+  })
+}
