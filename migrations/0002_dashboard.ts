@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   yield* sql`
@@ -66,15 +66,12 @@ export default Effect.gen(function* () {
 
   // What was sent: where to, and the request's head; the body is the delivery's.
   yield* sql`ALTER TABLE webhook_attempts ADD COLUMN request_head text`
-
-  yield* sql`
-    CREATE INDEX payments_status_newest ON payments (merchant_id, env, status, created_at DESC, id DESC)`
-  yield* sql`
-    CREATE INDEX payments_settled ON payments (merchant_id, env, settled_at) INCLUDE (amount)
-    WHERE status = 'settled'`
-  yield* sql`
-    CREATE INDEX payments_failed ON payments (merchant_id, env, failed_at) WHERE status = 'failed'`
-  yield* sql`CREATE INDEX payment_reports_transaction ON payment_reports (transaction_id)`
-  yield* sql`
-    CREATE INDEX alerts_open_newest ON alerts (merchant_id, env, created_at DESC) WHERE acknowledged_at IS NULL`
 })
+
+export const indexes = {
+  payments_status_newest: "payments (merchant_id, env, status, created_at DESC, id DESC)",
+  payments_settled: "payments (merchant_id, env, settled_at) INCLUDE (amount) WHERE status = 'settled'",
+  payments_failed: "payments (merchant_id, env, failed_at) WHERE status = 'failed'",
+  payment_reports_transaction: "payment_reports (transaction_id)",
+  alerts_open_newest: "alerts (merchant_id, env, created_at DESC) WHERE acknowledged_at IS NULL"
+}

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // A wallet announces that it is about to pay: one open attempt of a wallet for a payment.
@@ -32,9 +32,6 @@ export default Effect.gen(function* () {
 
   // When a payment that settled had failed before.
   yield* sql`ALTER TABLE payments ADD COLUMN failed_earlier_at timestamptz`
-
-  yield* sql`
-    CREATE INDEX payment_reports_ended ON payment_reports (reported_at) WHERE next_check_at IS NULL`
 
   yield* sql`ALTER TABLE claimed_transfers ADD COLUMN payer bytea CHECK (length(payer) = 20)`
   yield* sql`ALTER TABLE claimed_transfers ADD COLUMN receiver bytea CHECK (length(receiver) = 20)`
@@ -128,3 +125,7 @@ export default Effect.gen(function* () {
       leased_until timestamptz
     )`
 })
+
+export const indexes = {
+  payment_reports_ended: "payment_reports (reported_at) WHERE next_check_at IS NULL"
+}

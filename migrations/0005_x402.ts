@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   yield* sql`
@@ -70,8 +70,6 @@ export default Effect.gen(function* () {
   yield* sql`ALTER TABLE agent_payments ADD COLUMN payment_id uuid`
   yield* sql`
     CREATE UNIQUE INDEX agent_payments_nonce ON agent_payments (agent_id, nonce) WHERE status <> 'expired'`
-  yield* sql`
-    CREATE INDEX agent_payments_payment ON agent_payments (agent_id, payment_id) WHERE payment_id IS NOT NULL`
 
   // Whom an agent's first payment at a host has paid, where its hosts are listed and its payees are not.
   yield* sql`
@@ -83,3 +81,7 @@ export default Effect.gen(function* () {
       PRIMARY KEY (agent_id, host)
     )`
 })
+
+export const indexes = {
+  agent_payments_payment: "agent_payments (agent_id, payment_id) WHERE payment_id IS NOT NULL"
+}

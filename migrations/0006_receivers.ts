@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   yield* sql`
@@ -40,4 +40,10 @@ export default Effect.gen(function* () {
     ) p
     ORDER BY p.env, p.receiver, p.since, p.merchant_id
     ON CONFLICT DO NOTHING`
+})
+
+export const down = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE merchant_receivers`
+  yield* sql`ALTER TABLE merchants DROP COLUMN bound_tokens_only, DROP COLUMN token_lifetime_seconds`
 })

@@ -2,13 +2,23 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE x402_settlements ADD COLUMN reserves boolean NOT NULL DEFAULT true`
   yield* sql`
     CREATE UNIQUE INDEX x402_settlements_reserves ON x402_settlements (payment_id)
     WHERE status <> 'failed' AND reserves`
-  yield* sql`
-    CREATE INDEX x402_settlements_of_payment ON x402_settlements (payment_id)`
   yield* sql`DROP INDEX x402_settlements_payment`
+})
+
+export const indexes = {
+  x402_settlements_of_payment: "x402_settlements (payment_id)"
+}
+
+export const down = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE UNIQUE INDEX x402_settlements_payment ON x402_settlements (payment_id) WHERE status <> 'failed'`
+  yield* sql`DROP INDEX x402_settlements_of_payment`
+  yield* sql`ALTER TABLE x402_settlements DROP COLUMN reserves`
 })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE TABLE webhook_workers (
@@ -11,4 +11,10 @@ export default Effect.gen(function* () {
       beat_at timestamptz NOT NULL DEFAULT now()
     )`
   yield* sql`ALTER TABLE webhook_deliveries ADD COLUMN claimed_by uuid`
+})
+
+export const down = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE webhook_workers`
+  yield* sql`ALTER TABLE webhook_deliveries DROP COLUMN claimed_by`
 })

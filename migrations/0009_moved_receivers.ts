@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE merchants ADD COLUMN moved_receivers text[] NOT NULL DEFAULT '{}'`
   yield* sql`
@@ -12,4 +12,9 @@ export default Effect.gen(function* () {
         AND r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END
       GROUP BY m.id
     ) moved WHERE moved.id = m.id`
+})
+
+export const down = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE merchants DROP COLUMN moved_receivers`
 })

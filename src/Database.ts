@@ -3,16 +3,17 @@ import type { Socket } from "node:net"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import initial from "../migrations/0001_initial.ts"
-import dashboard from "../migrations/0002_dashboard.ts"
-import agents from "../migrations/0003_agents.ts"
-import incomingTransfers from "../migrations/0004_incoming_transfers.ts"
-import x402 from "../migrations/0005_x402.ts"
-import receivers from "../migrations/0006_receivers.ts"
-import reservations from "../migrations/0007_reservations.ts"
-import webhookWorkers from "../migrations/0008_webhook_workers.ts"
-import movedReceivers from "../migrations/0009_moved_receivers.ts"
+import * as initial from "../migrations/0001_initial.ts"
+import * as dashboard from "../migrations/0002_dashboard.ts"
+import * as agents from "../migrations/0003_agents.ts"
+import * as incomingTransfers from "../migrations/0004_incoming_transfers.ts"
+import * as x402 from "../migrations/0005_x402.ts"
+import * as receivers from "../migrations/0006_receivers.ts"
+import * as reservations from "../migrations/0007_reservations.ts"
+import * as webhookWorkers from "../migrations/0008_webhook_workers.ts"
+import * as movedReceivers from "../migrations/0009_moved_receivers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
+import { buildIndexes } from "./database/buildIndexes.ts"
 import { makeConnector } from "./database/Connector.ts"
 import { copyName } from "./database/Copy.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
@@ -74,7 +75,7 @@ const connectionOf = Effect.fnUntraced(function* (
 })
 
 /** Each runs once, in the order of its number. */
-export const migrations = {
+export const migrations: Readonly<Record<string, Migration>> = {
   "0001_initial": initial,
   "0002_dashboard": dashboard,
   "0003_agents": agents,
@@ -167,6 +168,7 @@ const opened = Effect.gen(function* () {
   yield* Effect.gen(function* () {
     const wanted = yield* Migrations
     yield* migrate(wanted, where)
+    yield* buildIndexes(wanted, where)
     const isWhole = Object.keys(migrations).every((name) => name in wanted)
     const missing = isWhole ? yield* missingTables : []
     if (missing.length > 0)

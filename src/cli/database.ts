@@ -8,6 +8,7 @@ import { readBackup, writeBackup } from "../database/BackupFile.ts"
 import { closeToWriting, copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../database/Copy.ts"
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
+import { rollBack } from "../database/rollBack.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
 
@@ -130,7 +131,40 @@ const move = Command.make(
   ])
 )
 
+const rollback = Command.make(
+  "rollback",
+  {
+    to: Flag.String("to").pipe(
+      Flag.withDescription("The newest migration of the release to go back to, such as 0008")
+    ),
+    json
+  },
+  Effect.fn("database rollback")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const names = Object.keys(Database.migrations)
+    const to = names.find((name) => name.startsWith(input.to))
+    if (!/^\d{4}/.test(input.to) || to === undefined)
+      return yield* new CommandFailed({ message: `--to wants one of ${names.join(", ")}` })
+    const undone = yield* rollBack(Database.migrations, to, where).pipe(Effect.mapError(asCommand))
+    yield* print(input.json, { database: where, undone }, [
+      ...undone.map((name) => `  undone  ${name}`),
+      undone.length === 0
+        ? `The database ${where} has nothing newer than ${to}.`
+        : `The database ${where} is as the release with ${to} left it. Start that release; this one would migrate again.`
+    ])
+  })
+).pipe(
+  Command.withDescription("Undo the newest migrations, for the way back to an earlier release"),
+  Command.withExamples([
+    {
+      command: "bun run cli database rollback --to 0008",
+      description: "What migrations after 0008 have added is dropped, with what is in it"
+    }
+  ])
+)
+
 export const database = Command.make("database").pipe(
-  Command.withDescription("Move the database to another Postgres"),
-  Command.withSubcommands([move])
+  Command.withDescription("Move the database to another Postgres, or back to an earlier release"),
+  Command.withSubcommands([move, rollback])
 )

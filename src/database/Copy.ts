@@ -2,6 +2,7 @@
 // another Postgres. What arrives is counted and summed again before it is kept.
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { buildIndexes } from "./buildIndexes.ts"
 import { causeOf, type Migration, migrate } from "./migrate.ts"
 
 export class CopyFailed extends Schema.TaggedError<CopyFailed>()("CopyFailed", { message: Schema.String }) {}
@@ -221,6 +222,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
     }
     const copied = yield* sql.withTransaction(source(sink))
     yield* migrate(migrations, where)
+    yield* buildIndexes(migrations, where)
     return copied
   },
   Effect.mapError(failed("The database cannot be written"))

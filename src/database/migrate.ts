@@ -4,7 +4,16 @@ import { Effect, Predicate, Schedule } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
-export type Migration = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+type Change = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+
+/** Adds to what the release before runs on, which goes on beside it. */
+export interface Migration {
+  readonly up: Change
+  /** By name: indexes on tables that hold rows already, built while others write. */
+  readonly indexes?: Readonly<Record<string, string>>
+  /** The way back. What it has added is lost. */
+  readonly down?: Change
+}
 
 /** Any number that nothing else in the database locks. */
 const lockId = 5_107_001
@@ -26,7 +35,40 @@ const isConflict = (error: unknown): boolean =>
   SqlError.isSqlError(error) && ["DeadlockError", "LockTimeoutError"].includes(error.reason._tag)
 const conflictTries = 60
 
-const idOf = (name: string) => Number.parseInt(name, 10)
+export const idOf = (name: string) => Number.parseInt(name, 10)
+
+/** One instance at a time: the others wait, and hold no transaction open meanwhile. */
+export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const locked = Effect.map(
+      sql`SELECT pg_try_advisory_lock(${lockId}) AS locked`,
+      ([row]) => row?.["locked"] === true
+    )
+    const lock = Effect.gen(function* () {
+      if (yield* locked) return
+      yield* Effect.logInfo(`Waiting for another instance that migrates the database ${where}`)
+      yield* locked.pipe(Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: (has) => has }))
+    })
+    return yield* Effect.acquireUseRelease(
+      lock,
+      () => work,
+      () => Effect.ignore(sql`SELECT pg_advisory_unlock(${lockId})`)
+    )
+  })
+
+/** Waits for no lock longer than others can bear, and is tried again while others hold it. */
+export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql
+      .withTransaction(
+        // A change that waits for a lock holds up everybody who comes after it.
+        Effect.andThen(sql`SELECT set_config('lock_timeout', '2s', true)`, change)
+      )
+      .pipe(
+        Effect.retry({ schedule: Schedule.spaced("500 millis"), times: conflictTries, while: isConflict })
+      )
+  )
 
 /** `where` names the server and the database to the operator. */
 export const migrate = Effect.fn("Database.migrate")(function* (
@@ -39,51 +81,26 @@ export const migrate = Effect.fn("Database.migrate")(function* (
       message: `The database ${where} cannot be used: migration ${name} fails, and nothing of it is kept: ${causeOf(error)}. Restore a backup, or undo by hand what it finds in its way.`
     })
 
-  const locked = Effect.map(
-    sql`SELECT pg_try_advisory_lock(${lockId}) AS locked`,
-    ([row]) => row?.["locked"] === true
-  )
-  const waiting = Effect.logInfo(`Waiting for another instance that migrates the database ${where}`)
-  const lock = Effect.gen(function* () {
-    if (yield* locked) return
-    yield* waiting
-    yield* locked.pipe(Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: (has) => has }))
+  const all = Effect.gen(function* () {
+    // The table of Effect's migrator, which releases before this one use.
+    yield* sql`
+      CREATE TABLE IF NOT EXISTS effect_sql_migrations (
+        migration_id integer PRIMARY KEY NOT NULL,
+        created_at timestamp with time zone NOT NULL DEFAULT now(),
+        name varchar(255) NOT NULL
+      )`
+    const rows = yield* sql`SELECT migration_id FROM effect_sql_migrations`
+    const done = new Set(rows.map((row) => Number(row["migration_id"])))
+    for (const [name, { up }] of Object.entries(migrations)) {
+      if (done.has(idOf(name))) continue
+      yield* withShortLocks(
+        Effect.andThen(
+          up,
+          sql`INSERT INTO effect_sql_migrations (migration_id, name)
+            VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
+        )
+      ).pipe(Effect.mapError(failed(name)))
+    }
   })
-
-  yield* Effect.acquireUseRelease(
-    lock,
-    () =>
-      Effect.gen(function* () {
-        // The table of Effect's migrator, which releases before this one use.
-        yield* sql`
-          CREATE TABLE IF NOT EXISTS effect_sql_migrations (
-            migration_id integer PRIMARY KEY NOT NULL,
-            created_at timestamp with time zone NOT NULL DEFAULT now(),
-            name varchar(255) NOT NULL
-          )`
-        const rows = yield* sql`SELECT migration_id FROM effect_sql_migrations`
-        const done = new Set(rows.map((row) => Number(row["migration_id"])))
-        for (const [name, migration] of Object.entries(migrations)) {
-          if (done.has(idOf(name))) continue
-          yield* sql
-            .withTransaction(
-              Effect.andThen(
-                // A change that waits for a lock holds up everybody who comes after it.
-                Effect.andThen(sql`SELECT set_config('lock_timeout', '2s', true)`, migration),
-                sql`INSERT INTO effect_sql_migrations (migration_id, name)
-                  VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
-              )
-            )
-            .pipe(
-              Effect.retry({
-                schedule: Schedule.spaced("500 millis"),
-                times: conflictTries,
-                while: isConflict
-              }),
-              Effect.mapError(failed(name))
-            )
-        }
-      }),
-    () => Effect.ignore(sql`SELECT pg_advisory_unlock(${lockId})`)
-  )
+  yield* migratingAlone(all, where)
 })

@@ -2,9 +2,12 @@
 import { expect } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
-import { Effect, Redacted } from "effect"
+import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { migrations } from "../../src/Database.ts"
+import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { migrate } from "../../src/database/migrate.ts"
+import { rollBack } from "../../src/database/rollBack.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -40,10 +43,12 @@ liveEffect(
       })()
       yield* migrate(
         {
-          "0001_both": Effect.andThen(
-            statement("ALTER TABLE one ADD COLUMN more int"),
-            statement("ALTER TABLE two ADD COLUMN more int")
-          )
+          "0001_both": {
+            up: Effect.andThen(
+              statement("ALTER TABLE one ADD COLUMN more int"),
+              statement("ALTER TABLE two ADD COLUMN more int")
+            )
+          }
         },
         "of the test"
       ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
@@ -53,4 +58,90 @@ liveEffect(
       expect(rows.length).toBeLessThanOrEqual(1)
     }),
   60_000
+)
+
+const clientOf = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+const shape = (sql: SQL) =>
+  sql`
+    SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = 'public'
+    UNION SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY name`.then(
+    (rows: ReadonlyArray<{ name: string }>) => rows.map(({ name }) => name)
+  )
+
+liveEffect(
+  "indexes on tables with rows are built while others write, and one that a crash has left half built is built anew",
+  () =>
+    Effect.gen(function* () {
+      const url = yield* ownDatabase()
+      const others = new SQL(url, { max: 4 })
+      yield* Effect.addFinalizer(() => Effect.promise(() => others.close({ timeout: 0 })))
+      yield* Effect.promise(() => others.unsafe("CREATE TABLE orders (id int, note text)"))
+      yield* Effect.promise(() =>
+        others.unsafe("INSERT INTO orders SELECT n, repeat('x', 100) FROM generate_series(1, 500000) n")
+      )
+      // As a build leaves it that was killed.
+      yield* Effect.promise(() => others.unsafe("CREATE INDEX orders_note ON orders (note)"))
+      yield* Effect.promise(() =>
+        others.unsafe("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'orders_note'::regclass")
+      )
+      let done = false
+      const longest = (async () => {
+        let millis = 0
+        while (!done) {
+          const began = performance.now()
+          await others`INSERT INTO orders VALUES (0, 'new')`
+          millis = Math.max(millis, performance.now() - began)
+        }
+        return millis
+      })()
+      const later = {
+        "0001_orders": {
+          up: Effect.void,
+          indexes: { orders_id: "orders (id)", orders_note: "orders (note)" }
+        }
+      }
+      const build = Effect.andThen(migrate(later, "of the test"), buildIndexes(later, "of the test"))
+      const [took] = yield* Effect.timed(Effect.provide(build, clientOf(url)))
+      done = true
+      // It took longer than any of the others had to wait.
+      expect(yield* Effect.promise(() => longest)).toBeLessThan(Duration.toMillis(took) / 2)
+      const valid = yield* Effect.promise(
+        () => others`
+          SELECT indexrelid::regclass::text AS name FROM pg_index
+          WHERE indisvalid AND indrelid = 'orders'::regclass ORDER BY name`
+      )
+      expect([...valid].map(({ name }) => name)).toEqual(["orders_id", "orders_note"])
+    }),
+  60_000
+)
+
+liveEffect("the newest migrations have a way back, which leaves what the release before made", () =>
+  Effect.gen(function* () {
+    const url = yield* ownDatabase()
+    const sql = new SQL(url, { max: 1 })
+    yield* Effect.addFinalizer(() => Effect.promise(() => sql.close()))
+    const until = (last: string) =>
+      Object.fromEntries(Object.entries(migrations).filter(([name]) => name.slice(0, 4) <= last))
+    const up = (last: string) =>
+      Effect.andThen(migrate(until(last), "of the test"), buildIndexes(until(last), "of the test")).pipe(
+        Effect.provide(clientOf(url))
+      )
+    const names = Object.keys(migrations)
+    const shapes = new Map<string, ReadonlyArray<string>>()
+    for (const name of names.filter((one) => one >= "0005")) {
+      yield* up(name.slice(0, 4))
+      shapes.set(name, yield* Effect.promise(() => shape(sql)))
+    }
+    for (const name of names.filter((one) => one >= "0005").toReversed()) {
+      yield* rollBack(migrations, name, "of the test").pipe(Effect.provide(clientOf(url)))
+      expect(yield* Effect.promise(() => shape(sql))).toEqual([...(shapes.get(name) ?? [])])
+    }
+    // Further back, rows of money would be lost.
+    const refused = yield* Effect.flip(
+      rollBack(migrations, "0004_incoming_transfers", "of the test").pipe(Effect.provide(clientOf(url)))
+    )
+    expect(String(refused)).toContain("0005_x402 has no way back: nothing was changed")
+    yield* up("9999")
+    expect(yield* Effect.promise(() => shape(sql))).toEqual([...(shapes.get(names.at(-1) ?? "") ?? [])])
+  })
 )

@@ -22,5 +22,7 @@ const addColumns = Effect.gen(function* () {
 })
 
 launch(
-  App.layer.pipe(Layer.provide(Layer.succeed(Migrations, { ...migrations, "9000_next_release": addColumns })))
+  App.layer.pipe(
+    Layer.provide(Layer.succeed(Migrations, { ...migrations, "9000_next_release": { up: addColumns } }))
+  )
 )

@@ -14,7 +14,7 @@ const paymentOf = (index: number) => `01a1fc34-7205-710e-9410-874fee9a50${String
 test("equal transfers of one transaction keep their order, others begin anew", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-claims-"))
   const within = <A>(
-    migrations: Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>,
+    migrations: typeof Database.migrations,
     effect: Effect.Effect<A, unknown, SqlClient.SqlClient>
   ) =>
     Effect.runPromise(

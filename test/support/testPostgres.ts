@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as Database from "../../src/Database.ts"
+import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/database/migrate.ts"
 
@@ -83,7 +84,10 @@ export const templateDatabase = (server: string): Promise<string> => {
       await admin.unsafe(`DROP DATABASE IF EXISTS ${name}_new WITH (FORCE)`)
       await admin.unsafe(`CREATE DATABASE ${name}_new`)
       await Effect.runPromise(
-        migrate(Database.migrations, "of the tests").pipe(
+        Effect.andThen(
+          migrate(Database.migrations, "of the tests"),
+          buildIndexes(Database.migrations, "of the tests")
+        ).pipe(
           Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl(server, `${name}_new`)) })),
           Effect.orDie
         )

@@ -19,9 +19,7 @@ const at = new Date("2026-01-01T00:00:00Z")
 test("rows of both old outboxes are copied, and stay where they were", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-outbox-"))
   const within = <A>(
-    migrations:
-      | typeof Database.migrations
-      | Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>,
+    migrations: typeof Database.migrations,
     effect: Effect.Effect<A, unknown, SqlClient.SqlClient>
   ) =>
     Effect.runPromise(
