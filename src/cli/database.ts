@@ -8,6 +8,7 @@ import { readBackup, writeBackup } from "../database/BackupFile.ts"
 import { closeToWriting, copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../database/Copy.ts"
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
+import { partition } from "../database/partition.ts"
 import { rollBack } from "../database/rollBack.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
@@ -164,7 +165,33 @@ const rollback = Command.make(
   ])
 )
 
+const partitionTables = Command.make(
+  "partition",
+  { json },
+  Effect.fn("database partition")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const done = yield* partition(where, Console.error).pipe(Effect.mapError(asCommand))
+    yield* print(input.json, { database: where, tables: done }, [
+      ...done.map(({ partitions, table, until }) =>
+        partitions.length === 0
+          ? `  ${table.padEnd(20)} has its partitions until ${until.toISOString().slice(0, 10)}`
+          : `  ${table.padEnd(20)} ${partitions.join(", ")}`
+      ),
+      "The service goes on as it is. Run this again each half year: it adds the next quarters.",
+      "An old quarter of deliveries leaves with: ALTER TABLE webhook_deliveries DETACH PARTITION … CONCURRENTLY. Payments stay: what they were paid with refers to them."
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Divide payments and deliveries by quarters of a year, while the service runs; run again, it adds the next ones"
+  ),
+  Command.withExamples([
+    { command: "bun run cli database partition", description: "For shops with millions of payments" }
+  ])
+)
+
 export const database = Command.make("database").pipe(
   Command.withDescription("Move the database to another Postgres, or back to an earlier release"),
-  Command.withSubcommands([move, rollback])
+  Command.withSubcommands([move, partitionTables, rollback])
 )

@@ -58,7 +58,10 @@ const namesOf = (rows: ReadonlyArray<unknown>) =>
 const tableNames = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* namesOf(
-    yield* sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`
+    // Partitions are read through their table.
+    yield* sql`
+      SELECT relname::text AS name FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`
   )
 })
 
@@ -67,7 +70,9 @@ const orderedTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const links = yield* decodeLinks(
     yield* sql`
-      SELECT conrelid::regclass::text AS child, confrelid::regclass::text AS parent FROM pg_constraint
+      SELECT DISTINCT coalesce(pg_partition_root(conrelid), conrelid)::regclass::text AS child,
+        coalesce(pg_partition_root(confrelid), confrelid)::regclass::text AS parent
+      FROM pg_constraint
       WHERE contype = 'f' AND conrelid <> confrelid AND connamespace = 'public'::regnamespace`
   )
   const waiting = new Set((yield* tableNames).filter((name) => name !== history))

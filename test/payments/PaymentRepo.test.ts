@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
-import { testDatabase } from "../support/database.ts"
+import { partitionedDatabase, testDatabase } from "../support/database.ts"
 import { paymentRepoContract } from "./PaymentRepo.contract.ts"
 
 describe("PaymentRepo in memory", () => {
@@ -17,12 +17,14 @@ describe("PaymentRepo in memory", () => {
   )
 })
 
-describe("PaymentRepo on Postgres", () => {
-  const database = testDatabase
-  paymentRepoContract(
-    Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
-      Layer.provide(database.layer),
-      Layer.provideMerge(SecureRandom.layerWebCrypto)
+const databases = { Postgres: testDatabase, "a divided Postgres": partitionedDatabase }
+for (const [name, database] of Object.entries(databases)) {
+  describe(`PaymentRepo on ${name}`, () => {
+    paymentRepoContract(
+      Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
+        Layer.provide(database.layer),
+        Layer.provideMerge(SecureRandom.layerWebCrypto)
+      )
     )
-  )
-})
+  })
+}

@@ -1,8 +1,10 @@
 // A database of its own for each test, copied from a migrated one, on the Postgres of the tests.
 import { connect } from "node:net"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { partition } from "../../src/database/partition.ts"
 import { overheard } from "../../src/database/statementLog.ts"
 import { ownDatabase, postgresUrl } from "./ownDatabase.ts"
 import { recordStatements } from "./recordedStatements.ts"
@@ -33,6 +35,27 @@ const copyWith = (options: PgClient.PgPoolConfig): TestDatabase => ({
 
 /** A fresh, migrated database; dropped with the scope. */
 export const testDatabase: TestDatabase = copyWith({})
+
+/** As if it were that time. */
+export const atTime = <A, E, R>(at: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const clock = yield* TestClock.make()
+    yield* clock.setTime(Date.parse(at))
+    return yield* Effect.provideService(effect, Clock.Clock, clock)
+  }).pipe(Effect.scoped)
+
+/** Tables divided by quarters, the first of which ends before what tests write in 2026. */
+const dividedIn2026 = atTime(
+  "2026-02-01T00:00:00Z",
+  partition("of the test", () => Effect.void)
+)
+
+/** As `testDatabase`, with payments and deliveries divided by time. */
+export const partitionedDatabase: TestDatabase = {
+  layer: Layer.tap(testDatabase.layer, (context) => Effect.provideContext(dividedIn2026, context)).pipe(
+    Layer.orDie
+  )
+}
 
 /** One that tells of each round trip of its client. */
 export const countingDatabase = (onRoundTrip: () => void): TestDatabase =>

@@ -1,0 +1,88 @@
+// The quarters of divided tables over the years, on Postgres.
+import { expect } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { migrations } from "../../src/Database.ts"
+import { buildIndexes } from "../../src/database/buildIndexes.ts"
+import { partition } from "../../src/database/partition.ts"
+import { atTime, testDatabase } from "../support/database.ts"
+import { liveEffect } from "../support/run.ts"
+
+const merchant = "01a1fc34-7205-710e-9410-874fee9a4996"
+const address = Buffer.alloc(20, 1)
+
+const insert = (at: string, refCode: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const id = Bun.randomUUIDv7("hex", Date.parse(at))
+    yield* sql`
+      INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+      VALUES (${id}, ${merchant}, 'test', 'pending', 1, ${refCode}, 'u', ${address}, 'human', ${new Date(at)})`
+    yield* sql`
+      INSERT INTO webhook_deliveries (id, merchant_id, env, payment_id, type, body, status, created_at)
+      VALUES (${id}, ${merchant}, 'test', ${id}, 'payment.settled', ${address}, 'cancelled', ${new Date(at)})`
+    return id
+  })
+
+const places = (table: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql`SELECT tableoid::regclass::text AS place FROM ${sql(table)} ORDER BY created_at`
+    return rows.map((row) => row["place"])
+  })
+
+const divideAt = (at: string) =>
+  atTime(
+    at,
+    partition("of the test", () => Effect.void)
+  )
+
+liveEffect(
+  "each row is in its quarter; later runs add quarters, and what came after the last one is kept",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+      VALUES (${merchant}, 'M', ${address}, ${address}, now())`
+      yield* insert("2025-03-03T00:00:00Z", "PAY-00000001")
+      const [first] = yield* divideAt("2026-05-05T00:00:00Z")
+      expect(first?.until).toEqual(new Date("2027-07-01T00:00:00Z"))
+      yield* insert("2026-06-30T23:59:59.999Z", "PAY-00000002")
+      yield* insert("2026-07-01T00:00:00Z", "PAY-00000003")
+      yield* insert("2027-06-30T23:59:59.999Z", "PAY-00000004")
+      yield* insert("2027-12-01T00:00:00Z", "PAY-00000005")
+      for (const table of ["payments", "webhook_deliveries"])
+        expect(yield* places(table)).toEqual(
+          ["before_2026_q3", "before_2026_q3", "2026_q3", "2027_q2", "later"].map((one) => `${table}_${one}`)
+        )
+
+      // Soon after, there is nothing to do; in time, quarters follow.
+      expect((yield* divideAt("2026-08-01T00:00:00Z"))[0]?.partitions).toEqual([])
+      yield* divideAt("2028-02-02T00:00:00Z")
+      yield* insert("2028-04-01T00:00:00Z", "PAY-00000006")
+      expect(yield* places("payments")).toEqual(
+        ["before_2026_q3", "before_2026_q3", "2026_q3", "2027_q2", "before_2028_q2", "2028_q2"].map(
+          (one) => `payments_${one}`
+        )
+      )
+      yield* divideAt("2028-11-11T00:00:00Z")
+      yield* insert("2029-04-01T00:00:00Z", "PAY-00000007")
+      expect((yield* places("payments")).at(-1)).toBe("payments_2029_q2")
+
+      // A reference code is its payment's within a quarter, and references hold over all of them.
+      expect(String(yield* Effect.flip(insert("2029-05-01T00:00:00Z", "PAY-00000007")))).toContain("SqlError")
+      const stranger = yield* Effect.flip(
+        sql`INSERT INTO payment_verdicts (payment_id, at, evidence, reported_at, transaction_id, payer_address, verdict)
+        VALUES (${merchant}, now(), ${Buffer.alloc(32)}, now(), ${Buffer.alloc(32)}, ${address}, 'x')`
+      )
+      expect(String(stranger.reason._tag)).toContain("Constraint")
+      // The indexes of the migrations are there, so that a start has none to build.
+      const [before] = yield* sql`SELECT count(*)::int AS indexes FROM pg_class WHERE relkind IN ('i', 'I')`
+      yield* buildIndexes(migrations, "of the test")
+      expect(yield* sql`SELECT count(*)::int AS indexes FROM pg_class WHERE relkind IN ('i', 'I')`).toEqual([
+        before ?? {}
+      ])
+      const [invalid] = yield* sql`SELECT count(*)::int AS indexes FROM pg_index WHERE NOT indisvalid`
+      expect(invalid).toEqual({ indexes: 0 })
+    }).pipe(Effect.provide(testDatabase.layer))
+)
