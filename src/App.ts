@@ -29,6 +29,7 @@ import * as Dashboard from "./dashboard/Dashboard.ts"
 import { dashboardPaths } from "./dashboard/Pages.ts"
 import { ClockRepo } from "./database/ClockRepo.ts"
 import * as DatabaseClock from "./database/DatabaseClock.ts"
+import * as Replica from "./database/Replica.ts"
 import { Faucet } from "./faucet/Faucet.ts"
 import { FaucetRepo } from "./faucet/FaucetRepo.ts"
 import * as AnswersLive from "./http/Answers.ts"
@@ -224,8 +225,9 @@ export const routerConfig = {
   maxParamLength: 200
 }
 
-/** The database, its time, and what in it is due. */
-const database = Layer.provideMerge(DueWorkSql.layer, DatabaseClock.layer).pipe(
+/** The database, its replica, its time, and what in it is due. */
+const database = Layer.mergeAll(DueWorkSql.layer, Replica.layer).pipe(
+  Layer.provideMerge(DatabaseClock.layer),
   Layer.provide(ClockRepo.layer),
   Layer.provideMerge(Database.layer)
 )

@@ -32,6 +32,8 @@ export interface AppConfigShape {
   readonly database:
     | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
     | { readonly _tag: "Embedded"; readonly directory: string }
+  /** A replica of the database, for lists and pages. */
+  readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
   readonly dataDir: string
   readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
   /** Blocks on top of the transfer's block before it counts, 0 to 64. */
@@ -289,6 +291,17 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     )
   }
 
+  const replicaUrl = yield* read(
+    "DATABASE_REPLICA_URL",
+    Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/.+/)),
+    "the address of a replica, postgres://user:password@host:port/database"
+  )
+  if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
+    return yield* refuse(
+      "DATABASE_REPLICA_URL",
+      "DATABASE_URL beside it: the embedded database has no replica"
+    )
+
   const intentTokenWants =
     "kid:secret pairs, comma-separated, newest first, each secret 32 characters or more"
   const encryptionWants = "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
@@ -430,6 +443,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
       onNone: () => ({ _tag: "Embedded", directory: join(dataDir, "postgres") }) as const
     }),
+    replicaUrl: Option.map(replicaUrl, Redacted.make),
     dataDir,
     rpcUrls: {
       test: yield* readOr("BASE_SEPOLIA_RPC_URLS", urls, rpc, ["https://sepolia.base.org"]),

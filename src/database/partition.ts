@@ -61,20 +61,18 @@ const tailOf = (table: string) => `${table}_later`
 
 const make = (sql: SqlClient.SqlClient) => {
   const run = (text: string) => sql.unsafe(text)
-  const foreignKeys = (table: string) =>
+  const foreignKeysWhere = (side: "conrelid" | "confrelid") => (table: string) =>
     Effect.flatMap(
       sql`
         SELECT conname AS name, pg_get_constraintdef(oid) AS definition, conrelid::regclass::text AS child
-        FROM pg_constraint WHERE contype = 'f' AND conparentid = 0 AND confrelid = to_regclass(${table}) ORDER BY 1`,
+        FROM pg_constraint
+        WHERE contype = 'f' AND conparentid = 0 AND ${sql(side)} = to_regclass(${table}) ORDER BY 1`,
       decodeDefinitions
     )
-  const ownForeignKeys = (table: string) =>
-    Effect.flatMap(
-      sql`
-        SELECT conname AS name, pg_get_constraintdef(oid) AS definition, conrelid::regclass::text AS child
-        FROM pg_constraint WHERE contype = 'f' AND conparentid = 0 AND conrelid = to_regclass(${table}) ORDER BY 1`,
-      decodeDefinitions
-    )
+  /** Of others, on the table. */
+  const foreignKeys = foreignKeysWhere("confrelid")
+  /** Of the table, on others. */
+  const ownForeignKeys = foreignKeysWhere("conrelid")
   const indexesOf = (table: string) =>
     Effect.flatMap(
       sql`

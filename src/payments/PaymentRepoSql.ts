@@ -4,6 +4,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
+import { Replica } from "../database/Replica.ts"
 import { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
@@ -34,10 +35,34 @@ const decodeTaken = Schema.decodeUnknownEffect(
   ownRows
 )
 
+/** The newest payments of a tenant, on the database or on its replica. */
+const listOn = (sql: SqlClient.SqlClient) => {
+  const summary = sql.literal(summaryColumns())
+  return Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
+    const rows = yield* startingAfter === undefined
+      ? sql`
+          SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+      : sql`
+          SELECT ${summary} FROM payments
+          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+            AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+    if (rows.length === 0 && startingAfter !== undefined) {
+      const known = yield* sql`
+        SELECT 1 FROM payments
+        WHERE id = ${startingAfter} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+      if (known.length === 0) return Option.none()
+    }
+    const payments = (yield* decodeSummaries(rows.slice(0, limit))).map((row) => toSummary(row, tenant.env))
+    return Option.some({ payments, hasMore: rows.length > limit })
+  }, Effect.orDie)
+}
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(paymentColumns())
-  const summary = sql.literal(summaryColumns())
 
   const findRow = (tenant: Tenant, id: PaymentId) => sql`
     SELECT ${columns} FROM payments
@@ -57,24 +82,13 @@ const make = Effect.gen(function* () {
     return Option.isSome(found) ? found.value : yield* new IntentTokenExpired()
   })
 
-  const list = Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
-    const rows = yield* startingAfter === undefined
-      ? sql`
-          SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
-      : sql`
-          SELECT ${summary} FROM payments
-          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
-            AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
-              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})
-          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
-    if (rows.length === 0 && startingAfter !== undefined) {
-      const known = yield* findRow(tenant, startingAfter)
-      if (known.length === 0) return Option.none()
-    }
-    const payments = (yield* decodeSummaries(rows.slice(0, limit))).map((row) => toSummary(row, tenant.env))
-    return Option.some({ payments, hasMore: rows.length > limit })
-  }, Effect.orDie)
+  const replica = yield* Replica
+  const listHere = listOn(sql)
+  const listThere = replica === undefined ? listHere : listOn(replica.sql)
+  const list: PaymentRepo["Service"]["list"] = (tenant, page) =>
+    replica === undefined
+      ? listHere(tenant, page)
+      : replica.read(listThere(tenant, page), listHere(tenant, page))
 
   /** Live reports are kept as a record: nothing looks at Mainnet while it is gated. */
   const keepReport = (report: Report) => sql`

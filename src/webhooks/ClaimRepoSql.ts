@@ -7,6 +7,7 @@ import { DeliveryStatus } from "../domain/Webhook.ts"
 import type { Tenant } from "../payments/PaymentRepo.ts"
 import { type AttemptResult, provenMillis, type WebhookRepo } from "./WebhookRepo.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
+import { waitingEndpoints } from "./waitingEndpointsSql.ts"
 
 const decodeFinished = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Uuid, status: DeliveryStatus }))
@@ -81,21 +82,11 @@ export const claimsSql = Effect.gen(function* () {
   }, Effect.orDie)
 
   const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
-    // `waiting` hops from endpoint to endpoint on the index, so that a long queue to one costs the
-    // others nothing. A lease that ran out is due again with its old claim id still on it. An array of
+    // A lease that ran out is due again with its old claim id still on it. An array of
     // ids is looked up in the primary key by every plan.
     const provenSince = new Date(claim.at.getTime() - provenMillis)
     const rows = yield* sql`
-      WITH RECURSIVE waiting AS (
-        (SELECT endpoint_id, due_at FROM webhook_deliveries
-         WHERE due_at IS NOT NULL ORDER BY endpoint_id, due_at LIMIT 1)
-        UNION ALL
-        SELECT next.endpoint_id, next.due_at FROM waiting CROSS JOIN LATERAL (
-          SELECT d.endpoint_id, d.due_at FROM webhook_deliveries d
-          WHERE d.due_at IS NOT NULL AND d.endpoint_id > waiting.endpoint_id
-          ORDER BY d.endpoint_id, d.due_at LIMIT 1
-        ) next
-      ), ready AS (
+      WITH RECURSIVE ${waitingEndpoints(sql)}, ready AS (
         SELECT e.id, e.deleted_at IS NOT NULL AS gone,
           e.deleted_at IS NOT NULL OR coalesce(nullif(rooms.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,

@@ -2,6 +2,7 @@
 // database in peace, and what is due at a time is taken at that time.
 import { Clock, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { waitingEndpoints } from "../webhooks/waitingEndpointsSql.ts"
 import { DueWork, type DueWorkShape, type Queue, queues } from "./DueWork.ts"
 
 const pollMillis = 2_500
@@ -42,19 +43,10 @@ const make = Effect.gen(function* () {
   let round = Deferred.makeUnsafe<Round>()
   let awaited = true
 
-  // Each is one step on the index that its worker takes rows by. `waiting` hops from endpoint to endpoint.
+  // Each is one step on the index that its worker takes rows by.
   const ask = Effect.gen(function* () {
     const [row] = yield* sql`
-      WITH RECURSIVE waiting AS (
-        (SELECT endpoint_id, due_at FROM webhook_deliveries
-         WHERE due_at IS NOT NULL ORDER BY endpoint_id, due_at LIMIT 1)
-        UNION ALL
-        SELECT next.endpoint_id, next.due_at FROM waiting CROSS JOIN LATERAL (
-          SELECT d.endpoint_id, d.due_at FROM webhook_deliveries d
-          WHERE d.due_at IS NOT NULL AND d.endpoint_id > waiting.endpoint_id
-          ORDER BY d.endpoint_id, d.due_at LIMIT 1
-        ) next
-      )
+      WITH RECURSIVE ${waitingEndpoints(sql)}
       SELECT
         (SELECT min(next_check_at) FROM payment_reports WHERE next_check_at IS NOT NULL) AS reports,
         (SELECT min(watch_at) FROM claimed_transfers WHERE watch_at IS NOT NULL) AS settled_blocks,

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
+import { Replica } from "../../database/Replica.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
@@ -185,6 +186,16 @@ export class PaymentPagesRepo extends Context.Service<PaymentPagesRepo, Effect.S
 ) {
   static readonly layer: Layer.Layer<PaymentPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     PaymentPagesRepo,
-    make
+    Effect.gen(function* () {
+      const here = yield* make
+      const replica = yield* Replica
+      if (replica === undefined) return here
+      const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
+      return {
+        overview: (...asked) => replica.read(there.overview(...asked), here.overview(...asked)),
+        list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
+        find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
+      }
+    })
   )
 }

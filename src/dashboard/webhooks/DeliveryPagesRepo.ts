@@ -1,6 +1,7 @@
 // The SQL of the deliveries' pages.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Replica } from "../../database/Replica.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import type { Member } from "../Session.ts"
@@ -95,6 +96,15 @@ export class DeliveryPagesRepo extends Context.Service<DeliveryPagesRepo, Effect
 ) {
   static readonly layer: Layer.Layer<DeliveryPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     DeliveryPagesRepo,
-    make
+    Effect.gen(function* () {
+      const here = yield* make
+      const replica = yield* Replica
+      if (replica === undefined) return here
+      const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
+      return {
+        list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
+        find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
+      }
+    })
   )
 }

@@ -1,0 +1,137 @@
+// Reads of lists and pages on a replica, while it is as fresh as the database at the moment of asking:
+// what is answered there was answered here as well. Otherwise, and while it is silent, the database answers.
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig } from "../AppConfig.ts"
+import { batched } from "../batched.ts"
+import { makeConnector } from "./Connector.ts"
+import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+import { parseDatabaseUrl } from "./DatabaseUrl.ts"
+import { isDatabaseOutage } from "./isDatabaseOutage.ts"
+import { causeOf } from "./migrate.ts"
+
+/** How often, and after how many milliseconds each, a replica is asked whether it has come so far. */
+const waits = [0, 2, 8] as const
+/** What a replica may take to say so. */
+const patience = "150 millis"
+/** For how long one that failed is left alone. */
+const restMillis = 5_000
+
+export interface ReplicaShape {
+  /** What reads on it are written with. */
+  readonly sql: SqlClient.SqlClient
+  /** The one or the other, whichever may answer now. */
+  readonly read: <A, E, R>(
+    there: Effect.Effect<A, E, R>,
+    here: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E, R>
+}
+
+/** Undefined without `DATABASE_REPLICA_URL`. */
+export const Replica = Context.Reference<ReplicaShape | undefined>("quittance/Replica", {
+  defaultValue: () => undefined
+})
+
+const decodePosition = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ position: Schema.String })]))
+const decodeFresh = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ fresh: Schema.Boolean })]))
+
+/** Which cluster and database this is; a replica has those of its primary. */
+const identity = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql`SELECT system_identifier::text || ' ' || current_database() AS name FROM pg_control_system()`,
+    ([row]) => String(row?.["name"])
+  )
+
+const make = Effect.fnUntraced(function* (address: string) {
+  const here = yield* SqlClient.SqlClient
+  const parsed = parseDatabaseUrl(address)
+  const wants = "DATABASE_REPLICA_URL: wants a Postgres address, postgres://user:password@host:port/database"
+  if (parsed === undefined) return yield* new DatabaseRefusal({ message: wants })
+  const client = yield* Layer.build(
+    PgClient.layer({
+      url: Redacted.make(parsed.first),
+      stream: makeConnector(parsed.servers),
+      silenceTimeout: "2 seconds",
+      connectTimeout: "2 seconds",
+      multiplex: true,
+      maxConnections: 8,
+      applicationName: "quittance replica"
+    })
+  ).pipe(Effect.mapError((error) => new DatabaseRefusal({ message: `${wants}: ${causeOf(error)}` })))
+  const sql = Context.get(client, SqlClient.SqlClient)
+
+  let restsUntil = 0
+  let isKnown = false
+  const rest = (why: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (now >= restsUntil)
+        yield* Effect.logWarning(`The replica ${parsed.shown} is not asked for a while: ${why}`)
+      restsUntil = now + restMillis
+    })
+
+  const sameDatabase = Effect.gen(function* () {
+    if (isKnown) return
+    const [ours, theirs] = yield* Effect.all([identity(here), identity(sql)])
+    if (ours !== theirs)
+      return yield* Effect.die(new Error(`it is no replica of this database: ${theirs} is not ${ours}`))
+    isKnown = true
+  })
+
+  const position = yield* batched((asked: ReadonlyArray<undefined>) =>
+    Effect.map(
+      Effect.flatMap(here`SELECT pg_current_wal_insert_lsn()::text AS position`, decodePosition),
+      ([row]) => asked.map(() => row.position)
+    )
+  )
+  const hasReached = (wanted: string) =>
+    Effect.map(
+      Effect.flatMap(
+        sql`
+          SELECT coalesce(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END
+            >= ${wanted}::text::pg_lsn, false) AS fresh`,
+        decodeFresh
+      ),
+      ([{ fresh }]) => fresh
+    )
+  const isFresh = Effect.gen(function* () {
+    if ((yield* Clock.currentTimeMillis) < restsUntil) return false
+    yield* sameDatabase
+    const wanted = yield* position(undefined)
+    for (const wait of waits) {
+      if (wait > 0) yield* Effect.sleep(wait)
+      if (yield* hasReached(wanted)) return true
+    }
+    return false
+  }).pipe(
+    Effect.timeout(patience),
+    Effect.catchCause((cause) => Effect.as(rest(causeOf(Cause.squash(cause))), false))
+  )
+
+  const shape: ReplicaShape = {
+    sql,
+    read: (there, instead) =>
+      Effect.flatMap(isFresh, (fresh) =>
+        fresh
+          ? Effect.catchCause(there, (cause) =>
+              isDatabaseOutage(cause)
+                ? Effect.andThen(rest("it does not serve"), instead)
+                : Effect.failCause(cause)
+            )
+          : instead
+      )
+  }
+  return shape
+})
+
+/** On the database, as configured. */
+export const layer = Layer.effect(
+  Replica,
+  Effect.flatMap(AppConfig, ({ replicaUrl }) =>
+    Option.match(replicaUrl, {
+      onNone: () => Effect.succeed(undefined),
+      onSome: (url) => make(Redacted.value(url))
+    })
+  )
+)

@@ -1,0 +1,113 @@
+// Lists on a replica: as fresh as the primary, or from the primary.
+import { describe, expect } from "bun:test"
+import { SQL } from "bun"
+import { Effect } from "effect"
+import { send } from "../support/contractCheck.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
+import { postgresPair, whyNoPair } from "../support/postgresPair.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const shop = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  const whole = {
+    DATA_DIR: yield* temporaryDirectory,
+    RATE_LIMIT_PER_KEY: "100000",
+    BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+    ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+    ...env
+  }
+  const service = yield* spawnService(whole)
+  yield* untilReady(service)
+  const cli = yield* spawnProgram(
+    [
+      ...["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
+      ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+    ],
+    whole
+  )
+  expect(yield* cli.exited).toBe(0)
+  const { publishable, secret } = JSON.parse(cli.output()).keys.test
+  const call = (method: string, path: string, key: string, body?: object) =>
+    send(service.baseUrl, { method, path, key, ...(body === undefined ? {} : { body }) })
+  /** Opens a payment and lists at once; milliseconds of the list. */
+  const openAndList = async () => {
+    const intent = await call("POST", "/api/v1/payment-intents", secret, {
+      amount: "1.00",
+      intentUrl: "https://shop.example.com/"
+    })
+    const { intentToken } = intent.body
+    const opened = await call("POST", "/api/v1/payments", publishable, { intentToken })
+    const began = performance.now()
+    const listed = await call("GET", "/api/v1/payments?limit=1", secret)
+    expect([listed.status, listed.body.payments[0].id]).toEqual([200, opened.body.payment.id])
+    return performance.now() - began
+  }
+  const rounds = (count: number) =>
+    Effect.promise(async () => {
+      const millis: Array<number> = []
+      for (let round = 0; round < count; round++) millis.push(await openAndList())
+      return Math.max(...millis)
+    })
+  return { rounds, service }
+})
+
+const client = (url: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new SQL(url, { max: 1 })),
+    (sql) => Effect.promise(() => sql.close({ timeout: 0 }))
+  )
+
+describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
+  liveEffect(
+    "lists come from it while it has what was answered; while it lags or is gone, from the primary",
+    () =>
+      Effect.gen(function* () {
+        const servers = yield* postgresPair
+        const standby = yield* client(servers.standbyUrl)
+        const { rounds } = yield* shop({
+          DATABASE_URL: servers.primaryUrl,
+          DATABASE_REPLICA_URL: servers.standbyUrl
+        })
+        const listsThere = Effect.promise(async () => {
+          const [row] = await standby`
+            SELECT count(*)::int AS count FROM pg_stat_activity
+            WHERE application_name = 'quittance replica' AND query LIKE '%FROM payments%'
+              AND query_start > now() - interval '3 seconds'`
+          return Number(row.count)
+        })
+        yield* rounds(60)
+        expect(yield* listsThere).toBeGreaterThan(0)
+
+        yield* Effect.promise(() => standby`SELECT pg_wal_replay_pause()`)
+        yield* Effect.sleep("3500 millis")
+        expect(yield* rounds(20)).toBeLessThan(1_000)
+        expect(yield* listsThere).toBe(0)
+
+        yield* Effect.promise(() => standby`SELECT pg_wal_replay_resume()`)
+        yield* rounds(40)
+        expect(yield* listsThere).toBeGreaterThan(0)
+
+        // The primary waits for nobody any more, and the replica is gone.
+        const primary = yield* client(servers.primaryUrl)
+        yield* Effect.promise(async () => {
+          await primary`ALTER SYSTEM SET synchronous_standby_names = ''`
+          await primary`SELECT pg_reload_conf()`
+        })
+        yield* servers.killStandby
+        expect(yield* rounds(20)).toBeLessThan(2_500)
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})
+
+liveEffect(
+  "another database is not taken for a replica: lists are right, and the log says why",
+  () =>
+    Effect.gen(function* () {
+      const [own, other] = [yield* ownDatabase(), yield* ownDatabase()]
+      const { rounds, service } = yield* shop({ DATABASE_URL: own, DATABASE_REPLICA_URL: other })
+      yield* rounds(5)
+      expect(service.output()).toContain("is no replica of this database")
+    }).pipe(Effect.scoped),
+  60_000
+)

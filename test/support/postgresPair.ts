@@ -1,0 +1,77 @@
+// A primary with a synchronous standby, on ports of their own.
+import { spawnSync } from "node:child_process"
+import { appendFileSync, chmodSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+import { postgresPrograms } from "../crash/cluster.ts"
+import { temporaryDirectory } from "./process.ts"
+
+const programs = postgresPrograms() ?? ""
+/** Why tests of it are skipped; empty where they are not. */
+export const whyNoPair = programs === "" ? ": no Postgres is installed on this machine" : ""
+
+/** Two servers, the second a synchronous standby of the first. */
+export const postgresPair = Effect.gen(function* () {
+  const directory = yield* temporaryDirectory
+  chmodSync(directory, 0o777)
+  const [first, second] = [yield* freePort(0), yield* freePort(0)]
+  const as = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : []
+  const run = (name: string, ...args: ReadonlyArray<string>) => {
+    const [command = "", ...rest] = [...as, join(programs, name), ...args]
+    const { status, stderr } = spawnSync(command, rest, {
+      encoding: "utf8",
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    if (status !== 0) throw new Error(`${name}: ${stderr}`)
+  }
+  const control = (name: string, port: number, action: string, ...rest: ReadonlyArray<string>) =>
+    run(
+      "pg_ctl",
+      ...["-D", join(directory, name), "-w", "-l", join(directory, `${name}.log`)],
+      ...["-o", `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`],
+      ...[action, ...rest]
+    )
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      run("initdb", "-D", join(directory, "one"), "-U", "postgres", "-A", "trust")
+      appendFileSync(join(directory, "one", "postgresql.conf"), "synchronous_standby_names = '*'\n")
+      appendFileSync(join(directory, "one", "pg_hba.conf"), "host replication all 127.0.0.1/32 trust\n")
+      control("one", first, "start")
+      run(
+        "pg_basebackup",
+        ...["-D", join(directory, "two"), "-R", "-X", "stream", "-c", "fast"],
+        ...["-d", `host=127.0.0.1 port=${first} user=postgres application_name=two`]
+      )
+      // Promoted, it has no standby to wait for.
+      appendFileSync(join(directory, "two", "postgresql.conf"), "synchronous_standby_names = ''\n")
+      control("two", second, "start")
+    }),
+    () =>
+      Effect.sync(() => {
+        for (const [name, port] of [
+          ["one", first],
+          ["two", second]
+        ] as const) {
+          try {
+            control(name, port, "stop", "-m", "immediate")
+          } catch {
+            // Killed already.
+          }
+        }
+      })
+  )
+  const pid = (name: string) =>
+    Number.parseInt(readFileSync(join(directory, name, "postmaster.pid"), "utf8"), 10)
+  return {
+    url: (order: "primary first" | "standby first") => {
+      const hosts = [`127.0.0.1:${first}`, `127.0.0.1:${second}`]
+      return `postgres://postgres@${(order === "primary first" ? hosts : hosts.toReversed()).join(",")}/postgres?target_session_attrs=read-write`
+    },
+    primaryUrl: `postgres://postgres@127.0.0.1:${first}/postgres`,
+    standbyUrl: `postgres://postgres@127.0.0.1:${second}/postgres`,
+    killPrimary: Effect.sync(() => process.kill(pid("one"), "SIGKILL")),
+    killStandby: Effect.sync(() => process.kill(pid("two"), "SIGKILL")),
+    promote: Effect.sync(() => control("two", second, "promote"))
+  }
+})
