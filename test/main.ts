@@ -3,18 +3,25 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { faultTable } from "./support/faultTable.ts"
 import { joinTestPostgres } from "./support/testPostgres.ts"
 
 const given = process.env["TEST_DATABASE_URL"]
 const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
 const began = Date.now()
 const statements = mkdtempSync(join(tmpdir(), "quittance-statements-"))
+const faults = `${statements}.faults`
 
 let running: Bun.Subprocess | undefined
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal))
 const run = (...args: ReadonlyArray<string>): Promise<number> => {
   running = Bun.spawn([process.execPath, "test", ...args], {
-    env: { ...process.env, TEST_DATABASE_URL: postgres.url, TEST_STATEMENTS: statements },
+    env: {
+      ...process.env,
+      TEST_DATABASE_URL: postgres.url,
+      TEST_STATEMENTS: statements,
+      TEST_FAULTS: faults
+    },
     stdio: ["inherit", "inherit", "inherit"]
   })
   return running.exited
@@ -34,7 +41,10 @@ const codes =
         await run(".after.test.ts")
       ]
 await postgres.leave()
+const table = faultTable(faults)
+if (table !== "") console.log(`\nFaults, and what they cost:\n${table}\n`)
 rmSync(statements, { recursive: true })
+rmSync(faults, { force: true })
 const seconds = ((Date.now() - began) / 1000).toFixed(0)
 console.log(
   `${seconds} s on ${given === undefined ? "the embedded Postgres" : "the Postgres of TEST_DATABASE_URL"}.`

@@ -19,6 +19,7 @@ import { Effect, Scope } from "effect"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { send } from "../support/contractCheck.ts"
+import { noteFault } from "../support/faultTable.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -137,8 +138,10 @@ describe("the embedded Postgres", () => {
         const acknowledged: Array<string> = []
         let running = yield* service(dataDir)
         yield* untilReady(running)
-        const rounds = ["Postgres", "the service", "both", "Postgres", "both"]
-        for (const killed of rounds) {
+        const kinds = ["Postgres", "the service", "both"] as const
+        const rounds = process.env["FAULTS"] === "all" ? 200 : 5
+        for (let round = 0; round < rounds; round++) {
+          const killed = kinds[round % kinds.length]
           const { baseUrl } = running
           let goes = true
           const writers = Array.from({ length: 4 }, async () => {
@@ -169,6 +172,15 @@ describe("the embedded Postgres", () => {
             expect([killed, status]).toEqual([killed, 200])
           }
         }
+        // All of them, not the newest alone.
+        for (const id of acknowledged.slice(-5_000)) {
+          const { status } = yield* Effect.promise(() => retrieve(running.baseUrl, id, keys.secret))
+          expect([id, status]).toEqual([id, 200])
+        }
+        noteFault(
+          `kill -9 of Postgres, the service, both: ${rounds} rounds`,
+          `${acknowledged.length} payments acknowledged, the newest 5,000 found again`
+        )
         expect(acknowledged.length).toBeGreaterThan(100)
         yield* running.kill("SIGTERM")
         expect(yield* running.exited).toBe(0)

@@ -3,6 +3,7 @@ import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { send } from "../support/contractCheck.ts"
+import { noteFault } from "../support/faultTable.ts"
 import { postgresPair, whyNoPair } from "../support/postgresPair.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
@@ -70,8 +71,9 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
         goes = false
         yield* Effect.promise(() => Promise.all(writers))
         const next = acknowledged.find(({ at }) => at > promoted)
-        console.log(
-          `serving ${(((next?.at ?? Number.NaN) - promoted) / 1000).toFixed(2)} s after the promotion`
+        noteFault(
+          "kill -9 of a primary, its standby promoted",
+          `served again ${(((next?.at ?? Number.NaN) - promoted) / 1000).toFixed(2)} s after the promotion`
         )
         expect((next?.at ?? Number.POSITIVE_INFINITY) - promoted).toBeLessThan(3_000)
         expect(new Set(refused)).toEqual(new Set(["503 SERVICE_UNAVAILABLE"]))

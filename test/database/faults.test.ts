@@ -5,117 +5,23 @@ import { SQL } from "bun"
 import { Effect } from "effect"
 import { migrations } from "../../src/Database.ts"
 import { freePort } from "../../src/dev/freePort.ts"
-import { send } from "../support/contractCheck.ts"
+import { databaseWorld, expectOutage, noChain, servedAfter } from "../support/databaseWorld.ts"
+import { noteFault, noteOutage } from "../support/faultTable.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
-import { tcpProxy } from "../support/tcpProxy.ts"
-
-const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
-
-interface Answered {
-  readonly at: number
-  readonly tookMillis: number
-  readonly status: number
-  readonly code: string | undefined
-  readonly retryAfter: string | null
-}
-
-/** A service whose path to the database is a proxy, with a merchant and a steady load of retrieves and intents. */
-const world = Effect.gen(function* () {
-  const databaseUrl = yield* ownDatabase()
-  const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432))
-  const through = new URL(databaseUrl)
-  through.port = String(proxy.port)
-  const env = { DATA_DIR: yield* temporaryDirectory, RATE_LIMIT_PER_KEY: "100000", ...noChain }
-  const service = yield* spawnService({ DATABASE_URL: through.toString(), ...env })
-  yield* untilReady(service)
-  const cli = yield* spawnProgram(
-    [
-      ...["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
-      ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
-    ],
-    { DATABASE_URL: databaseUrl, ...env }
-  )
-  expect(yield* cli.exited).toBe(0)
-  const { publishable, secret } = JSON.parse(cli.output()).keys.test
-  const answers: Array<Answered> = []
-  let goes = true
-  const request = async () => {
-    const began = performance.now()
-    const intent = await send(service.baseUrl, {
-      method: "POST",
-      path: "/api/v1/payment-intents",
-      key: secret,
-      body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
-    }).catch(() => undefined)
-    const answer =
-      intent?.status === 201
-        ? await send(service.baseUrl, {
-            method: "POST",
-            path: "/api/v1/payments",
-            key: publishable,
-            body: { intentToken: intent.body.intentToken }
-          }).catch(() => undefined)
-        : intent
-    answers.push({
-      at: performance.now(),
-      tookMillis: performance.now() - began,
-      status: answer?.status ?? 0,
-      code: answer?.body?.error?.code,
-      retryAfter: answer?.headers.get("retry-after") ?? null
-    })
-  }
-  const clients = Array.from({ length: 8 }, async () => {
-    while (goes) {
-      await request()
-      await Bun.sleep(20)
-    }
-  })
-  const stop = Effect.promise(async () => {
-    goes = false
-    await Promise.all(clients)
-  })
-  yield* Effect.addFinalizer(() => stop)
-  const admin = yield* Effect.acquireRelease(
-    Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
-    (sql) => Effect.promise(() => sql.close())
-  )
-  yield* Effect.sleep("500 millis")
-  expect(answers.at(-1)?.status).toBe(201)
-  return { service, proxy, answers, stop, admin }
-})
-
-/** Opened, or found opened by a statement whose answer was lost. */
-const isServed = (status: number) => status === 201 || status === 200
-
-/** Since a moment: milliseconds until requests were served again and stayed so. */
-const servedAfter = (answers: ReadonlyArray<Answered>, since: number) => {
-  const last = answers.findLast(({ at, status }) => at > since && !isServed(status))
-  return last === undefined ? 0 : last.at - since
-}
-
-/** What everybody was told who could not be served. */
-const expectOutage = (answers: ReadonlyArray<Answered>) => {
-  const refused = answers.filter(({ status }) => !isServed(status))
-  expect(new Set(refused.map(({ code, status }) => `${status} ${code}`))).toEqual(
-    new Set(refused.length === 0 ? [] : ["503 SERVICE_UNAVAILABLE"])
-  )
-  for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThan(0)
-  // Two statements of a request, and the machine's other work.
-  expect(Math.max(...answers.map(({ tookMillis }) => tookMillis))).toBeLessThan(5_000)
-}
 
 describe("a database that does not answer", () => {
   liveEffect(
     "half-open connections are given up: served again within seconds, and nobody waits longer than five",
     () =>
       Effect.gen(function* () {
-        const { answers, proxy, stop } = yield* world
+        const { answers, proxy, stop } = yield* databaseWorld()
         const since = performance.now()
         proxy.freeze()
         yield* Effect.sleep("9 seconds")
         yield* stop
+        noteOutage("connections half-open", answers, since)
         expectOutage(answers)
         expect(servedAfter(answers, since)).toBeLessThan(7_000)
         expect(answers.at(-1)?.status).toBe(201)
@@ -128,13 +34,14 @@ describe("a database that does not answer", () => {
       `a stall of ${seconds} s is 503 meanwhile, and over when it is over`,
       () =>
         Effect.gen(function* () {
-          const { answers, proxy, stop } = yield* world
+          const { answers, proxy, stop } = yield* databaseWorld()
           proxy.stall()
           yield* Effect.sleep(`${seconds} seconds`)
           const since = performance.now()
           proxy.resume()
           yield* Effect.sleep("7 seconds")
           yield* stop
+          noteOutage(`nothing answers for ${seconds} s`, answers, since)
           expectOutage(answers)
           expect(servedAfter(answers, since)).toBeLessThan(5_000)
           expect(answers.at(-1)?.status).toBe(201)
@@ -147,7 +54,7 @@ describe("a database that does not answer", () => {
     "connections that are cut again and again fail what they carried, and nothing after it",
     () =>
       Effect.gen(function* () {
-        const { answers, proxy, stop } = yield* world
+        const { answers, proxy, stop } = yield* databaseWorld()
         for (let cut = 0; cut < 5; cut++) {
           proxy.cut()
           yield* Effect.sleep("300 millis")
@@ -155,6 +62,7 @@ describe("a database that does not answer", () => {
         const since = performance.now()
         yield* Effect.sleep("2 seconds")
         yield* stop
+        noteOutage("connections cut, five times", answers, since)
         expectOutage(answers)
         expect(servedAfter(answers, since)).toBeLessThan(1_000)
       }),
@@ -165,12 +73,16 @@ describe("a database that does not answer", () => {
     "SIGTERM meanwhile ends the service within its bounds",
     () =>
       Effect.gen(function* () {
-        const { proxy, service, stop } = yield* world
+        const { proxy, service, stop } = yield* databaseWorld()
         proxy.stall()
         yield* Effect.sleep("1 second")
         const since = performance.now()
         yield* service.kill("SIGTERM")
         expect(yield* service.exited).toBe(0)
+        noteFault(
+          "SIGTERM while nothing answers",
+          `ended after ${((performance.now() - since) / 1000).toFixed(1)} s`
+        )
         expect(performance.now() - since).toBeLessThan(21_000)
         yield* stop
       }),
@@ -183,7 +95,7 @@ describe("a database that takes no writes", () => {
     "sessions of a standby are thrown away: not ready meanwhile, and serving again without a restart",
     () =>
       Effect.gen(function* () {
-        const { admin, answers, proxy, service, stop } = yield* world
+        const { admin, answers, proxy, service, stop } = yield* databaseWorld()
         const name = new URL(postgresUrl.replace(/\/[^/]*$/, "")).host
         expect(name).not.toBe("")
         const [row] = yield* Effect.promise(() => admin`SELECT current_database() AS name`)
@@ -203,6 +115,7 @@ describe("a database that takes no writes", () => {
         const since = performance.now()
         yield* Effect.sleep("3 seconds")
         yield* stop
+        noteOutage("a standby, and a primary again", answers, since)
         expect(servedAfter(answers, since)).toBeLessThan(2_000)
         expectOutage(answers)
         expect(yield* Effect.promise(readyz)).toBe(200)
@@ -216,7 +129,7 @@ describe("migrations", () => {
     "what a later release does to the table of migrations takes no running instance out of rotation",
     () =>
       Effect.gen(function* () {
-        const { admin, answers, service, stop } = yield* world
+        const { admin, answers, service, stop } = yield* databaseWorld()
         const told = yield* Effect.promise(() =>
           admin.begin(async (sql) => {
             await sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`

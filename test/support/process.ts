@@ -24,13 +24,15 @@ export interface RunningProcess {
 /** Starts one of the project's programs; it is killed with the scope. */
 export const spawnProgram = (
   args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>>
+  env: Readonly<Record<string, string>>,
+  /** A program that becomes this one, as `ip netns exec` does. */
+  enter: ReadonlyArray<string> = []
 ): Effect.Effect<RunningProcess, never, Scope.Scope> =>
   Effect.gen(function* () {
     let output = ""
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        Bun.spawn([process.execPath, ...args], {
+        Bun.spawn([...enter, process.execPath, ...args], {
           cwd: root,
           env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
           stdout: "pipe",
@@ -61,11 +63,15 @@ export const spawnProgram = (
   })
 
 /** Starts the service, from its sources or as built, on a free port. */
-export const spawnService = (env: Readonly<Record<string, string>>, program = "src/main.ts") =>
+export const spawnService = (
+  env: Readonly<Record<string, string>>,
+  program = "src/main.ts",
+  { enter = [], host = "127.0.0.1" }: { readonly enter?: ReadonlyArray<string>; readonly host?: string } = {}
+) =>
   Effect.gen(function* () {
     const port = yield* freePort(0)
-    const child = yield* spawnProgram([program], { PORT: String(port), HOST: "127.0.0.1", ...env })
-    return { ...child, baseUrl: `http://127.0.0.1:${port}` }
+    const child = yield* spawnProgram([program], { PORT: String(port), HOST: host, ...env }, enter)
+    return { ...child, baseUrl: `http://${host}:${port}` }
   })
 
 /** Milliseconds until `/readyz` answers 200; fails with the program's output after `timeoutMillis`. */

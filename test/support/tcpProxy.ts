@@ -15,7 +15,7 @@ export interface TcpProxy {
 }
 
 /** Starts a proxy to the port on this machine, for the scope. */
-export const tcpProxy = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope> =>
+export const tcpProxy = (target: number, host = "127.0.0.1"): Effect.Effect<TcpProxy, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.callback<{ readonly proxy: TcpProxy; readonly stop: () => void }>((resume) => {
@@ -39,7 +39,7 @@ export const tcpProxy = (target: number): Effect.Effect<TcpProxy, never, Scope.S
           carry(near, far)
           carry(far, near)
         })
-        server.listen(0, "127.0.0.1", () => {
+        server.listen(0, host, () => {
           const address = server.address()
           const port = typeof address === "object" && address !== null ? address.port : 0
           const cut = () => {
