@@ -186,7 +186,7 @@ describe("the embedded Postgres", () => {
         expect(yield* running.exited).toBe(0)
         expect(serverOf(dataDir)).toBeUndefined()
       }),
-    90_000
+    process.env["FAULTS"] === "all" ? 1_200_000 : 90_000
   )
 
   liveEffect(
