@@ -192,7 +192,19 @@ describe("agent proxy", () => {
       return `${response.status} ${response.headers.get("quittance-payment-refused")}`
     }
     expect(await refused(`/${upstream}/`, { origin: "https://evil.example" })).toBe("403 NOT_FOR_BROWSERS")
-    expect(await refused(`/${upstream}/`, { "sec-fetch-mode": "no-cors" })).toBe("403 NOT_FOR_BROWSERS")
+    for (const marks of [
+      { "sec-fetch-mode": "no-cors" },
+      { "sec-fetch-mode": "navigate" },
+      { "sec-fetch-mode": "websocket" },
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+      { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" },
+      { "sec-fetch-site": "none" },
+      { "sec-fetch-dest": "serviceworker" },
+      { origin: "null" },
+      // Too old to mark what it sends.
+      { "user-agent": "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/15.6 Safari/604.1" }
+    ])
+      expect(await refused(`/${upstream}/`, marks)).toBe("403 NOT_FOR_BROWSERS")
     expect(await refused(`/${upstream}/`, { host: "evil.example" })).toBe("421 WRONG_HOST")
     expect(await refused("/")).toBe("400 NO_TARGET")
     expect(await refused("/ftp://x/")).toBe("400 NO_TARGET")
@@ -201,6 +213,77 @@ describe("agent proxy", () => {
     expect(await refused(`/${upstream}/`, { "quittance-request-id": "a b" })).toBe("400 INVALID_REQUEST_ID")
     expect(await refused("/http://127.0.0.1:1/")).toBe("502 UPSTREAM_UNREACHABLE")
     expect(upstreamRequests).toHaveLength(0)
+  })
+
+  test("programs pass: Node's and Deno's fetch mark theirs, and some call themselves Mozilla", async () => {
+    for (const headers of [
+      { "sec-fetch-mode": "cors", "user-agent": "node" },
+      { "user-agent": "curl/8.5.0" },
+      { "user-agent": "Mozilla/5.0 (compatible; ResearchBot/1.0)", "quittance-request-id": "r-1" }
+    ])
+      expect((await fetch(`${proxy}/${upstream}/`, { headers })).status).toBe(200)
+    expect(upstreamRequests).toHaveLength(3)
+  })
+
+  test("an answer can do nothing in a browser, whatever the upstream says", async () => {
+    onUpstream = () =>
+      new Response("<script>alert(1)</script>", {
+        headers: {
+          "content-type": "text/html",
+          "set-cookie": "quittance_session=theirs",
+          "service-worker-allowed": "/",
+          "clear-site-data": '"*"',
+          "access-control-allow-origin": "*",
+          "content-security-policy": "default-src *",
+          "x-frame-options": "ALLOWALL"
+        }
+      })
+    const refused = fetch(`${proxy}/${upstream}/`, { headers: { origin: "https://evil.example" } })
+    for (const { headers } of [await fetch(`${proxy}/${upstream}/`), await refused]) {
+      for (const name of [
+        "set-cookie",
+        "service-worker-allowed",
+        "clear-site-data",
+        "access-control-allow-origin"
+      ])
+        expect([name, headers.get(name)]).toEqual([name, null])
+      expect(headers.get("content-security-policy")).toBe(
+        "sandbox; default-src 'none'; frame-ancestors 'none'"
+      )
+      expect(headers.get("x-frame-options")).toBe("DENY")
+      expect(headers.get("cross-origin-opener-policy")).toBe("same-origin")
+      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin")
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+    }
+  })
+
+  test("a 402 without end is read to its limit, and ends with the client", async () => {
+    let sent = 0
+    let ended = 0
+    onUpstream = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            sent += 65_536
+            controller.enqueue(new Uint8Array(65_536).fill(97))
+          },
+          cancel: () => {
+            ended++
+          }
+        }),
+        { status: 402 }
+      )
+    const leave = new AbortController()
+    const response = await fetch(`${proxy}/${upstream}/`, { signal: leave.signal })
+    expect([response.status, response.headers.get("quittance-payment-refused")]).toEqual([402, "NOT_X402"])
+    const reader = response.body?.getReader()
+    await reader?.read()
+    leave.abort()
+    await reader?.cancel().catch(() => undefined)
+    for (let wait = 0; wait < 100 && ended === 0; wait++) await Bun.sleep(20)
+    expect(ended).toBe(1)
+    // What lies in the sockets' buffers, not what an endless body would be.
+    expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
   liveEffect(

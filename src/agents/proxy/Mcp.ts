@@ -2,8 +2,11 @@
 import { Effect, Layer, Schema } from "effect"
 import { McpProtocol, McpServer, Tool, Toolkit } from "effect/ai"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
+import { readUpTo } from "./readUpTo.ts"
 
 const maxTextBytes = 256 * 1024
+/** Until an answer must have been read. */
+const fetchTimeoutMillis = 120_000
 
 const Fetch = Tool.make("fetch", {
   description:
@@ -44,11 +47,9 @@ const Summary = Schema.Struct({ agent: Schema.Record(Schema.String, Schema.Unkno
 const decodeSummary = Schema.decodeUnknownEffect(Summary)
 
 const readText = async (response: Response) => {
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  return {
-    body: new TextDecoder().decode(bytes.subarray(0, maxTextBytes)),
-    truncated: bytes.length > maxTextBytes
-  }
+  const { bytes, cancel, isWhole } = await readUpTo(response.body, maxTextBytes)
+  if (!isWhole) await cancel()
+  return { body: new TextDecoder().decode(bytes.subarray(0, maxTextBytes)), truncated: !isWhole }
 }
 
 /** An MCP server that speaks on stdio until its input ends. */
@@ -66,7 +67,8 @@ export const layer = (paying: PayingFetch) => {
           url,
           method: method ?? "GET",
           headers: new Headers({ ...headers, "accept-encoding": "identity" }),
-          body: body === undefined ? undefined : new TextEncoder().encode(body)
+          body: body === undefined ? undefined : new TextEncoder().encode(body),
+          signal: AbortSignal.timeout(fetchTimeoutMillis)
         })
         return {
           status: response.status,

@@ -2,6 +2,7 @@
 // agent's cap, and the request is sent once more with it.
 import { Option, Redacted, Schema } from "effect"
 import { decodeHeader } from "../../x402/Wire.ts"
+import { type Beginning, readUpTo } from "./readUpTo.ts"
 
 export interface PayingFetchOptions {
   /** Origin of the service. */
@@ -19,6 +20,8 @@ export interface AgentRequest {
   readonly headers: Headers
   /** Kept in memory so that it can be sent again; undefined where there is none. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
+  /** Ends the upstream's answer with whoever asked for it. */
+  readonly signal?: AbortSignal
 }
 
 /** Headers that tell the agent what became of a payment. */
@@ -59,19 +62,22 @@ const decodeRefused = Schema.decodeUnknownOption(Refused)
 const serviceTimeoutMillis = 15_000
 const serviceTries = 3
 const maxRequirementsBytes = 64 * 1024
+/** Until an upstream's head must have come, and the body of a 402. */
+const headTimeoutMillis = 120_000
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
 /** The requirements of a 402: the header of version 2, otherwise the body of version 1. */
-const requirementsOf = (response: Response, body: Uint8Array): Option.Option<typeof PaymentRequired.Type> =>
+const requirementsOf = (
+  response: Response,
+  { bytes, isWhole }: Beginning
+): Option.Option<typeof PaymentRequired.Type> =>
   Option.firstSomeOf([
     Option.flatMap(
       Option.flatMap(Option.fromNullishOr(response.headers.get("payment-required")), decodeHeader),
       decodePaymentRequired
     ),
-    body.length > maxRequirementsBytes
-      ? Option.none()
-      : Option.flatMap(parse(new TextDecoder().decode(body)), decodePaymentRequired)
+    isWhole ? Option.flatMap(parse(new TextDecoder().decode(bytes)), decodePaymentRequired) : Option.none()
   ])
 
 const withHeaders = (
@@ -147,42 +153,54 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
     }
   }
 
-  const send = (
-    { url, method, headers, body }: AgentRequest,
-    extra: Readonly<Record<string, string>> = {}
-  ) => {
+  const send = async <A>(
+    { url, method, headers, body, signal }: AgentRequest,
+    extra: Readonly<Record<string, string>>,
+    /** What belongs to the head: it must come within the time as well. */
+    begin: (response: Response) => Promise<A>
+  ): Promise<A> => {
     const all = new Headers(headers)
     for (const [name, value] of Object.entries(extra)) all.set(name, value)
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error("no answer in time")), headTimeoutMillis)
     // The agent gets the upstream's bytes as they are; Bun's typing lacks `decompress`.
     const init: BunFetchRequestInit & { readonly decompress: false } = {
       method,
       headers: all,
       redirect: "manual",
       decompress: false,
+      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
       ...(body === undefined ? {} : { body })
     }
-    return fetch(url, init)
+    try {
+      return await begin(await fetch(url, init))
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   return {
     /** The upstream's answer, paid for where it asked and the agent may. Fails as `fetch` does. */
     fetch: async (request: AgentRequest): Promise<Response> => {
-      const first = await send(request)
-      if (first.status !== 402) return first
-      const original = new Uint8Array(await first.arrayBuffer())
+      const { first, beginning } = await send(request, {}, async (response) => ({
+        first: response,
+        beginning: response.status === 402 ? await readUpTo(response.body, maxRequirementsBytes) : undefined
+      }))
+      if (beginning === undefined) return first
       const refuse = (code: string, message: string) => {
         log(`not paid  ${new URL(request.url).host}  ${code}`)
-        return withHeaders(first, original, {
+        return withHeaders(first, beginning.all(), {
           [outcomeHeaders.refused]: code,
           [outcomeHeaders.message]: headerText(message)
         })
       }
-      const required = requirementsOf(first, original)
+      const required = requirementsOf(first, beginning)
       if (Option.isNone(required)) {
         return refuse("NOT_X402", "The 402 carries no x402 requirements of version 1 or 2.")
       }
       const result = await sign(request, required.value)
       if (result._tag === "Refused") return refuse(result.code, result.message)
+      await beginning.cancel()
       const { agentPayment: payment, header } = result.signed
       const paid = { [outcomeHeaders.paymentId]: payment.id, [outcomeHeaders.amount]: payment.amount }
       const tell = (outcome: string) =>
@@ -190,7 +208,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
           `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
         )
       try {
-        const second = await send(request, { [header.name]: header.value })
+        const second = await send(request, { [header.name]: header.value }, async (response) => response)
         if (second.status === 402) {
           tell(result.repeated ? "repeated" : "refused")
           return withHeaders(second, second.body, {

@@ -1,5 +1,6 @@
 // The agent's local HTTP proxy: `http://127.0.0.1:PORT/https://api.example/path`. It listens on
 // loopback alone and serves programs, not web pages: those could spend the agent's money.
+import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 
 /** Of one hop (RFC 9110, section 7.6.1), or set anew by the next. */
@@ -20,14 +21,13 @@ const requestIdHeader = "quittance-request-id"
 const maxBodyBytes = 10 * 1024 * 1024
 
 const refusal = (status: number, code: string, message: string) =>
-  Response.json({ error: { code, message } }, { status, headers: { [outcomeHeaders.refused]: code } })
+  Response.json(
+    { error: { code, message } },
+    { status, headers: { ...inert, [outcomeHeaders.refused]: code } }
+  )
 
 const usage =
   "Put the whole address behind the proxy's: http://127.0.0.1:PORT/https://api.example/path. Send quittance-request-id to repeat a request without paying again."
-
-/** Pages of any site reach loopback; browsers mark what they send. */
-const isFromPage = ({ headers }: Request) =>
-  headers.has("origin") || (headers.get("sec-fetch-mode") ?? "navigate") !== "navigate"
 
 const targetOf = (request: Request): URL | null => {
   const at = request.url.indexOf("/", "http://".length)
@@ -43,9 +43,23 @@ const forwarded = (headers: Headers): Headers => {
   return new Headers([...headers].filter(([name]) => !dropped.has(name)))
 }
 
+/** What would act in a browser: on the proxy's origin, which all upstreams share. */
+const browserHeaders = ["set-cookie", "service-worker-allowed", "clear-site-data"]
+/** A browser that shows an answer all the same runs nothing of it and lends it to nobody. */
+const inert = {
+  "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY"
+}
+
 const cleaned = (response: Response): Response => {
   const headers = new Headers(response.headers)
-  for (const name of hopHeaders) headers.delete(name)
+  for (const name of [...headers.keys()]) if (name.startsWith("access-control-")) headers.delete(name)
+  for (const name of [...hopHeaders, ...browserHeaders]) headers.delete(name)
+  for (const [name, value] of Object.entries(inert)) headers.set(name, value)
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
 }
 
@@ -57,8 +71,12 @@ export const makeHandler =
     if (!ownHosts().includes(request.headers.get("host") ?? "")) {
       return refusal(421, "WRONG_HOST", "Address the proxy as 127.0.0.1 or localhost.")
     }
-    if (isFromPage(request)) {
-      return refusal(403, "NOT_FOR_BROWSERS", "The proxy serves programs on this machine, not web pages.")
+    if (isFromBrowser(request.headers)) {
+      return refusal(
+        403,
+        "NOT_FOR_BROWSERS",
+        "The proxy serves programs on this machine, not web pages. A program that calls itself Mozilla sends quittance-request-id."
+      )
     }
     const target = targetOf(request)
     if (target === null) return refusal(400, "NO_TARGET", usage)
@@ -76,7 +94,8 @@ export const makeHandler =
           url: target.href,
           method: request.method,
           headers: forwarded(request.headers),
-          body
+          body,
+          signal: request.signal
         })
       )
     } catch {
