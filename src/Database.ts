@@ -12,6 +12,7 @@ import * as receivers from "../migrations/0006_receivers.ts"
 import * as reservations from "../migrations/0007_reservations.ts"
 import * as webhookWorkers from "../migrations/0008_webhook_workers.ts"
 import * as movedReceivers from "../migrations/0009_moved_receivers.ts"
+import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
 import { makeConnector } from "./database/Connector.ts"
@@ -84,7 +85,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0006_receivers": receivers,
   "0007_reservations": reservations,
   "0008_webhook_workers": webhookWorkers,
-  "0009_moved_receivers": movedReceivers
+  "0009_moved_receivers": movedReceivers,
+  "0010_links_and_browsers": linksAndBrowsers
 }
 
 /** Every table that the migrations make. */
@@ -99,6 +101,7 @@ export const tables = [
   "faucet_grants",
   "faucet_transactions",
   "incoming_transfers",
+  "known_browsers",
   "merchant_members",
   "merchant_receivers",
   "merchants",

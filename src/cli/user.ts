@@ -34,16 +34,24 @@ const create = Command.make(
       })
     }
     const { baseUrl } = yield* AppConfig
-    const token = yield* (yield* Accounts).createLink({
+    const accounts = yield* Accounts
+    const hasAccount = Option.isSome(yield* accounts.findUser(input.email))
+    const token = yield* accounts.createLink({
       email: input.email,
       merchantId: merchant.id,
       resetPassword: false,
-      operator: input.operator
+      operator: input.operator,
+      invitedBy: null
     })
     const link = linkUrl(baseUrl, token)
-    yield* print(input.json, { email: input.email, link }, [
+    yield* print(input.json, { email: input.email, link, hasAccount }, [
       `Hand this link to ${input.email}. It works once, within three days, and leads to ${merchant.name}:`,
-      link
+      link,
+      ...(hasAccount
+        ? [
+            `${input.email} has an account, and the link asks for its password. Anybody may have signed up under that address: if it is not theirs, bun run cli user reset-password --email ${input.email}`
+          ]
+        : [])
     ])
   })
 ).pipe(
@@ -72,7 +80,8 @@ const resetPassword = Command.make(
       email: input.email,
       merchantId: null,
       resetPassword: true,
-      operator: false
+      operator: false,
+      invitedBy: null
     })
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link }, [

@@ -9,6 +9,7 @@ import { Accounts } from "../../src/dashboard/accounts/Accounts.ts"
 import { layerAccounts } from "../../src/dashboard/Dashboard.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
+import { RateLimiter } from "../../src/http/RateLimiter.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
@@ -153,14 +154,133 @@ describe("Accounts over HTTP", () => {
     expect(unknown).toBeGreaterThan(known * 0.5)
   })
 
-  test("attempts are limited for an account, from wherever they come", async () => {
-    const { email } = await person()
+  /** The cookie by which a browser is known, of an answer that has signed in. */
+  const browserOf = ({ headers }: Awaited<ReturnType<typeof post>>) =>
+    headers
+      .getSetCookie()
+      .find((one) => one.includes("quittance_browser="))
+      ?.split(";")[0] ?? ""
+  const signInFrom = (email: string, secret: string, address: string, cookie = "") =>
+    request(service.baseUrl, "POST", "/sign-in", {
+      body: { email, password: secret },
+      headers: { "x-forwarded-for": address, ...(cookie === "" ? {} : { cookie }) }
+    })
+
+  test("attempts at an account are limited for an address; the person gets in from a browser that is known, and elsewhere", async () => {
+    const { answer, email } = await person()
+    const known = browserOf(answer)
+    expect(known).not.toBe("")
     const codes: Array<number> = []
-    for (let attempt = 0; attempt < 11; attempt++) {
-      codes.push((await post("/sign-in", { email, password: "not the password" })).status)
+    for (let attempt = 0; attempt < 11; attempt++)
+      codes.push((await signInFrom(email, "not the password", "203.0.113.50")).status)
+    expect(codes).toEqual([...Array.from({ length: 10 }, () => 401), 429])
+    expect((await signInFrom(email, password, "203.0.113.50")).status).toBe(429)
+    expect((await signInFrom(email, password, "203.0.113.51")).status).toBe(200)
+    // Even behind the stranger's own address.
+    expect((await signInFrom(email, password, "203.0.113.50", known)).status).toBe(200)
+    // The browser of one account is nobody to another.
+    const other = await person()
+    for (let attempt = 0; attempt < 10; attempt++)
+      await signInFrom(other.email, "not the password", "203.0.113.52", known)
+    expect((await signInFrom(other.email, password, "203.0.113.52", known)).status).toBe(429)
+  })
+
+  test("a hundred attempts at an account in an hour, from anywhere, are the end for strangers and not for its person", async () => {
+    const { answer, email } = await person()
+    const known = browserOf(answer)
+    const limiter = await Effect.runPromise(
+      Effect.provideContext(Effect.service(RateLimiter), service.context)
+    )
+    for (let taken = 0; taken < 100; taken++)
+      await Effect.runPromise(
+        limiter.take(`sign-in account ${email}`, { rate: 100, perSeconds: 3_600, burst: 100 })
+      )
+    expect((await signInFrom(email, password, "203.0.113.60")).status).toBe(429)
+    expect((await signInFrom(email, password, "203.0.113.61", known)).status).toBe(200)
+  })
+
+  test("a known browser that guesses wrong is limited as well", async () => {
+    const { answer, email } = await person()
+    const known = browserOf(answer)
+    for (let attempt = 0; attempt < 10; attempt++)
+      expect((await signInFrom(email, "not the password", `203.0.113.${70 + attempt}`, known)).status).toBe(
+        401
+      )
+    expect((await signInFrom(email, password, "203.0.113.90", known)).status).toBe(429)
+  })
+
+  test("through a link, wrong passwords count against the account, and the link burns", async () => {
+    const { email } = await person()
+    const owner = await person()
+    const invited = await owner.call("POST", `/merchants/${owner.merchantId}/test/members`, { email })
+    const token = new URL(invited.body.link).hash.slice(1)
+    const guess = (address: string, secret = "a wrong password") =>
+      post("/one-time-link", { token, password: secret }, address)
+    const codes: Array<number> = []
+    for (let attempt = 0; attempt < 10; attempt++)
+      codes.push((await guess(`203.0.113.${100 + attempt}`)).status)
+    expect(codes).toEqual(Array.from({ length: 10 }, () => 401))
+    expect((await guess("203.0.113.120", password)).body.error.code).toBe("ONE_TIME_LINK_INVALID")
+
+    const again = await owner.call("POST", `/merchants/${owner.merchantId}/test/members`, { email })
+    const second = new URL(again.body.link).hash.slice(1)
+    const limited: Array<number> = []
+    for (let attempt = 0; attempt < 11; attempt++)
+      limited.push((await post("/one-time-link", { token: `x${second}`, password }, "203.0.113.130")).status)
+    // What is no link tells nothing of an account and counts against none.
+    expect(new Set(limited)).toEqual(new Set([400]))
+    expect((await post("/one-time-link", { token: second, password })).status).toBe(200)
+  })
+
+  test("an invitation dies with its inviter's membership, can be seen and withdrawn, and is limited", async () => {
+    const owner = await person()
+    const at = `/merchants/${owner.merchantId}/test`
+    const invite = async (by: typeof owner.call, email: string) => {
+      const answer = await by("POST", `${at}/members`, { email })
+      return {
+        status: answer.status,
+        token: answer.status === 201 ? new URL(answer.body.link).hash.slice(1) : ""
+      }
     }
-    expect(codes.at(-1)).toBe(429)
-    expect(codes.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 401))
+    const insiderLink = await invite(owner.call, "insider@example.com")
+    const joined = await post("/one-time-link", { token: insiderLink.token, password })
+    const insiderCookie = cookieOf(joined)
+    const insider = (method: string, path: string, body?: unknown) =>
+      request(service.baseUrl, method, path, { cookie: insiderCookie, body })
+    const backdoor = await invite(insider, "backdoor@example.com")
+    const seen = (await owner.call("GET", `${at}/settings`)).body.invitations
+    expect(seen).toMatchObject([{ email: "backdoor@example.com", invitedBy: "insider@example.com" }])
+    expect((await owner.call("DELETE", `${at}/members/${joined.body.user.id}`)).status).toBe(204)
+    expect((await owner.call("GET", `${at}/settings`)).body.invitations).toEqual([])
+    expect((await post("/one-time-link", { token: backdoor.token, password })).body.error.code).toBe(
+      "ONE_TIME_LINK_INVALID"
+    )
+
+    const withdrawn = await invite(owner.call, "withdrawn@example.com")
+    const [{ id }] = (await owner.call("GET", `${at}/settings`)).body.invitations
+    expect((await owner.call("DELETE", `${at}/members/invitations/${id}`)).status).toBe(204)
+    expect((await owner.call("DELETE", `${at}/members/invitations/${id}`)).status).toBe(404)
+    expect((await post("/one-time-link", { token: withdrawn.token, password })).status).toBe(400)
+
+    // One open link for a person; ten an hour by a member.
+    const first = await invite(owner.call, "twice@example.com")
+    const second = await invite(owner.call, "twice@example.com")
+    expect((await post("/one-time-link", { token: first.token, password })).status).toBe(400)
+    expect((await post("/one-time-link", { token: second.token, password })).status).toBe(200)
+    const rest: Array<number> = []
+    for (let n = 0; n < 8; n++) rest.push((await invite(owner.call, `p${n}@example.com`)).status)
+    expect(rest).toEqual([201, 201, 201, 201, 201, 201, 429, 429])
+  })
+
+  test("password hashes wait in a short queue; who comes behind it is told when to come again", async () => {
+    const { email } = await person()
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => signInFrom(email, "not the password", `198.18.0.${index}`))
+    )
+    const told = answers.filter(({ status }) => status === 429)
+    expect(told.length).toBeGreaterThan(20)
+    expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(20)
+    expect(told[0]?.headers.get("retry-after")).toBe("3")
   })
 
   test("attempts are limited for an address, whatever the account", async () => {
@@ -305,6 +425,48 @@ describe("Sessions and links in time on Postgres", () => {
     })
   )
 
+  testEffect("a new password, and signing out everywhere, void every open link that would set it", () =>
+    Effect.gen(function* () {
+      const accounts = Context.get(yield* Layer.build(layer), Accounts)
+      const email = "owner@example.com"
+      const reset = { email, merchantId: null, resetPassword: true, operator: false, invitedBy: null }
+      const redeem = (token: string, secret: string) => Effect.result(accounts.redeem(token, secret))
+      const first = yield* accounts.createLink(reset)
+      const second = yield* accounts.createLink(reset)
+      // Of two, the newer counts.
+      expect(yield* redeem(first, password)).toMatchObject({ failure: { _tag: "OneTimeLinkInvalid" } })
+      const { session } = yield* accounts.redeem(second, password)
+      const astray = yield* accounts.createLink(reset)
+      yield* accounts.changePassword(session, password, "another long password")
+      expect(yield* redeem(astray, "the thief's own one")).toMatchObject({
+        failure: { _tag: "OneTimeLinkInvalid" }
+      })
+      const later = yield* accounts.createLink(reset)
+      yield* accounts.signOutEverywhere(session)
+      expect(yield* redeem(later, "the thief's own one")).toMatchObject({
+        failure: { _tag: "OneTimeLinkInvalid" }
+      })
+      expect((yield* accounts.signIn(email, "another long password")).session.user.email).toBe(email)
+    })
+  )
+
+  testEffect(
+    "an operator's link makes an operator of a person who has an account, once the password is proven",
+    () =>
+      Effect.gen(function* () {
+        const accounts = Context.get(yield* Layer.build(layer), Accounts)
+        const email = "ops@example.com"
+        const link = { email, merchantId: null, resetPassword: false, operator: false, invitedBy: null }
+        const { session } = yield* accounts.redeem(yield* accounts.createLink(link), password)
+        expect(session.user.operator).toBe(false)
+        const token = yield* accounts.createLink({ ...link, operator: true })
+        expect(yield* Effect.result(accounts.redeem(token, "not the password"))).toMatchObject({
+          failure: { _tag: "SignInFailed" }
+        })
+        expect((yield* accounts.redeem(token, password)).session.user.operator).toBe(true)
+      })
+  )
+
   testEffect("a link works for three days, and for one of two who use it at once", () =>
     Effect.gen(function* () {
       const context = yield* Layer.build(layer)
@@ -318,7 +480,8 @@ describe("Sessions and links in time on Postgres", () => {
           email,
           merchantId: MerchantId.make(merchant.id),
           resetPassword: true,
-          operator: false
+          operator: false,
+          invitedBy: null
         })
       const late = yield* link("late@example.com")
       yield* TestClock.adjust("73 hours")

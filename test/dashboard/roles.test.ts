@@ -59,6 +59,8 @@ describe("Who may call the dashboard's API", () => {
     const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
     await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
+    await owner.call("POST", `${at}/members`, { email: "invited@example.com" })
+    const { body: settings } = await owner.call("GET", `${at}/settings`)
     ids = {
       merchantId: owner.merchantId,
       env: "test",
@@ -66,6 +68,7 @@ describe("Who may call the dashboard's API", () => {
       deliveryId: sent.body.deliveryId,
       keyId: keys.keys[0].id,
       userId: session.user.id,
+      invitationId: settings.invitations[0].id,
       alertId: alerts.alerts[0].id,
       agentId: made.agent.id,
       transferId: "00000000-0000-4000-8000-000000000000"
@@ -143,7 +146,8 @@ describe("Who may call the dashboard's API", () => {
         )
         expect(answer.status).toBe(404)
       })
-      if (!path.includes(":userId")) {
+      // People belong to both environments.
+      if (!/:userId|:invitationId/.test(path)) {
         test(`${name} answers 404 to a test id in the live environment`, async () => {
           const answer = await owner.call(method, fill(path, { env: "live" }), bodies[name])
           expect(answer.status).toBe(404)

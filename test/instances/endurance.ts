@@ -37,6 +37,8 @@ const main = Effect.gen(function* () {
   }
   const service = yield* spawnService(env)
   yield* untilReady(service)
+  // Its name for itself, which buyers' tokens are for.
+  const baseUrl = service.baseUrl.replace("127.0.0.1", "localhost")
   const cli = yield* spawnProgram(
     ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
     env
@@ -55,9 +57,7 @@ const main = Effect.gen(function* () {
 
   const tally = newTally()
   let going = true
-  const load = Promise.all(
-    buyers.map((wallet) => shop({ baseUrl: service.baseUrl, keys, wallet, tally, going: () => going }))
-  )
+  const load = Promise.all(buyers.map((wallet) => shop({ baseUrl, keys, wallet, tally, going: () => going })))
   const samples: Array<number> = []
   for (let minute = 1; minute <= minutes; minute++) {
     const within: Array<number> = []

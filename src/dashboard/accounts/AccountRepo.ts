@@ -43,7 +43,8 @@ const LinkRow = Schema.Struct({
   email: Schema.String,
   merchant_id: Schema.NullOr(MerchantId),
   reset_password: Schema.Boolean,
-  operator: Schema.Boolean
+  operator: Schema.Boolean,
+  invited_by: Schema.NullOr(Uuid)
 })
 const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
 
@@ -53,6 +54,8 @@ export interface OneTimeLink {
   /** The operator's link sets the password of an account that has one. */
   readonly resetPassword: boolean
   readonly operator: boolean
+  /** The member whose invitation it is; null where the operator has made it. */
+  readonly invitedBy: string | null
 }
 
 export interface NewUser {
@@ -73,6 +76,9 @@ const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "U
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /** An invitation dies with its inviter's membership. */
+  const isStanding = sql`(l.invited_by IS NULL OR EXISTS (
+    SELECT 1 FROM merchant_members m WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by))`
 
   return {
     /** All or nothing; a failure undoes what the effect wrote. */
@@ -97,13 +103,16 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    setPassword: Effect.fn("AccountRepo.setPassword")(function* (
-      userId: string,
-      hash: string,
-      operator: boolean
-    ) {
+    /** Also ends every open link that would set it again. */
+    setPassword: Effect.fn("AccountRepo.setPassword")(function* (userId: string, hash: string, at: Date) {
       yield* sql`
-        UPDATE users SET password_hash = ${hash}, operator = operator OR ${operator} WHERE id = ${userId}`
+        WITH changed AS (UPDATE users SET password_hash = ${hash} WHERE id = ${userId} RETURNING email)
+        UPDATE one_time_links l SET used_at = ${at} FROM changed
+        WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL`
+    }, Effect.orDie),
+
+    makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId: string) {
+      yield* sql`UPDATE users SET operator = true WHERE id = ${userId}`
     }, Effect.orDie),
 
     join: Effect.fn("AccountRepo.join")(function* (merchantId: MerchantId, userId: string, at: Date) {
@@ -164,6 +173,34 @@ const make = Effect.gen(function* () {
       yield* sql`DELETE FROM sessions WHERE user_id = ${userId}`
     }, Effect.orDie),
 
+    /** Open links that set a password are void from now on. */
+    endResets: Effect.fn("AccountRepo.endResets")(function* (email: string, at: Date) {
+      yield* sql`
+        UPDATE one_time_links SET used_at = ${at}
+        WHERE email = ${email} AND reset_password AND used_at IS NULL`
+    }, Effect.orDie),
+
+    /** Also sweeps away what has expired, and keeps a person's newest ten. */
+    insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser: NewSession) {
+      yield* sql`
+        WITH swept AS (
+          DELETE FROM known_browsers WHERE expires_at < ${browser.at} OR hash IN (
+            SELECT hash FROM known_browsers WHERE user_id = ${browser.userId}
+            ORDER BY created_at DESC OFFSET 9)
+        )
+        INSERT INTO known_browsers (hash, user_id, created_at, expires_at)
+        VALUES (${browser.hash}, ${browser.userId}, ${browser.at}, ${browser.expiresAt})`
+    }, Effect.orDie),
+
+    /** Whether the account of this e-mail has been signed in to from the browser. */
+    isBrowserOf: Effect.fn("AccountRepo.isBrowserOf")(function* (hash: Uint8Array, email: string, at: Date) {
+      const rows = yield* sql`
+        SELECT 1 FROM known_browsers b JOIN users u ON u.id = b.user_id
+        WHERE b.hash = ${hash} AND b.expires_at > ${at} AND u.email = ${email}`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    /** Takes the place of one of its kind for the same person. */
     insertLink: Effect.fn("AccountRepo.insertLink")(function* (
       hash: Uint8Array,
       link: OneTimeLink,
@@ -171,17 +208,23 @@ const make = Effect.gen(function* () {
       expiresAt: Date
     ) {
       yield* sql`
-        WITH swept AS (DELETE FROM one_time_links WHERE expires_at < ${at})
-        INSERT INTO one_time_links (hash, email, merchant_id, reset_password, operator, created_at, expires_at)
-        VALUES (${hash}, ${link.email}, ${link.merchantId}, ${link.resetPassword}, ${link.operator}, ${at},
-          ${expiresAt})`
+        WITH swept AS (DELETE FROM one_time_links WHERE expires_at < ${at}), replaced AS (
+          UPDATE one_time_links SET used_at = ${at}
+          WHERE email = ${link.email} AND merchant_id IS NOT DISTINCT FROM ${link.merchantId}::uuid
+            AND reset_password = ${link.resetPassword}
+            AND (invited_by IS NULL) = (${link.invitedBy}::uuid IS NULL) AND used_at IS NULL
+        )
+        INSERT INTO one_time_links
+          (hash, email, merchant_id, reset_password, operator, invited_by, created_at, expires_at)
+        VALUES (${hash}, ${link.email}, ${link.merchantId}, ${link.resetPassword}, ${link.operator},
+          ${link.invitedBy}, ${at}, ${expiresAt})`
     }, Effect.orDie),
 
     findLink: Effect.fn("AccountRepo.findLink")(function* (hash: Uint8Array, at: Date) {
       const [row] = yield* decodeLinks(
         yield* sql`
-          SELECT email, merchant_id, reset_password, operator FROM one_time_links
-          WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`
+          SELECT email, merchant_id, reset_password, operator, invited_by FROM one_time_links l
+          WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${isStanding}`
       )
       return Option.map(
         Option.fromUndefinedOr(row),
@@ -189,7 +232,8 @@ const make = Effect.gen(function* () {
           email: found.email,
           merchantId: found.merchant_id,
           resetPassword: found.reset_password,
-          operator: found.operator
+          operator: found.operator,
+          invitedBy: found.invited_by
         })
       )
     }, Effect.orDie),
@@ -197,9 +241,21 @@ const make = Effect.gen(function* () {
     /** False where somebody else was first. */
     useLink: Effect.fn("AccountRepo.useLink")(function* (hash: Uint8Array, at: Date) {
       const rows = yield* sql`
-        UPDATE one_time_links SET used_at = ${at}
-        WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} RETURNING hash`
+        UPDATE one_time_links l SET used_at = ${at}
+        WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${isStanding} RETURNING hash`
       return rows.length > 0
+    }, Effect.orDie),
+
+    /** A wrong password through the link, which burns with the last that it may have. */
+    noteFailure: Effect.fn("AccountRepo.noteFailure")(function* (
+      hash: Uint8Array,
+      at: Date,
+      allowed: number
+    ) {
+      yield* sql`
+        UPDATE one_time_links SET failures = failures + 1,
+          used_at = CASE WHEN failures + 1 >= ${allowed} THEN ${at}::timestamptz ELSE used_at END
+        WHERE hash = ${hash}`
     }, Effect.orDie)
   }
 })

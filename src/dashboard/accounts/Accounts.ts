@@ -5,7 +5,13 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import type { Address } from "../../domain/Chain.ts"
-import { EmailTaken, OneTimeLinkInvalid, type ReceiverTaken, SignInFailed } from "../../domain/Errors.ts"
+import {
+  EmailTaken,
+  OneTimeLinkInvalid,
+  type RateLimited,
+  type ReceiverTaken,
+  SignInFailed
+} from "../../domain/Errors.ts"
 import { type FirstKeys, KeyAuth } from "../../keys/KeyAuth.ts"
 import type { Session } from "../Session.ts"
 import { AccountRepo, type OneTimeLink } from "./AccountRepo.ts"
@@ -19,6 +25,10 @@ export const sessionMillis = 30 * day
 /** Use is noted once in so long. */
 const slideEveryMillis = 3_600_000
 const linkMillis = 3 * day
+/** Wrong passwords through one link, after which it is void. */
+const linkFailures = 10
+/** A browser is known for so long after a sign-in. */
+export const browserMillis = 365 * day
 
 const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest()
 
@@ -41,9 +51,12 @@ export class Accounts extends Context.Service<
     /** A user, its merchant and the merchant's first keys: all or nothing. */
     readonly signUp: (
       input: SignUp & { readonly operator?: boolean }
-    ) => Effect.Effect<Started & { readonly keys: Pick<FirstKeys, "test"> }, EmailTaken | ReceiverTaken>
+    ) => Effect.Effect<
+      Started & { readonly keys: Pick<FirstKeys, "test"> },
+      EmailTaken | ReceiverTaken | RateLimited
+    >
     /** One answer, and one time to it, for a wrong password and an unknown account. */
-    readonly signIn: (email: string, password: string) => Effect.Effect<Started, SignInFailed>
+    readonly signIn: (email: string, password: string) => Effect.Effect<Started, SignInFailed | RateLimited>
     readonly find: (token: string) => Effect.Effect<Option.Option<Session>>
     readonly signOut: (session: Session) => Effect.Effect<void>
     /** Ends every session of the user. */
@@ -53,9 +66,15 @@ export class Accounts extends Context.Service<
       session: Session,
       current: string,
       next: string
-    ) => Effect.Effect<Started, SignInFailed>
+    ) => Effect.Effect<Started, SignInFailed | RateLimited>
     /** The id behind an e-mail. */
     readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
+    /** The token of a browser that is known from now on, for its cookie. */
+    readonly rememberBrowser: (session: Session) => Effect.Effect<string>
+    /** Whether the account of this e-mail has been signed in to from the browser. */
+    readonly knowsBrowser: (token: string, email: string) => Effect.Effect<boolean>
+    /** Whose link it is, where it works. */
+    readonly linkEmail: (token: string) => Effect.Effect<Option.Option<string>>
     /** The token of a link that works once, for three days. */
     readonly createLink: (link: OneTimeLink) => Effect.Effect<string>
     /**
@@ -65,7 +84,7 @@ export class Accounts extends Context.Service<
     readonly redeem: (
       token: string,
       password: string
-    ) => Effect.Effect<Started, OneTimeLinkInvalid | SignInFailed>
+    ) => Effect.Effect<Started, OneTimeLinkInvalid | SignInFailed | RateLimited>
   }
 >()("quittance/dashboard/Accounts") {
   static readonly layer: Layer.Layer<
@@ -144,11 +163,34 @@ export class Accounts extends Context.Service<
             Option.map(({ id }) => id)
           ),
         signOut: (session) => repo.deleteSession(session.hash),
-        signOutEverywhere: (session) => repo.deleteSessions(session.user.id),
+        signOutEverywhere: Effect.fn("Accounts.signOutEverywhere")(function* (session) {
+          const at = yield* DateTime.nowAsDate
+          yield* repo.transaction(
+            Effect.andThen(repo.deleteSessions(session.user.id), repo.endResets(session.user.email, at))
+          )
+        }),
+        rememberBrowser: Effect.fn("Accounts.rememberBrowser")(function* (session) {
+          const token = yield* newToken
+          const at = yield* DateTime.nowAsDate
+          yield* repo.insertBrowser({
+            hash: hashOf(token),
+            userId: session.user.id,
+            at,
+            expiresAt: new Date(at.getTime() + browserMillis)
+          })
+          return token
+        }),
+        knowsBrowser: (token, email) =>
+          Effect.flatMap(DateTime.nowAsDate, (at) => repo.isBrowserOf(hashOf(token), email, at)),
+        linkEmail: (token) =>
+          Effect.flatMap(DateTime.nowAsDate, (at) => repo.findLink(hashOf(token), at)).pipe(
+            Effect.map(Option.map(({ email }) => email))
+          ),
         changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next) {
           const id = yield* proved(session.user.email, current)
           const hash = yield* passwords.hash(next)
-          yield* repo.transaction(Effect.andThen(repo.setPassword(id, hash, false), repo.deleteSessions(id)))
+          const at = yield* DateTime.nowAsDate
+          yield* repo.transaction(Effect.andThen(repo.setPassword(id, hash, at), repo.deleteSessions(id)))
           return yield* start(id)
         }),
         createLink: Effect.fn("Accounts.createLink")(function* (link) {
@@ -166,7 +208,10 @@ export class Accounts extends Context.Service<
           const existing = yield* repo.findCredentials(email)
           const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
           const passwordHash = keeps
-            ? yield* Effect.as(proved(email, password), null)
+            ? yield* proved(email, password).pipe(
+                Effect.as(null),
+                Effect.tapErrorTag("SignInFailed", () => repo.noteFailure(hash, at, linkFailures))
+              )
             : yield* passwords.hash(password)
           const freshId = yield* random.uuidV7()
           const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
@@ -177,9 +222,10 @@ export class Accounts extends Context.Service<
                 const user = { id: userId, email, passwordHash: passwordHash ?? "", operator }
                 if (!(yield* repo.insertUser(user, at))) return yield* new OneTimeLinkInvalid()
               } else if (passwordHash !== null) {
-                yield* repo.setPassword(userId, passwordHash, operator)
+                yield* repo.setPassword(userId, passwordHash, at)
                 yield* repo.deleteSessions(userId)
               }
+              if (operator && Option.isSome(existing)) yield* repo.makeOperator(userId)
               if (merchantId !== null) yield* repo.join(merchantId, userId, at)
             })
           )

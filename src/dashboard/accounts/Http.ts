@@ -1,5 +1,5 @@
 // Signing up, in and out over HTTP.
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
@@ -9,15 +9,19 @@ import { type Limit, RateLimiter } from "../../http/RateLimiter.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
 import { DashboardApi } from "../Api.ts"
 import { CurrentSession, type Session } from "../Session.ts"
-import { withoutSession, withSession } from "../sessionCookie.ts"
+import { browserCookieName, withBrowser, withoutSession, withSession } from "../sessionCookie.ts"
 import { typedAddress } from "../typedAddress.ts"
-import { Accounts } from "./Accounts.ts"
+import { Accounts, type Started } from "./Accounts.ts"
 import type { SessionView, SignedUp } from "./Api.ts"
 
 /** Attempts by one address: to sign in, to sign up, to use a link. */
 const byAddress: Limit = { rate: 30, perSeconds: 300, burst: 30 }
-/** Attempts at one account, from wherever they come. */
-const byAccount: Limit = { rate: 10, perSeconds: 300, burst: 10 }
+/** Attempts at one account from one address. */
+const byAccountAndAddress: Limit = { rate: 10, perSeconds: 300, burst: 10 }
+/** Attempts at one account, from wherever they come but the browsers that it knows. */
+const byAccount: Limit = { rate: 100, perSeconds: 3_600, burst: 100 }
+/** Attempts of a browser that the account knows: strangers' guesses are not counted against it. */
+const byBrowser: Limit = { rate: 10, perSeconds: 300, burst: 10 }
 
 const sessionView = ({ user, merchants }: Session): SessionView => ({
   user: { id: user.id, email: user.email, operator: user.operator },
@@ -26,16 +30,35 @@ const sessionView = ({ user, merchants }: Session): SessionView => ({
 
 const limits = Effect.gen(function* () {
   const limiter = yield* RateLimiter
-  const { trustedProxyHops } = yield* AppConfig
+  const accounts = yield* Accounts
+  const { baseUrl, trustedProxyHops } = yield* AppConfig
   const take = Effect.fnUntraced(function* (key: string, limit: Limit) {
     const wait = yield* limiter.take(key, limit)
     if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
   })
+  const address = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+    clientAddressOf(request, trustedProxyHops)
+  )
+  const browser = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+    Option.fromUndefinedOr(request.cookies[browserCookieName(baseUrl)])
+  )
   return {
-    address: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      take(`sign-in address ${clientAddressOf(request, trustedProxyHops)}`, byAddress)
-    ),
-    account: (email: string) => take(`sign-in account ${email}`, byAccount)
+    address: Effect.flatMap(address, (from) => take(`sign-in address ${from}`, byAddress)),
+    account: Effect.fnUntraced(function* (email: string) {
+      const token = yield* browser
+      if (Option.isSome(token) && (yield* accounts.knowsBrowser(token.value, email)))
+        return yield* take(`sign-in browser ${token.value} ${email}`, byBrowser)
+      yield* take(`sign-in account ${email} ${yield* address}`, byAccountAndAddress)
+      yield* take(`sign-in account ${email}`, byAccount)
+    }),
+    /** The cookie of the browser, which the account knows from now on. */
+    remember: Effect.fnUntraced(function* (session: Session) {
+      const token = yield* browser
+      const isKnown = Option.isSome(token) && (yield* accounts.knowsBrowser(token.value, session.user.email))
+      return isKnown
+        ? (response: HttpServerResponse.HttpServerResponse) => response
+        : withBrowser(baseUrl, yield* accounts.rememberBrowser(session))
+    })
   }
 })
 
@@ -46,27 +69,31 @@ export const layerSignIn = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const { baseUrl, signUp } = yield* AppConfig
     const limit = yield* limits
-    const answer = (body: SessionView | SignedUp, token: string, status: 200 | 201) =>
-      HttpServerResponse.jsonUnsafe(body, { status }).pipe(withSession(baseUrl, token))
+    const answer = (body: SessionView | SignedUp, { session, token }: Started, status: 200 | 201) =>
+      Effect.map(limit.remember(session), (withKnownBrowser) =>
+        HttpServerResponse.jsonUnsafe(body, { status }).pipe(withSession(baseUrl, token), withKnownBrowser)
+      )
 
     return handlers.handleAll({
       signUp: Effect.fnUntraced(function* ({ payload }) {
         if (signUp === "closed") return yield* new SignUpClosed()
         yield* limit.address
         const receiver = yield* typedAddress("body.receiver", payload.receiver)
-        const { session, token, keys } = yield* accounts.signUp({ ...payload, receiver })
-        return answer({ session: sessionView(session), keys }, token, 201)
+        const { keys, ...started } = yield* accounts.signUp({ ...payload, receiver })
+        return yield* answer({ session: sessionView(started.session), keys }, started, 201)
       }),
       signIn: Effect.fnUntraced(function* ({ payload }) {
         yield* limit.address
         yield* limit.account(payload.email)
-        const { session, token } = yield* accounts.signIn(payload.email, payload.password)
-        return answer(sessionView(session), token, 200)
+        const started = yield* accounts.signIn(payload.email, payload.password)
+        return yield* answer(sessionView(started.session), started, 200)
       }),
       redeem: Effect.fnUntraced(function* ({ payload }) {
         yield* limit.address
-        const { session, token } = yield* accounts.redeem(payload.token, payload.password)
-        return answer(sessionView(session), token, 200)
+        const email = yield* accounts.linkEmail(payload.token)
+        if (Option.isSome(email)) yield* limit.account(email.value)
+        const started = yield* accounts.redeem(payload.token, payload.password)
+        return yield* answer(sessionView(started.session), started, 200)
       })
     })
   })

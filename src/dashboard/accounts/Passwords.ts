@@ -1,9 +1,13 @@
 // Passwords at rest: argon2id, a few at a time, so that a crowd at the door takes
 // neither the memory nor the processor of the rest.
 import { Context, Effect, Layer, Semaphore } from "effect"
+import { RateLimited } from "../../domain/Errors.ts"
 
 /** Hashes computed at once; each takes 64 MiB (Bun's default cost). */
 const concurrent = 2
+/** Who comes behind so many waits too long for an answer, and is told to come again. */
+const queued = 20
+const againSeconds = 3
 
 /** The same characters, however the keyboard composed them. */
 const normal = (password: string) => password.normalize("NFKC")
@@ -11,27 +15,39 @@ const normal = (password: string) => password.normalize("NFKC")
 export class Passwords extends Context.Service<
   Passwords,
   {
-    readonly hash: (password: string) => Effect.Effect<string>
+    readonly hash: (password: string) => Effect.Effect<string, RateLimited>
     /** Takes as long without a hash: the time does not tell whether an account exists. */
-    readonly verify: (password: string, hash: string | null) => Effect.Effect<boolean>
+    readonly verify: (password: string, hash: string | null) => Effect.Effect<boolean, RateLimited>
   }
 >()("quittance/dashboard/Passwords") {
   static readonly layer: Layer.Layer<Passwords> = Layer.effect(
     Passwords,
     Effect.gen(function* () {
       const semaphore = yield* Semaphore.make(concurrent)
+      let waiting = 0
+      const inTurn = <A>(work: () => Promise<A>) =>
+        Effect.suspend(() => {
+          if (waiting >= concurrent + queued)
+            return Effect.fail(new RateLimited({ retryAfter: againSeconds }))
+          waiting++
+          return semaphore
+            .withPermits(1)(Effect.promise(work))
+            .pipe(
+              Effect.ensuring(
+                Effect.sync(() => {
+                  waiting--
+                })
+              )
+            )
+        })
       const hash = (password: string) =>
-        semaphore.withPermits(1)(
-          Effect.promise(() => Bun.password.hash(normal(password), { algorithm: "argon2id" }))
-        )
-      const nobody = yield* Effect.cached(hash("nobody's password"))
+        inTurn(() => Bun.password.hash(normal(password), { algorithm: "argon2id" }))
+      const nobody = yield* Effect.cached(Effect.orDie(hash("nobody's password")))
       return Passwords.of({
         hash,
         verify: Effect.fnUntraced(function* (password, stored) {
           const against = stored ?? (yield* nobody)
-          const same = yield* semaphore.withPermits(1)(
-            Effect.promise(() => Bun.password.verify(normal(password), against))
-          )
+          const same = yield* inTurn(() => Bun.password.verify(normal(password), against))
           return same && stored !== null
         })
       })

@@ -203,6 +203,11 @@ const Members = ({ data, reload }: Part) => {
     setLink((await call<Invitation>("POST", `${api}/members`, { email })).link)
     await reload()
   })
+  const withdraw = useAction(async (id: string) => {
+    await call("DELETE", `${api}/members/invitations/${id}`)
+    toast("Withdrawn: its link opens nothing any more")
+    await reload()
+  })
   const remove = useAction(async (id: string) => {
     await call("DELETE", `${api}/members/${id}`)
     setLeaving(undefined)
@@ -231,14 +236,22 @@ const Members = ({ data, reload }: Part) => {
             </Button>
           </li>
         ))}
-        {data.invitations.map(({ email, expiresAt }) => (
-          <li key={email}>
+        {data.invitations.map(({ email, expiresAt, id, invitedBy }) => (
+          <li key={id}>
             <span class="person">
               <span class="break soft">{email}</span>
               <small class="soft">
-                invited, until <Time at={expiresAt} />
+                invited by {invitedBy ?? "the operator"}, until <Time at={expiresAt} />
               </small>
             </span>
+            <Button
+              kind="danger"
+              label={`Withdraw the invitation of ${email}`}
+              busy={withdraw.busy}
+              onClick={() => void withdraw.run(id)}
+            >
+              Withdraw
+            </Button>
           </li>
         ))}
       </ul>
@@ -284,7 +297,7 @@ const Members = ({ data, reload }: Part) => {
           onConfirm={() => void remove.run(leaving.id)}
           onClose={() => setLeaving(undefined)}
         >
-          <p>They lose sight of this merchant at once.</p>
+          <p>They lose sight of this merchant at once, and invitations that they have made are void.</p>
         </Confirm>
       )}
     </Card>

@@ -30,7 +30,15 @@ export const SettingsPage = Schema.Struct({
   receiver: Schema.String,
   network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.String }),
   members: Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joinedAt: Schema.String })),
-  invitations: Schema.Array(Schema.Struct({ email: Schema.String, expiresAt: Schema.String }))
+  invitations: Schema.Array(
+    Schema.Struct({
+      id: Uuid,
+      email: Schema.String,
+      /** The member's e-mail; null where the operator has made it. */
+      invitedBy: Schema.NullOr(Schema.String),
+      expiresAt: Schema.String
+    })
+  )
 })
 export type SettingsPage = typeof SettingsPage.Encoded
 
@@ -71,7 +79,13 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
     }),
     HttpApiEndpoint.post("invite", "/members", {
       payload: Schema.Struct({ email: Email }),
-      success: Invitation.pipe(HttpApiSchema.status(201))
+      success: Invitation.pipe(HttpApiSchema.status(201)),
+      error: errorResponse(RateLimited)
+    }),
+    HttpApiEndpoint.delete("withdraw", "/members/invitations/:invitationId", {
+      params: { ...memberParams, invitationId: Uuid },
+      success: HttpApiSchema.NoContent,
+      error: errorResponse(NotFound)
     }),
     HttpApiEndpoint.delete("remove", "/members/:userId", {
       params: { ...memberParams, userId: Uuid },

@@ -20,6 +20,8 @@ import { MemberRepo } from "./MemberRepo.ts"
 
 /** Signatures that one merchant's people may have checked. */
 const signatureLimit: Limit = { rate: 10, perSeconds: 60, burst: 10 }
+/** Invitations by one member. */
+const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -58,8 +60,10 @@ export const layer = HttpApiBuilder.group(
             email,
             joinedAt: joined_at.toISOString()
           })),
-          invitations: invited.map(({ email, expires_at }) => ({
+          invitations: invited.map(({ email, expires_at, id, invited_by }) => ({
+            id,
             email,
+            invitedBy: invited_by,
             expiresAt: expires_at.toISOString()
           }))
         }
@@ -92,14 +96,23 @@ export const layer = HttpApiBuilder.group(
         return changed
       }),
       invite: Effect.fnUntraced(function* ({ payload }) {
-        const { merchant } = yield* CurrentMember
+        const { merchant, user } = yield* CurrentMember
+        const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const token = yield* accounts.createLink({
           email: payload.email,
           merchantId: merchant.id,
           resetPassword: false,
-          operator: false
+          operator: false,
+          invitedBy: user.id
         })
         return { link: linkUrl(baseUrl, token) }
+      }),
+      withdraw: Effect.fnUntraced(function* ({ params }) {
+        const { merchant } = yield* CurrentMember
+        const at = yield* DateTime.nowAsDate
+        if (!(yield* members.withdraw(merchant.id, params.invitationId, at)))
+          return yield* new NotFound({ message: unknownObject })
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const { merchant } = yield* CurrentMember

@@ -7,7 +7,14 @@ const decodeMembers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joined_at: Schema.Date }))
 )
 const decodeInvitations = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ email: Schema.String, expires_at: Schema.Date }))
+  Schema.Array(
+    Schema.Struct({
+      id: Uuid,
+      email: Schema.String,
+      invited_by: Schema.NullOr(Schema.String),
+      expires_at: Schema.Date
+    })
+  )
 )
 const decodeRemoval = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.Boolean })])
@@ -29,13 +36,24 @@ const make = Effect.gen(function* () {
     invitations: Effect.fn("MemberRepo.invitations")(function* (merchantId: MerchantId, at: Date) {
       return yield* decodeInvitations(
         yield* sql`
-          SELECT email, max(expires_at) AS expires_at FROM one_time_links
-          WHERE merchant_id = ${merchantId} AND used_at IS NULL AND expires_at > ${at}
-          GROUP BY email ORDER BY 2 DESC LIMIT 50`
+          SELECT l.id, l.email, u.email AS invited_by, l.expires_at FROM one_time_links l
+          LEFT JOIN users u ON u.id = l.invited_by
+          WHERE l.merchant_id = ${merchantId} AND l.used_at IS NULL AND l.expires_at > ${at}
+            AND (l.invited_by IS NULL OR EXISTS (
+              SELECT 1 FROM merchant_members m WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by))
+          ORDER BY l.expires_at DESC, l.id`
       )
     }, Effect.orDie),
 
-    /** Removes a member, never the last one: the merchant's row makes removals wait for each other. */
+    /** False where there is none that waits. */
+    withdraw: Effect.fn("MemberRepo.withdraw")(function* (merchantId: MerchantId, id: string, at: Date) {
+      const rows = yield* sql`
+        UPDATE one_time_links SET used_at = ${at}
+        WHERE id = ${id} AND merchant_id = ${merchantId} AND used_at IS NULL AND expires_at > ${at} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    /** Removes a member with the invitations it has made, never the last one: the merchant's row makes removals wait for each other. */
     remove: Effect.fn("MemberRepo.remove")(function* (merchantId: MerchantId, userId: string) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
@@ -46,6 +64,9 @@ const make = Effect.gen(function* () {
                 DELETE FROM merchant_members WHERE merchant_id = ${merchantId} AND user_id = ${userId}
                   AND (SELECT count(*) FROM merchant_members WHERE merchant_id = ${merchantId}) > 1
                 RETURNING user_id
+              ), withdrawn AS (
+                DELETE FROM one_time_links WHERE merchant_id = ${merchantId} AND used_at IS NULL
+                  AND invited_by IN (SELECT user_id FROM removed)
               )
               SELECT EXISTS (SELECT 1 FROM merchant_members
                 WHERE merchant_id = ${merchantId} AND user_id = ${userId}) AS member,
