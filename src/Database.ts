@@ -171,13 +171,13 @@ const opened = Effect.gen(function* () {
   yield* Effect.gen(function* () {
     const wanted = yield* Migrations
     yield* migrate(wanted, where)
-    yield* buildIndexes(wanted, where)
     const isWhole = Object.keys(migrations).every((name) => name in wanted)
     const missing = isWhole ? yield* missingTables : []
     if (missing.length > 0)
       return yield* new DatabaseRefusal({
         message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
       })
+    yield* buildIndexes(wanted, where)
   }).pipe(
     // Each of several servers is asked.
     Effect.retry({

@@ -54,29 +54,32 @@ export const databaseWorld = Effect.fnUntraced(function* ({ enter, proxyHost, se
   const { publishable, secret } = JSON.parse(cli.output()).keys.test
   const answers: Array<Answered> = []
   let goes = true
+  /** An intent, and the payment that it opens. */
   const request = async () => {
-    const began = performance.now()
-    const intent = await send(service.baseUrl, {
+    const ask = async (request: Parameters<typeof send>[1]) => {
+      const began = performance.now()
+      const answer = await send(service.baseUrl, request).catch(() => undefined)
+      answers.push({
+        at: performance.now(),
+        tookMillis: performance.now() - began,
+        status: answer?.status ?? 0,
+        code: answer?.body?.error?.code,
+        retryAfter: answer?.headers.get("retry-after") ?? null
+      })
+      return answer
+    }
+    const intent = await ask({
       method: "POST",
       path: "/api/v1/payment-intents",
       key: secret,
       body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
-    }).catch(() => undefined)
-    const answer =
-      intent?.status === 201
-        ? await send(service.baseUrl, {
-            method: "POST",
-            path: "/api/v1/payments",
-            key: publishable,
-            body: { intentToken: intent.body.intentToken }
-          }).catch(() => undefined)
-        : intent
-    answers.push({
-      at: performance.now(),
-      tookMillis: performance.now() - began,
-      status: answer?.status ?? 0,
-      code: answer?.body?.error?.code,
-      retryAfter: answer?.headers.get("retry-after") ?? null
+    })
+    if (intent?.status !== 201) return
+    await ask({
+      method: "POST",
+      path: "/api/v1/payments",
+      key: publishable,
+      body: { intentToken: intent.body.intentToken }
     })
   }
   const clients = Array.from({ length: 8 }, async () => {
