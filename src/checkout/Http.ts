@@ -32,6 +32,7 @@ import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { deliveryView } from "../webhooks/Http.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { playgroundAmounts } from "./Api.ts"
+import { browserNode } from "./browserNode.ts"
 
 const balanceView = ({ usdcAtomic, gasWei }: Balance) => ({
   usdcAtomic: usdcAtomic.toString(),
@@ -43,12 +44,13 @@ const context = HttpApiBuilder.group(
   "checkout",
   Effect.fnUntraced(function* (handlers) {
     const faucet = yield* Faucet
-    const { baseUrl, rpcUrls, environment } = yield* AppConfig
+    const config = yield* AppConfig
+    const { baseUrl } = config
+    const node = browserNode(config)
 
     return handlers.handle("context", () =>
       Effect.map(CurrentPrincipal, ({ merchant, env }) => {
         const { chainId, name, explorerUrl, usdc } = networks[env]
-        const [rpcUrl] = rpcUrls[env]
         const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
@@ -58,12 +60,11 @@ const context = HttpApiBuilder.group(
           env,
           livemode: env === "live",
           audience,
-          // Production RPC addresses may carry the operator's access key.
           chain: {
             id: chainId,
             name,
             explorerUrl,
-            ...(environment === "development" && rpcUrl !== undefined ? { rpcUrl } : {})
+            ...(env === "test" && node !== undefined ? { rpcUrl: node } : {})
           },
           token: { address: usdc.address, chainId, symbol: usdc.symbol, decimals: usdc.decimals },
           receiver: merchant.receivers[env],

@@ -4,6 +4,8 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { browserBundle, bundleAnswer, sourceFile } from "../http/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../http/pageHeaders.ts"
+import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"
 import { playgroundDocument } from "./pages/playgroundDocument.ts"
@@ -25,38 +27,33 @@ const originOf = (url: string): ReadonlyArray<string> => {
 
 /** Scripts and styles of the service alone, requests to the service (and, in development, its node). */
 const contentSecurityPolicy = (connect: ReadonlyArray<string>): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `connect-src ${["'self'", ...new Set(connect)].join(" ")}`,
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'"
-  ].join("; ")
+  policyOf({
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "connect-src": ["'self'", ...new Set(connect)].join(" "),
+    "img-src": "data:"
+  })
 
 const page = (html: string, connect: ReadonlyArray<string>) =>
   Effect.succeed(
     HttpServerResponse.text(html, {
       contentType: "text/html; charset=utf-8",
       headers: {
-        "content-security-policy": contentSecurityPolicy(connect),
-        "cross-origin-opener-policy": "same-origin-allow-popups",
-        "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY"
+        ...pageHeaders(contentSecurityPolicy(connect)),
+        "cross-origin-opener-policy": "same-origin-allow-popups"
       }
     })
   )
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { baseUrl, environment, rpcUrls } = yield* AppConfig
+    const config = yield* AppConfig
+    const { baseUrl } = config
     const constants = { QUITTANCE_BASE_URL: baseUrl }
     const checkout = browserBundle(sourceFile("checkout/component/main.ts"), constants)
     const service = originOf(baseUrl)
-    const nodes = environment === "development" ? rpcUrls.test.flatMap(originOf) : []
+    const node = browserNode(config)
+    const nodes = node === undefined ? [] : originOf(node)
 
     yield* router.add("GET", "/checkout.js", bundleAnswer(checkout, { crossOrigin: true }))
     yield* router.add(

@@ -4,6 +4,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { acceptsGzip, browserBundle, bundleAnswer, sourceFile } from "../http/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../http/pageHeaders.ts"
 
 const envs = ["test", "live"]
 
@@ -28,12 +29,14 @@ export const dashboardPaths: ReadonlyArray<string> = [
 
 /** Nothing inline, nothing from elsewhere but merchants' logos, no frames around it. */
 const securityHeaders = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
+  ...pageHeaders(
+    policyOf({
+      "script-src": "'self'",
+      "style-src": "'self'",
+      "img-src": "'self' https: data:",
+      "connect-src": "'self'"
+    })
+  ),
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()"
 }
 

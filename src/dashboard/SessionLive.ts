@@ -3,6 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
+import { isLoopback } from "../http/isLoopback.ts"
 import { Accounts } from "./accounts/Accounts.ts"
 import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "./Session.ts"
 import { cookieName } from "./sessionCookie.ts"
@@ -18,7 +19,10 @@ const isSameOrigin = (headers: Readonly<Record<string, string | undefined>>, bas
   if (site !== undefined) return site === "same-origin"
   const origin = headers["origin"]
   if (origin === undefined) return false
-  return origin === baseUrl || URL.parse(origin)?.host === headers["host"]
+  if (origin === baseUrl) return true
+  // A name of somebody else's that resolves to this machine is not the page's own (DNS rebinding).
+  const page = URL.parse(origin)
+  return page !== null && page.host === headers["host"] && isLoopback(page.hostname)
 }
 
 const sameOrigin = Layer.effect(

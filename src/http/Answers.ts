@@ -61,9 +61,12 @@ export const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidR
 /** Schema messages may end in `, got <input>`; input is not echoed. */
 const withoutInput = (message: string) => message.replace(/,? ?(but )?got .*$/s, "").slice(0, 300)
 
-export const commonHeaders = (requestId: string) => ({
+/** Of every answer. Under https browsers keep to it for a year (RFC 6797). */
+export const commonHeaders = (requestId: string, baseUrl: string): Readonly<Record<string, string>> => ({
   "cache-control": "no-store",
-  "x-request-id": requestId
+  "x-request-id": requestId,
+  "x-content-type-options": "nosniff",
+  ...(baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {})
 })
 
 export const crossOriginHeaders = {

@@ -1,11 +1,13 @@
 // What developers read of the running service: the OpenAPI document, the API
 // reference, and a page that explains every error code.
+import { createHash } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
+import { pageHeaders, policyOf } from "./pageHeaders.ts"
 
 export const documentPaths = ["/openapi.json", "/docs", "/docs/errors"]
 
@@ -47,8 +49,47 @@ ${Object.entries(errorCodes)
 </html>
 `
 
+const sourceHash = (source: string) => `'sha256-${createHash("sha256").update(source).digest("base64")}'`
+
+/** Of what stands between these tags. */
+const hashesOf = (html: string, tag: "script" | "style") =>
+  [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))].map(([, source = ""]) =>
+    sourceHash(source)
+  )
+
+const errorsPolicy = policyOf({ "style-src": hashesOf(errorsPage, "style").join(" ") })
+
+/** The reference is the service's own: its scripts by their hashes, styles as it writes them, no other host. */
+const referencePolicy = (html: string) =>
+  policyOf({
+    "script-src": hashesOf(html, "script").join(" "),
+    "style-src": "'unsafe-inline'",
+    "connect-src": "'self'",
+    "img-src": "'self' data: blob:",
+    "font-src": "data:"
+  })
+
+const reference = HttpApiScalar.layer(Api, {
+  path: "/docs",
+  scalar: { withDefaultFonts: false }
+}).pipe(
+  Layer.provide(
+    HttpRouter.middleware(
+      Effect.gen(function* () {
+        let policy: string | undefined
+        return (httpEffect) =>
+          Effect.map(httpEffect, (response) => {
+            const { body } = response
+            policy ??= referencePolicy(body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : "")
+            return HttpServerResponse.setHeaders(response, pageHeaders(policy))
+          })
+      })
+    ).layer
+  )
+)
+
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = Layer.merge(
-  HttpApiScalar.layer(Api, { path: "/docs" }),
+  reference,
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const { baseUrl } = yield* AppConfig
@@ -56,7 +97,13 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
         Effect.sync(() => HttpServerResponse.jsonUnsafe(openApiDocument(baseUrl)))
       )
       yield* router.add("GET", "/openapi.json", document)
-      yield* router.add("GET", "/docs/errors", Effect.succeed(HttpServerResponse.html(errorsPage)))
+      yield* router.add(
+        "GET",
+        "/docs/errors",
+        Effect.succeed(
+          HttpServerResponse.setHeaders(HttpServerResponse.html(errorsPage), pageHeaders(errorsPolicy))
+        )
+      )
     })
   )
 )

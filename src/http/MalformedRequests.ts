@@ -55,7 +55,7 @@ const bytesOf = ({ error, headers }: Refusal, requestId: string, baseUrl: string
   const { status } = errorCodes[error.code]
   const body = JSON.stringify({ error: errorBody(error, requestId, baseUrl) })
   const lines = Object.entries({
-    ...commonHeaders(requestId),
+    ...commonHeaders(requestId, baseUrl),
     ...headers,
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),
@@ -71,7 +71,7 @@ const unrouted = (baseUrl: string) => (request: Request) => {
     { error: errorBody(new ServiceUnavailable(), requestId, baseUrl) },
     {
       status: errorCodes.SERVICE_UNAVAILABLE.status,
-      headers: { ...commonHeaders(requestId), "retry-after": "1" }
+      headers: { ...commonHeaders(requestId, baseUrl), "retry-after": "1" }
     }
   )
 }

@@ -65,7 +65,7 @@ export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyA
               Effect.succeed(
                 HttpServerResponse.setHeaders(
                   errorAnswer(refusal, requestId, baseUrl),
-                  commonHeaders(requestId)
+                  commonHeaders(requestId, baseUrl)
                 )
               )
             )
@@ -85,7 +85,9 @@ export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyA
             }),
             Effect.map(
               HttpServerResponse.setHeaders(
-                stopping() ? { ...commonHeaders(requestId), connection: "close" } : commonHeaders(requestId)
+                stopping()
+                  ? { ...commonHeaders(requestId, baseUrl), connection: "close" }
+                  : commonHeaders(requestId, baseUrl)
               )
             )
           )

@@ -55,6 +55,8 @@ const make = Effect.gen(function* () {
   let range = longestRange
   /** Transfers to match have been stored since the last look. */
   let arrived = false
+  /** Up to where blocks are read again, after others have taken their places: what they lack has dropped. */
+  let rereadUntil = -1n
 
   const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1000)
   const after = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
@@ -125,6 +127,7 @@ const make = Effect.gen(function* () {
     }
     if (far && range < longestRange) range = range * 2n > longestRange ? longestRange : range * 2n
     if (reading.parentHash !== from.blockHash) {
+      rereadUntil = from.blockNumber
       yield* cursor.rewind(from.blockNumber - nearBlocks, cursorAt)
       return Option.none<ChainCursor>()
     }
@@ -135,7 +138,7 @@ const make = Effect.gen(function* () {
       blockHash: reading.blockHash,
       blockTime: timeOf(reading.blockTime)
     }
-    const noted = yield* cursor.advance(to, transfers.value, far || due.isAwaited())
+    const noted = yield* cursor.advance(to, transfers.value, far || first <= rereadUntil || due.isAwaited())
     if (transfers.value.length > 0) arrived = true
     return noted ? Option.some(to) : Option.none<ChainCursor>()
   })
@@ -232,6 +235,7 @@ const make = Effect.gen(function* () {
       yield* cursor.rewind(target - nearBlocks, cursorAt)
       return false
     }
+    if (at.blockNumber >= rereadUntil) rereadUntil = -1n
     const began = at.blockNumber
     while (at.blockNumber < target && at.blockNumber < began + blocksPerSweep) {
       const next = yield* step(at, target)
@@ -263,7 +267,7 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
   yield* supervised(
     "Reading the chain's transfers",
-    Effect.suspend(() => Effect.sleep(due.isAwaited() ? lookEvery : lookSeldom)),
+    Effect.suspend(() => Effect.sleep(due.isAwaited() || rereadUntil >= 0n ? lookEvery : lookSeldom)),
     Effect.timeout(read, longestSweep)
   )
   yield* supervised("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matchDue)

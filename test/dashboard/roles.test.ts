@@ -116,7 +116,9 @@ describe("Who may call the dashboard's API", () => {
         { "sec-fetch-site": "same-site" },
         { "sec-fetch-site": "none" },
         { "sec-fetch-site": "", origin: "https://evil.example" },
-        { "sec-fetch-site": "", origin: "null" }
+        { "sec-fetch-site": "", origin: "null" },
+        // A name that resolves to this machine.
+        { "sec-fetch-site": "", origin: "http://rebound.example", host: "rebound.example" }
       ]
       for (const headers of elsewhere) {
         const answer = await request(service.baseUrl, method, fill(path), {

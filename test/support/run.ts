@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 export const testEffect = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, Scope.Scope>,
-  timeoutMillis = 20_000
+  timeoutMillis = 60_000
 ): void =>
   test(
     name,

@@ -73,7 +73,13 @@ describe("the image", () => {
   const compose = Bun.YAML.parse(read("docker-compose.yml")) as {
     services: Record<
       string,
-      { environment?: Record<string, string>; ports?: ReadonlyArray<string>; profiles?: unknown }
+      {
+        environment?: Record<string, string>
+        ports?: ReadonlyArray<string>
+        profiles?: unknown
+        user?: string
+        volumes?: ReadonlyArray<string>
+      }
     >
     volumes: Record<string, unknown>
   }
@@ -88,6 +94,23 @@ describe("the image", () => {
     expect(
       quittance?.ports?.some((port) => port.includes(quittance.environment?.["METRICS_PORT"] ?? "?"))
     ).toBeFalse()
+  })
+
+  test("docker-compose.yml passes every setting, publishes on this machine alone, and knows no password", () => {
+    const { chain, postgres, quittance } = compose.services
+    const settings = [...read("src/AppConfig.ts").matchAll(/\bread(?:Or)?\(\s*"([A-Z0-9_]+)"/g)].map(
+      ([, name]) => name
+    )
+    // The image sets these itself.
+    const fixed = ["HOST", "PORT", "DATA_DIR"]
+    expect(settings.length).toBeGreaterThan(25)
+    expect(settings.filter((name) => name !== undefined && !fixed.includes(name)).toSorted()).toEqual(
+      Object.keys(quittance?.environment ?? {}).toSorted()
+    )
+    for (const { ports = [] } of Object.values(compose.services))
+      for (const port of ports) expect(port).toContain("127.0.0.1:")
+    expect(postgres?.environment?.["POSTGRES_PASSWORD"]).toStartWith("${POSTGRES_PASSWORD:?")
+    expect([chain?.user, chain?.volumes]).toEqual(["bun", [".:/app:ro"]])
   })
 
   test("the Dockerfile copies what exists, runs without rights, and has a health check", () => {

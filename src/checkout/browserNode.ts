@@ -1,0 +1,14 @@
+import type { AppConfigShape } from "../AppConfig.ts"
+import { isLoopback } from "../http/isLoopback.ts"
+
+/**
+ * The test chain's node that a developer's browser may ask itself: one on its own machine. Any other
+ * address may carry the operator's access key.
+ */
+export const browserNode = ({
+  environment,
+  rpcUrls
+}: Pick<AppConfigShape, "environment" | "rpcUrls">): string | undefined =>
+  environment === "development"
+    ? rpcUrls.test.find((url) => isLoopback(URL.parse(url)?.hostname ?? ""))
+    : undefined

@@ -1,0 +1,24 @@
+// Where a development service can be reached that is meant for one machine.
+import { networkInterfaces } from "node:os"
+import ipaddr from "ipaddr.js"
+import type { AppConfigShape } from "../AppConfig.ts"
+import { isLoopback } from "./isLoopback.ts"
+
+const isPublic = (address: string) => ipaddr.process(address).range() === "unicast"
+
+/** Addresses at which this machine listens; all of its own for the unspecified one. */
+const listening = (host: string): ReadonlyArray<string> =>
+  host === "0.0.0.0" || host === "::"
+    ? Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+    : ipaddr.isValid(host)
+      ? [host]
+      : []
+
+/** The public address that anybody can reach the service at, where there is one. */
+export const reachableFrom = ({
+  baseUrl,
+  host
+}: Pick<AppConfigShape, "baseUrl" | "host">): string | undefined => {
+  if (!isLoopback(URL.parse(baseUrl)?.hostname ?? "")) return baseUrl
+  return listening(host).find((address) => isPublic(address.replace(/%.*$/, "")))
+}
