@@ -87,6 +87,9 @@ export const makeOutbox = ({
   onEnd
 }: OutboxOptions) => {
   const millis = (input: Duration.Input) => Duration.toMillis(input)
+  const looksBackAfter = looksBetween * millis(timing.tendEvery)
+  /** When `tend` looks for what has ended, with nothing open. */
+  let looksBackAt = 0
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
 
@@ -127,7 +130,9 @@ export const makeOutbox = ({
             transactionId: seen.transactionId,
             blockNumber: seen.blockNumber
           }
-    yield* end(newest, ended, yield* DateTime.nowAsDate)
+    const now = yield* DateTime.nowAsDate
+    yield* end(newest, ended, now)
+    looksBackAt = Math.min(looksBackAt, now.getTime() + looksBackAfter)
     if (ended.outcome === "lost") yield* onLost
     return ended
   })
@@ -244,7 +249,6 @@ export const makeOutbox = ({
   const minedVersion = ({ transactionId, versions }: OutgoingTransaction): Hex =>
     versions.find((raw) => idOf(raw) === transactionId) ?? versions[0]
 
-  let looksBackAt = 0
   /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
   const tend = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
@@ -252,7 +256,7 @@ export const makeOutbox = ({
     if (open.length === 0 && now.getTime() < looksBackAt) return
     const ended = yield* repo.endedSince(wallet.address, new Date(now.getTime() - replacedMillis))
     const quiet = open.length === 0 && ended.length === 0
-    looksBackAt = now.getTime() + (quiet ? seldomMillis : looksBetween * millis(timing.tendEvery))
+    looksBackAt = now.getTime() + (quiet ? seldomMillis : looksBackAfter)
     if (quiet) return
     const { next, head } = yield* Effect.all(
       { next: wallet.minedNonce, head: wallet.head },
@@ -277,9 +281,10 @@ export const makeOutbox = ({
     /** Runs `tend` for as long as the scope lives. */
     tending: Effect.gen(function* () {
       const due = yield* DueWork
+      // It comes sooner where something ends meanwhile.
       const untilLookBack = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.sleep(Math.max(millis(timing.tendEvery), looksBackAt - now))
-      )
+        Effect.sleep(Math.min(looksBackAfter, Math.max(millis(timing.tendEvery), looksBackAt - now)))
+      ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= looksBackAt }))
       const pause = Effect.raceFirst(due.next("wallet transactions", timing.tendEvery), untilLookBack)
       yield* supervised("Tending a wallet's open transactions", pause, Effect.as(tend, false))
     })
