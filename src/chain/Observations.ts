@@ -38,7 +38,10 @@ interface Remembered {
 
 const Key = Schema.fromJsonString(Schema.Tuple([Env, TransactionHash]))
 const keyOf = Schema.encodeSync(Key)
-const capacity = 4096
+/** Observed at once: each is shared for a moment, and kept no longer for it. */
+const capacity = 512
+/** Answers that settle nothing, while they stand. */
+const negativeCapacity = 4096
 
 const headOf = (agreement: Agreement): bigint | undefined =>
   agreement._tag === "Included"
@@ -76,8 +79,11 @@ export const makeObservations = Effect.fnUntraced(function* (
     negatives.delete(key)
     if (head === undefined || negativeMillis === 0) return
     negatives.set(key, { at, head, agreement })
-    const [oldest] = negatives.keys()
-    if (negatives.size > capacity && oldest !== undefined) negatives.delete(oldest)
+    // In the order in which they came: those that stand no more are in front.
+    for (const [earlier, kept] of negatives) {
+      if (at - kept.at < negativeMillis && negatives.size <= negativeCapacity) break
+      negatives.delete(earlier)
+    }
   }
 
   /** The remembered observation, if it is young enough and the chain has no new block. */

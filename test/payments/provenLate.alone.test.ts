@@ -154,6 +154,8 @@ describe("proven late", () => {
     await rpc("anvil_reorg", [3, [[raw, 0]]])
     await world.mine(3)
     expect(await position()).not.toBe(before)
+    // What the nodes said is shared for 300 ms.
+    await Bun.sleep(400)
     const second = await world.report(buyer, two.id, hash, price)
     // The claim still names the replaced block: whether an equal transfer is free cannot be told yet.
     expect(second.status).toBe(202)
