@@ -96,7 +96,7 @@ run(
         await page
           .evaluate(`(() => { const target = ${JSON.stringify(target)}; ${script} })()`)
           .catch(() => undefined)
-        await page.waitForTimeout(500)
+        await page.waitForTimeout(200)
         for (const shown of context.pages())
           for (const frame of shown.frames())
             expect([way, await frame.content().catch(() => "")]).toEqual([

@@ -95,7 +95,7 @@ describe.skipIf(why !== "")(`packets dropped in the kernel${why}`, () => {
           expect(answers.at(-1)?.status).toBe(503)
           const since = performance.now()
           yield* carry
-          yield* Effect.sleep("15 seconds")
+          yield* Effect.sleep(process.env["FAULTS"] === "all" ? "15 seconds" : "5 seconds")
           yield* stop
           noteOutage(`packets dropped in the kernel for ${seconds} s`, answers, since)
           expectOutage(answers)

@@ -128,11 +128,11 @@ describe("partitions by time", () => {
         const at = yield* world
         const { cli, sql } = at
         const running = load(at)
-        yield* Effect.sleep("4 seconds")
+        yield* Effect.sleep("2 seconds")
         running.enter("during")
         const [took, said] = yield* Effect.timed(cli("database", "partition"))
         running.enter("after")
-        yield* Effect.sleep("4 seconds")
+        yield* Effect.sleep("2 seconds")
         yield* Effect.promise(running.stop)
 
         const table = ["before", "during", "after"].map((phase) => {

@@ -8,7 +8,13 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { row } from "../support/attackRows.ts"
 import { stateOf } from "../support/paymentStack.ts"
 import { hash, payer, receiver, thief } from "../support/rawReceipts.ts"
-import { reconcilerTest as it, readChain, shop, statusOf } from "../support/reconcilerBench.ts"
+import {
+  reconcilerTest as it,
+  readChain,
+  reconcilerTest,
+  shop,
+  statusOf
+} from "../support/reconcilerBench.ts"
 
 describe("kept reports", () => {
   it("a buyer who closes the tab after one report settles, and the webhook is queued", () =>
@@ -156,6 +162,10 @@ describe("kept reports", () => {
 })
 
 describe("expiry", () => {
+  /** Days pass here: workers that look each second take most of the test's time. */
+  const it = <E>(name: string, effect: Parameters<typeof reconcilerTest<E>>[1]) =>
+    reconcilerTest(name, effect, 1, "1 minute")
+
   it("a payment that nobody reports fails after PAYMENT_EXPIRY as expired, and not before", () =>
     Effect.gen(function* () {
       const { open } = yield* shop
@@ -246,7 +256,7 @@ describe("expiry", () => {
       const late = yield* report(payment, yield* send(payment))
       expect(Result.isSuccess(late) && late.success._tag).toBe("Pending")
       yield* chain.mine(2)
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("2 minutes")
       expect(yield* statusOf(payment)).toBe("settled")
       expect(yield* deliveries).toBe(1)
     }))

@@ -1,5 +1,5 @@
 // Reconcilers on memory under a clock that the test moves, and a shop that reports.
-import { Clock, DateTime, Effect, Layer, Option, type Scope } from "effect"
+import { Clock, DateTime, Duration, Effect, Layer, Option, type Scope } from "effect"
 import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
@@ -9,6 +9,7 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import * as Reconciler from "../../src/payments/Reconciler.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { DueWork } from "../../src/workers/DueWork.ts"
 import {
   memoryStack,
   newMerchant,
@@ -40,7 +41,9 @@ const noting = (looks: Array<number>) =>
 export const reconcilerTest = <E>(
   name: string,
   effect: (raised: Array<Alert>, looks: Array<number>) => Effect.Effect<unknown, E, Everything | Scope.Scope>,
-  instances = 1
+  instances = 1,
+  /** How seldom its workers look at the least; days pass more quickly where they do. */
+  pace: Duration.Input = 0
 ) =>
   testEffect(name, () =>
     Effect.gen(function* () {
@@ -58,7 +61,14 @@ export const reconcilerTest = <E>(
       )
       const services = Layer.succeedContext(stack)
       for (let instance = 0; instance < instances; instance++) {
-        yield* Layer.build(Layer.fresh(Reconciler.layer).pipe(Layer.provide(alerts), Layer.provide(services)))
+        yield* Layer.build(
+          Layer.fresh(Reconciler.layer).pipe(Layer.provide(alerts), Layer.provide(services))
+        ).pipe(
+          Effect.provideService(DueWork, {
+            next: (_, own) => Effect.sleep(Math.max(Duration.toMillis(own), Duration.toMillis(pace))),
+            isAwaited: () => true
+          })
+        )
       }
       yield* Effect.flatMap(MemoryChain, (chain) => chain.automine(false)).pipe(Effect.provideContext(stack))
       yield* effect(raised, looks).pipe(Effect.provideContext(stack))
