@@ -55,7 +55,9 @@ const make = Effect.gen(function* () {
         (SELECT min(next_look_at) FROM x402_settlements WHERE next_look_at IS NOT NULL) AS x402_settlements,
         (SELECT min(next_look_at) FROM agent_payments WHERE next_look_at IS NOT NULL) AS agent_payments,
         (SELECT min(created_at) FROM wallet_transactions WHERE ended_at IS NULL) AS wallet_transactions,
-        EXISTS (SELECT 1 FROM payments WHERE status = 'pending' AND env = 'test') AS awaited`
+        EXISTS (SELECT 1 FROM (
+          SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
+        ) newest WHERE env = 'test') AS awaited`
     const found = yield* decodeRow(row)
     const due = queues.flatMap((queue): ReadonlyArray<readonly [Queue, Date]> => {
       const at = found[columnOf[queue]]
