@@ -75,6 +75,7 @@ describe("incoming transfers", () => {
     const shop = await world.newMerchant()
     const buyer = await world.buyer()
     const payment = await world.open("3", shop)
+    const other = await world.open("4", shop)
     await world.announce(buyer, payment.id, {}, shop)
     const failed = await world.until(
       async () => {
@@ -95,7 +96,6 @@ describe("incoming transfers", () => {
     await Bun.sleep(500)
     expect(world.delivered.filter(({ transactionId }) => transactionId === hash)).toHaveLength(1)
     // A stranger's transfer of the amount for a payment that failed is late, and waits for a person.
-    const other = await world.open("4", shop)
     await world.until(
       async () => {
         await world.mine(1)
