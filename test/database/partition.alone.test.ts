@@ -8,7 +8,7 @@ import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../s
 import { liveEffect } from "../support/run.ts"
 
 /** `bun run test:long` has a million. */
-const payments = Number(process.env["PARTITION_PAYMENTS"] ?? 60_000)
+const payments = Number(process.env["PARTITION_PAYMENTS"] ?? 20_000)
 const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
 
