@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrations } from "../../src/Database.ts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
+import { copyFrom } from "../../src/database/Copy.ts"
 import { partition } from "../../src/database/partition.ts"
 import { atTime, testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
@@ -76,6 +77,22 @@ liveEffect(
         VALUES (${merchant}, now(), ${Buffer.alloc(32)}, now(), ${Buffer.alloc(32)}, ${address}, 'x')`
       )
       expect(String(stranger.reason._tag)).toContain("Constraint")
+      // A copy reads the rows of all partitions through their table, and knows no partition.
+      const copied = new Map<string, number>()
+      yield* copyFrom({
+        begin: () => Effect.void,
+        rows: (table, rows) =>
+          Effect.sync(() => void copied.set(table, (copied.get(table) ?? 0) + rows.length)),
+        end: () => Effect.void
+      })
+      expect(copied).toEqual(
+        new Map([
+          ["merchants", 1],
+          ["payments", 7],
+          ["webhook_deliveries", 7]
+        ])
+      )
+
       // The indexes of the migrations are there, so that a start has none to build.
       const [before] = yield* sql`SELECT count(*)::int AS indexes FROM pg_class WHERE relkind IN ('i', 'I')`
       yield* buildIndexes(migrations, "of the test")
