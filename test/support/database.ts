@@ -1,12 +1,11 @@
 // A database of its own for each test, copied from a migrated one, on the Postgres of the tests.
-import { connect } from "node:net"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { partition } from "../../src/database/partition.ts"
 import { overheard } from "../../src/database/statementLog.ts"
-import { ownDatabase, postgresUrl } from "./ownDatabase.ts"
+import { ownDatabase, postgresSocket, postgresUrl } from "./ownDatabase.ts"
 import { recordStatements } from "./recordedStatements.ts"
 import { templateDatabase } from "./testPostgres.ts"
 
@@ -21,12 +20,11 @@ const copyWith = (options: PgClient.PgPoolConfig): TestDatabase => ({
     Effect.gen(function* () {
       const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
       const url = Redacted.make(yield* ownDatabase({ template }))
-      const { hostname, port } = new URL(postgresUrl)
       return PgClient.layer({
         url,
         multiplex: true,
         maxConnections: 8,
-        stream: () => overheard(connect({ host: hostname, port: Number(port || 5432), noDelay: true })),
+        stream: () => overheard(postgresSocket()),
         ...options
       })
     })
@@ -62,8 +60,7 @@ export const countingDatabase = (onRoundTrip: () => void): TestDatabase =>
   copyWith({
     maxConnections: 1,
     stream: () => {
-      const { hostname, port } = new URL(postgresUrl)
-      const socket = connect({ host: hostname, port: Number(port || 5432) })
+      const socket = postgresSocket()
       const write = socket.write.bind(socket)
       return Object.assign(socket, {
         write: (bytes: Uint8Array) => {

@@ -1,10 +1,17 @@
 // A database of its own on the Postgres of the tests.
+import { connect } from "node:net"
 import { SQL } from "bun"
 import { Effect, type Scope } from "effect"
 import { databaseUrl } from "./testPostgres.ts"
 
 /** The Postgres that the tests run on: the preload has set it. */
 export const postgresUrl = process.env["TEST_DATABASE_URL"] ?? ""
+
+/** A socket to that server. */
+export const postgresSocket = () => {
+  const { hostname, port } = new URL(postgresUrl)
+  return connect({ host: hostname, port: Number(port || 5432), noDelay: true })
+}
 
 let count = 0
 

@@ -1,12 +1,11 @@
 // Wake-ups between instances on a real Postgres, and listeners that die or go deaf.
 import { describe, expect } from "bun:test"
-import { connect } from "node:net"
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Logger, Option, Queue, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { channel, DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { testDatabase } from "../support/database.ts"
-import { postgresUrl } from "../support/ownDatabase.ts"
+import { postgresSocket } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
 
@@ -86,8 +85,7 @@ describe("wake-ups between instances", () => {
             PgClient.layer({
               ...config,
               stream: () => {
-                const { hostname, port } = new URL(postgresUrl)
-                const socket = connect({ host: hostname, port: Number(port || 5432) })
+                const socket = postgresSocket()
                 const write = socket.write.bind(socket)
                 return Object.assign(socket, {
                   write: (bytes: Uint8Array) => {
