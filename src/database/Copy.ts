@@ -1,9 +1,10 @@
 // A database's rows as they stand at one moment, table by table, from one place into another: a file, or
 // another Postgres. What arrives is counted and summed again before it is kept.
-import { Effect, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Schedule, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { buildIndexes } from "./buildIndexes.ts"
 import { causeOf, type Migration, migrate } from "./migrate.ts"
+import { sqlStateOf } from "./sqlStateOf.ts"
 
 export class CopyFailed extends Schema.TaggedError<CopyFailed>()("CopyFailed", { message: Schema.String }) {}
 
@@ -153,6 +154,30 @@ export const copyFrom = Effect.fn("Database.copyFrom")(
   Effect.mapError(failed("The database cannot be read"))
 )
 
+const lockTimeout = "55P03"
+const deadlock = "40P01"
+
+/**
+ * Locks all tables against writers. Writers lock in an order of their own: whoever waits too long here lets
+ * go of all of them and asks again, before the server ends somebody's transaction as deadlocked (after 1 s).
+ */
+const lockTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* tableNames
+  const lock = Effect.forEach(tables, (table) => sql`LOCK TABLE ${sql(table)} IN EXCLUSIVE MODE`, {
+    discard: true
+  })
+  yield* sql`SELECT set_config('lock_timeout', '500ms', true)`
+  // A savepoint: what fails gives its locks back.
+  yield* sql.withTransaction(lock).pipe(
+    Effect.retry({
+      while: (error: SqlError.SqlError) => [lockTimeout, deadlock].includes(sqlStateOf(error)),
+      schedule: Schedule.spaced("200 millis").pipe(Schedule.jittered),
+      times: 40
+    })
+  )
+})
+
 /** Reads all of it, from one moment on in which nobody else can write until `work` has ended. */
 export const copyLocked = Effect.fn("Database.copyLocked")(
   function* <A, E, R>(
@@ -161,8 +186,7 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
       Effect.gen(function* () {
-        yield* sql`SELECT set_config('lock_timeout', '15s', true)`
-        for (const table of yield* tableNames) yield* sql`LOCK TABLE ${sql(table)} IN EXCLUSIVE MODE`
+        yield* lockTables
         const context = yield* Effect.context<SqlClient.SqlClient>()
         return yield* work((sink) =>
           readTables(sink).pipe(

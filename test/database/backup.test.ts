@@ -194,7 +194,7 @@ describe("database move", () => {
         const { acknowledged, keys, refused, service, stop } = yield* writing({ DATA_DIR: dataDir })
         const url = yield* ownDatabase()
         const moved = yield* cli({ DATA_DIR: dataDir }, "database", "move", "--to", url, "--json")
-        expect(moved.code).toBe(0)
+        expect([moved.code, moved.output]).toEqual([0, expect.stringContaining('"checksum"')])
         yield* Effect.sleep("2 seconds")
         const readyz = yield* Effect.promise(() => fetch(`${service.baseUrl}/readyz`))
         expect(readyz.status).toBe(503)
@@ -218,5 +218,44 @@ describe("database move", () => {
         expect(found.status).toBe(200)
       }),
     90_000
+  )
+
+  liveEffect(
+    "a transaction that holds one table and wants another is let through, and the move goes on",
+    () =>
+      Effect.gen(function* () {
+        const [from, to] = [yield* ownDatabase(), yield* ownDatabase()]
+        const dataDir = yield* temporaryDirectory
+        const made = yield* cli(
+          { DATABASE_URL: from, DATA_DIR: dataDir },
+          ...["merchant", "create", "--name", "Shop", "--json"],
+          ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+        )
+        expect(made.code).toBe(0)
+        const writer = new SQL(from, { max: 1 })
+        const held = Promise.withResolvers<void>()
+        const wrote = writer.begin(async (sql) => {
+          await sql`UPDATE webhook_deliveries SET due_at = due_at WHERE false`
+          held.resolve()
+          const waiting = () => sql`
+            SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'webhook_deliveries'::regclass`
+          while ((await waiting()).length === 0) await Bun.sleep(20)
+          // The move holds this table by now, and waits for the other.
+          await sql`UPDATE merchants SET name = 'Written before the move'`
+        })
+        yield* Effect.promise(() => held.promise)
+        const moved = yield* cli(
+          { DATABASE_URL: from, DATA_DIR: dataDir },
+          ...["database", "move", "--to", to, "--json"]
+        )
+        yield* Effect.promise(() => wrote)
+        yield* Effect.promise(() => writer.close())
+        expect([moved.code, moved.output]).toEqual([0, expect.stringContaining('"checksum"')])
+        const there = new SQL(to, { max: 1 })
+        const names = yield* Effect.promise(() => there`SELECT name FROM merchants`)
+        yield* Effect.promise(() => there.close())
+        expect([...names]).toEqual([{ name: "Written before the move" }])
+      }),
+    60_000
   )
 })

@@ -112,10 +112,11 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
           Effect.sync(() => new SQL(copyUrl, { max: 1 })),
           (open) => Effect.promise(() => open.close())
         )
-        const [found] = yield* Effect.promise(
-          () => sql`SELECT count(*)::int AS settled FROM payments WHERE status = 'settled'`
+        const found: ReadonlyArray<{ id: string }> = yield* Effect.promise(
+          () => sql`SELECT id FROM payments WHERE status = 'settled'`
         )
-        expect(found.settled).toBeGreaterThanOrEqual(10)
+        const inDump = new Set(found.map(({ id }) => id))
+        expect(inDump.size).toBeGreaterThanOrEqual(10)
         const due: ReadonlyArray<{ id: string }> = yield* Effect.promise(
           () => sql`UPDATE webhook_deliveries SET due_at = now() WHERE due_at IS NOT NULL RETURNING id`
         )
@@ -142,7 +143,6 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
             })
           )
         )
-        let replayed = 0
         for (const { id, transactionId } of tally.settled) {
           const known = yield* Effect.promise(() =>
             send(copy.balancer.url, { method: "GET", path: `/api/v1/payments/${id}`, key: keys.secret })
@@ -167,12 +167,12 @@ describe.skipIf(why !== "")(`Backup and restore${why}`, () => {
             })
           )
           expect(answer.status).toBe(200)
-          if (known.body.payment.status === "settled") {
+          // A report that the dump kept settles without its buyer: the copy may be ahead of the dump.
+          if (known.body.payment.status === "settled")
             expect(answer.body.payment.settledAt).toBe(known.body.payment.settledAt)
-            replayed += 1
-          }
+          if (inDump.delete(id)) expect(known.body.payment.status).toBe("settled")
         }
-        expect(replayed).toBe(found.settled)
+        expect([...inDump]).toEqual([])
         const [after] = yield* Effect.promise(
           () => sql`
             SELECT (SELECT count(*)::int FROM payments WHERE status = 'settled') AS settled,
