@@ -14,6 +14,8 @@ import * as AgentsHttp from "./agents/Http.ts"
 import { Releases } from "./agents/Releases.ts"
 import { AlertRepo } from "./alerts/AlertRepo.ts"
 import { type AlertKind, Alerts } from "./alerts/Alerts.ts"
+import { AuditLog } from "./audit/AuditLog.ts"
+import { AuditRepo } from "./audit/AuditRepo.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./chain/ChainAlerts.ts"
 import { ChainReach } from "./chain/ChainReach.ts"
@@ -51,8 +53,13 @@ import { IntentTokens } from "./intents/IntentTokens.ts"
 import { PaymentIntents } from "./intents/PaymentIntents.ts"
 import { KeyAuth } from "./keys/KeyAuth.ts"
 import { MerchantRepo } from "./keys/MerchantRepo.ts"
+import { ReceiverChangeRepo } from "./keys/ReceiverChangeRepo.ts"
+import * as ReceiverChangeWorker from "./keys/ReceiverChangeWorker.ts"
 import { Receivers } from "./keys/Receivers.ts"
 import { SecretBox } from "./keys/SecretBox.ts"
+import { MailRepo } from "./mail/MailRepo.ts"
+import { Mails } from "./mail/Mails.ts"
+import * as MailWorker from "./mail/MailWorker.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { IncomingTransfers } from "./payments/IncomingTransfers.ts"
 import { PaymentAttempts } from "./payments/PaymentAttempts.ts"
@@ -232,6 +239,16 @@ const database = Layer.mergeAll(DueWorkSql.layer, Replica.layer).pipe(
   Layer.provideMerge(Database.layer)
 )
 
+/** What is told of changes to money's settings: written down, as alerts, by mail. */
+export const layerAudit = AuditLog.layer.pipe(
+  Layer.provide([AuditRepo.layer, Mails.layer.pipe(Layer.provide(MailRepo.layer))]),
+  Layer.provideMerge(AlertRepo.layer)
+)
+
+const accountWorkers = Layer.mergeAll(ReceiverChangeWorker.layer, MailWorker.layer).pipe(
+  Layer.provide([ReceiverChangeRepo.layer, MailRepo.layer])
+)
+
 /** Postgres or embedded, the chains' nodes, the network: everything real. */
 const real = Layer.mergeAll(
   KeyAuth.layer,
@@ -248,7 +265,7 @@ const real = Layer.mergeAll(
   Layer.provideMerge(rpcPool),
   Layer.provide([chainAlerts, chainRecoveries]),
   Layer.provideMerge(Layer.mergeAll(Alerts.layer, WebhookRepo.layer, egressPolicy)),
-  Layer.provideMerge(AlertRepo.layer),
+  Layer.provideMerge(layerAudit),
   Layer.provideMerge(database),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
@@ -280,6 +297,7 @@ const served = Layer.unwrap(
 ).pipe(
   Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
   Layer.merge(workers),
+  Layer.merge(accountWorkers),
   Layer.provide(services)
 )
 
@@ -327,7 +345,7 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
       SecretBox.layer,
       // The operator's commands ask no chain: a contract wallet's owner signs in the dashboard.
       Receivers.layer.pipe(
-        Layer.provideMerge(MerchantRepo.layer),
+        Layer.provideMerge(Layer.merge(MerchantRepo.layer, ReceiverChangeRepo.layer)),
         Layer.provide(ContractSignatures.layerNone)
       ),
       ReplayRepo.layer,
@@ -335,6 +353,7 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
       ForwardRepo.layer
     )
   ),
+  Layer.provideMerge(Layer.merge(layerAudit, AuditRepo.layer)),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
@@ -342,8 +361,5 @@ export const layerOperator = Dashboard.layerAccounts.pipe(
 /** As `layerOperator`, with agents and what funds them. */
 export const layerFaucetOperator = Layer.mergeAll(
   agents,
-  faucet.pipe(
-    Layer.provide(rpcPool.pipe(Layer.provide(chainAlerts))),
-    Layer.provide(Alerts.layer.pipe(Layer.provide(AlertRepo.layer)))
-  )
+  faucet.pipe(Layer.provide(rpcPool.pipe(Layer.provide(chainAlerts))), Layer.provide(Alerts.layer))
 ).pipe(Layer.provideMerge(layerOperator))

@@ -81,6 +81,10 @@ export interface AppConfigShape {
   readonly shutdownDelay: Duration.Duration
   /** Whether anybody may sign up in the dashboard. */
   readonly signUp: "open" | "closed"
+  /** How long a change of a live receiving address waits, so that it can be withdrawn. */
+  readonly liveReceiverDelay: Duration.Duration
+  /** The server that mail goes out by; without one nobody is sent any. The address may hold a password. */
+  readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -408,6 +412,24 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     production ? "closed" : "open"
   )
 
+  const receiverDelay = yield* readOr(
+    "LIVE_RECEIVER_DELAY",
+    Schema.String.check(Schema.makeFilter((text) => parseDuration(text) !== undefined)),
+    "a duration such as 24h, or 0s for none",
+    "24h"
+  )
+  const smtpUrl = yield* read(
+    "SMTP_URL",
+    Schema.String.check(Schema.isPattern(/^smtps?:\/\/.+/)),
+    "a mail server's address, smtp://user:password@host:port or smtps://…"
+  )
+  const mailFrom = yield* readOr(
+    "MAIL_FROM",
+    Schema.String.check(Schema.isPattern(/^[^\s@<>,;:"\p{Cc}]+@[^\s@<>,;:"\p{Cc}]+$/u)),
+    "the e-mail address that mail is sent from",
+    `quittance@${new URL(baseUrl).hostname}`
+  )
+
   const metricsPort = yield* read("METRICS_PORT", integer(1, 65535), "a port from 1 to 65535")
   const metricsHost = yield* readOr("METRICS_HOST", listenHost, listenHostWants, "127.0.0.1")
   const otlpUrl = yield* read(
@@ -476,7 +498,9 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     metrics: Option.map(metricsPort, (one) => ({ host: metricsHost, port: one })),
     otlp: Option.map(otlpUrl, (url) => ({ url, headers: headersOf(otlpHeaders) })),
     shutdownDelay: parseDuration(shutdownDelay) ?? Duration.zero,
-    signUp
+    signUp,
+    liveReceiverDelay: parseDuration(receiverDelay) ?? Duration.hours(24),
+    smtp: Option.map(smtpUrl, (url) => ({ url: Redacted.make(url), from: mailFrom }))
   }
 })
 

@@ -13,6 +13,7 @@ import * as reservations from "../migrations/0007_reservations.ts"
 import * as webhookWorkers from "../migrations/0008_webhook_workers.ts"
 import * as movedReceivers from "../migrations/0009_moved_receivers.ts"
 import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
+import * as moneyLevers from "../migrations/0011_money_levers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
 import { makeConnector } from "./database/Connector.ts"
@@ -86,7 +87,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0007_reservations": reservations,
   "0008_webhook_workers": webhookWorkers,
   "0009_moved_receivers": movedReceivers,
-  "0010_links_and_browsers": linksAndBrowsers
+  "0010_links_and_browsers": linksAndBrowsers,
+  "0011_money_levers": moneyLevers
 }
 
 /** Every table that the migrations make. */
@@ -96,12 +98,14 @@ export const tables = [
   "agents",
   "alerts",
   "api_keys",
+  "audit_entries",
   "chain_cursors",
   "claimed_transfers",
   "faucet_grants",
   "faucet_transactions",
   "incoming_transfers",
   "known_browsers",
+  "mails",
   "merchant_members",
   "merchant_receivers",
   "merchants",
@@ -110,6 +114,7 @@ export const tables = [
   "payment_reports",
   "payment_verdicts",
   "payments",
+  "receiver_changes",
   "relayer_transactions",
   "sessions",
   "users",

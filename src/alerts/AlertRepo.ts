@@ -20,9 +20,10 @@ export class AlertRepo extends Context.Service<
         insert: Effect.fn("AlertRepo.insert")(function* (id, alert, at) {
           const tenant = Option.getOrNull(alert.tenant)
           const rows = yield* sql`
-            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, user_id)
             SELECT ${id}::uuid, ${tenant?.merchantId ?? null}::uuid, ${tenant?.env ?? null}::text,
-              ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, ${at}::timestamptz
+              ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, ${at}::timestamptz,
+              ${alert.userId ?? null}::uuid
             WHERE ${alert.once !== true} OR NOT EXISTS (
               SELECT 1 FROM alerts known WHERE known.kind = ${alert.kind} AND known.subject = ${alert.subject})
             ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING

@@ -18,7 +18,8 @@ export const alertKinds = [
   "faucet_wallet_shared",
   "relayer_empty",
   "incoming_transfer",
-  "clock_skew"
+  "clock_skew",
+  "account_change"
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 
@@ -26,6 +27,8 @@ export interface Alert {
   readonly kind: AlertKind
   /** Whose alert; none for the operator's. */
   readonly tenant: Option.Option<{ readonly merchantId: MerchantId; readonly env: Env }>
+  /** The one member who is told; every member where it is left out. */
+  readonly userId?: string
   /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
   readonly subject: string
   /** Raised once for its subject, even where somebody has acknowledged it. */

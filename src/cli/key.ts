@@ -1,6 +1,7 @@
 // `key list`, `key create`, `key rotate` and `key revoke`.
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import { AuditLog, operator } from "../audit/AuditLog.ts"
 import type { ApiKey, Permission } from "../domain/Merchant.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -43,11 +44,20 @@ const create = Command.make(
   Effect.fn("key create")(function* (input) {
     yield* requireMerchant(input.merchant)
     const permission: Permission = input.readOnly || input.kind === "publishable" ? "read" : "manage"
-    const issued = yield* (yield* KeyAuth).createKey(input.merchant, {
-      kind: input.kind,
-      env: input.env,
-      permission
-    })
+    const keys = yield* KeyAuth
+    const made = { kind: input.kind, env: input.env, permission }
+    const issued = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      keys.createKey(input.merchant, made),
+      () =>
+        Option.some({
+          action: "key.created",
+          env: input.env,
+          summary: `made a ${input.kind} key (${permission})`,
+          quiet: permission !== "manage"
+        })
+    )
     yield* print(input.json, { key: { id: issued.id, key: issued.key, env: input.env, permission } }, [
       `Created a ${input.env} ${input.kind} key (${permission}), shown this once:`,
       issued.key
@@ -59,7 +69,17 @@ const rotate = Command.make(
   "rotate",
   { merchant: merchantId, key: keyId, json },
   Effect.fn("key rotate")(function* (input) {
-    const issued = yield* (yield* KeyAuth).rotateKey(input.merchant, input.key)
+    const keys = yield* KeyAuth
+    const issued = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      keys.rotateKey(input.merchant, input.key),
+      Option.map(() => ({
+        action: "key.rotated" as const,
+        env: null,
+        summary: `rotated the key ${input.key}`
+      }))
+    )
     if (Option.isNone(issued)) {
       return yield* new CommandFailed({
         message: "No current key with this id. List them: bun run cli key list"
@@ -76,7 +96,21 @@ const revoke = Command.make(
   "revoke",
   { merchant: merchantId, key: keyId, json },
   Effect.fn("key revoke")(function* (input) {
-    const revoked = yield* (yield* KeyAuth).revokeKey(input.merchant, input.key)
+    const keys = yield* KeyAuth
+    const revoked = yield* (yield* AuditLog).recording(
+      input.merchant,
+      operator,
+      keys.revokeKey(input.merchant, input.key),
+      (isRevoked) =>
+        isRevoked
+          ? Option.some({
+              action: "key.revoked",
+              env: null,
+              summary: `revoked the key ${input.key}`,
+              quiet: true
+            })
+          : Option.none()
+    )
     if (!revoked) {
       return yield* new CommandFailed({
         message: "No current key with this id. List them: bun run cli key list"

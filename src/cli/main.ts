@@ -8,6 +8,7 @@ import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
 import * as Database from "../Database.ts"
 import { agent } from "./agent.ts"
+import { audit } from "./audit.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { completions } from "./completions.ts"
 import { backup, database, restore } from "./database.ts"
@@ -35,6 +36,7 @@ const root = Command.make("quittance").pipe(
     user.pipe(Command.provide(operator)),
     key.pipe(Command.provide(operator)),
     webhook.pipe(Command.provide(operator)),
+    audit.pipe(Command.provide(operator)),
     agent.pipe(Command.provide(faucetOperator)),
     backup.pipe(Command.provide(copies)),
     restore.pipe(Command.provide(copies)),

@@ -1,6 +1,7 @@
 // `merchant create` and `merchant list`.
 import { Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import { operator } from "../audit/AuditLog.ts"
 import type { Env } from "../domain/Chain.ts"
 import type { ReceiverTaken } from "../domain/Errors.ts"
 import { TokenLifetime } from "../domain/Merchant.ts"
@@ -144,10 +145,11 @@ const update = Command.make(
     for (const [env, receiver] of wanted) {
       if (Option.isNone(receiver)) continue
       const changed = yield* receivers
-        .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature)
+        .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature, operator)
         .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal))))
       if (Option.isNone(changed)) return yield* unknown
-      changes.push({ env, ...changed.value })
+      const { after, before } = changed.value
+      changes.push({ env, before, after })
     }
     const tokens = changesRules ? yield* repo.updateTokenRules(input.merchant, rules) : Option.none()
     if (changesRules && Option.isNone(tokens)) return yield* unknown
@@ -160,7 +162,10 @@ const update = Command.make(
       ]),
       ...(changes.length === 0
         ? []
-        : ["New intents name the new address; intents and payments that exist keep theirs."]),
+        : [
+            "New intents name the new address; intents and payments that exist keep theirs.",
+            "The merchant's members have been told."
+          ]),
       ...Option.match(tokens, {
         onNone: () => [],
         onSome: ({ boundTokensOnly, tokenLifetimeSeconds }) => [

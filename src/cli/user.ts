@@ -2,6 +2,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AppConfig } from "../AppConfig.ts"
+import { AuditLog, operator } from "../audit/AuditLog.ts"
 import { Accounts } from "../dashboard/accounts/Accounts.ts"
 import { Email } from "../dashboard/accounts/Api.ts"
 import { linkUrl } from "../dashboard/accounts/linkUrl.ts"
@@ -36,13 +37,18 @@ const create = Command.make(
     const { baseUrl } = yield* AppConfig
     const accounts = yield* Accounts
     const hasAccount = Option.isSome(yield* accounts.findUser(input.email))
-    const token = yield* accounts.createLink({
-      email: input.email,
-      merchantId: merchant.id,
-      resetPassword: false,
-      operator: input.operator,
-      invitedBy: null
-    })
+    const token = yield* (yield* AuditLog).recording(
+      merchant.id,
+      operator,
+      accounts.createLink({
+        email: input.email,
+        merchantId: merchant.id,
+        resetPassword: false,
+        operator: input.operator,
+        invitedBy: null
+      }),
+      () => Option.some({ action: "member.invited", env: null, summary: `invited ${input.email}` })
+    )
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link, hasAccount }, [
       `Hand this link to ${input.email}. It works once, within three days, and leads to ${merchant.name}:`,

@@ -1,7 +1,9 @@
 // The dashboard as one layer: its API, its files, and what only it keeps.
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AuditRepo } from "../audit/AuditRepo.ts"
 import { MerchantRepo } from "../keys/MerchantRepo.ts"
+import { ReceiverChangeRepo } from "../keys/ReceiverChangeRepo.ts"
 import { Receivers } from "../keys/Receivers.ts"
 import { DashboardApi } from "./Api.ts"
 import { AccountRepo } from "./accounts/AccountRepo.ts"
@@ -27,7 +29,8 @@ const repos = Layer.mergeAll(
   DeliveryPagesRepo.layer,
   AlertPagesRepo.layer,
   MemberRepo.layer,
-  Receivers.layer.pipe(Layer.provideMerge(MerchantRepo.layer))
+  AuditRepo.layer,
+  Receivers.layer.pipe(Layer.provideMerge(Layer.merge(MerchantRepo.layer, ReceiverChangeRepo.layer)))
 )
 
 /** People's accounts; also the operator's commands use it. */

@@ -18,6 +18,8 @@ export interface Session {
   /** SHA-256 of the cookie's token. */
   readonly hash: Uint8Array
   readonly user: User
+  /** When the person last gave the password. */
+  readonly confirmedAt: Date
   /** Whose members the user is, the first joined first. */
   readonly merchants: ReadonlyArray<Merchant>
 }

@@ -7,8 +7,14 @@ import { connect, type Socket } from "node:net"
 export type Server = { readonly path: string } | { readonly host: string; readonly port: number }
 
 const restMillis = 500
-/** A session that ends so soon was refused: by a standby, or by a server that starts or stops. */
+/** A session that ends so soon, before a statement was answered, was refused: by a standby, or by a server that starts or stops. */
 const refusedMillis = 250
+
+/** ReadyForQuery: the server has begun the session, or has answered a statement (protocol 3.0). */
+const isReady = (chunk: Uint8Array) => {
+  const at = chunk.length - 6
+  return at >= 0 && chunk[at] === 0x5a && chunk[at + 4] === 5
+}
 
 /** For `stream` of the SQL client: throws while no server is known to answer. */
 export const makeConnector = (servers: readonly [Server, ...ReadonlyArray<Server>]): (() => Socket) => {
@@ -25,17 +31,26 @@ export const makeConnector = (servers: readonly [Server, ...ReadonlyArray<Server
     trying = socket
     let kept: ReturnType<typeof setTimeout> | undefined
     let isKept = false
+    let ready = 0
     const settled = () => {
       if (trying === socket) trying = undefined
     }
+    const keep = () => {
+      isKept = true
+      failures = 0
+    }
     socket.once("data", () => {
       settled()
-      kept = setTimeout(() => {
-        isKept = true
-        failures = 0
-      }, refusedMillis)
+      kept = setTimeout(keep, refusedMillis)
       kept.unref()
     })
+    const read = (chunk: Uint8Array) => {
+      if (isReady(chunk)) ready += 1
+      if (ready < 2) return
+      socket.off("data", read)
+      keep()
+    }
+    socket.on("data", read)
     socket.once("close", () => {
       settled()
       clearTimeout(kept)

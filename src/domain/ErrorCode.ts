@@ -88,6 +88,12 @@ export const errorCodes = {
     retryable: false,
     summary: "Changes in the dashboard come from its own pages alone. Open the dashboard and repeat it there."
   },
+  PASSWORD_REQUIRED: {
+    status: 403,
+    retryable: false,
+    summary:
+      "Where money goes and who may change it is changed within five minutes of giving the password. Confirm it and repeat the change."
+  },
   SIGN_UP_CLOSED: {
     status: 403,
     retryable: false,

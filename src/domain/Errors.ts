@@ -77,6 +77,7 @@ export class WebhookEndpointNotFound extends define(
 ) {}
 export class SignInRequired extends define("SignInRequired", "SIGN_IN_REQUIRED") {}
 export class SignInFailed extends define("SignInFailed", "SIGN_IN_FAILED") {}
+export class PasswordRequired extends define("PasswordRequired", "PASSWORD_REQUIRED") {}
 export class SignUpClosed extends define("SignUpClosed", "SIGN_UP_CLOSED") {}
 export class EmailTaken extends define("EmailTaken", "EMAIL_TAKEN") {}
 export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_LINK_INVALID") {}

@@ -14,6 +14,16 @@ export type TokenRules = Partial<Pick<Merchant, "boundTokensOnly" | "tokenLifeti
 export interface ReceiverChange {
   readonly before: Address
   readonly after: Address
+  /** When it takes effect; none where it has. */
+  readonly dueAt: Option.Option<Date>
+}
+
+/** A change that does not take effect at once. */
+export interface Wait {
+  readonly id: string
+  readonly userId: string
+  readonly at: Date
+  readonly dueAt: Date
 }
 
 /** What became of a change. Taken: the address is another merchant's. */
@@ -22,7 +32,9 @@ export type ReceiverOutcome =
   | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
   | { readonly _tag: "Unknown" }
 
-const decodeReceivers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ before: AddressBytes })))
+const decodeReceivers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ before: AddressBytes, moved: Schema.Boolean }))
+)
 
 const decodeRules = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
@@ -65,32 +77,58 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's. */
-    changeReceiver: (place: ReceiverPlace, holder?: ReceiverHolder) =>
+    /**
+     * Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's.
+     * It replaces a change that waits. Where the present address has become another merchant's, nothing is
+     * received at it, and no change waits.
+     */
+    changeReceiver: (
+      place: ReceiverPlace,
+      { holder, wait }: { readonly holder?: ReceiverHolder; readonly wait: Option.Option<Wait> }
+    ) =>
       sql
         .withTransaction(
           Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
             const { merchantId, env, address } = place
             const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
             const [row] = yield* decodeReceivers(
-              yield* sql`SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+              yield* sql`
+                SELECT ${column} AS before, ${env} = ANY(moved_receivers) AS moved
+                FROM merchants WHERE id = ${merchantId} FOR UPDATE`
             )
             if (row === undefined) return { _tag: "Unknown" }
             if (holder === undefined || !(yield* claims.take(place, holder))) {
               const other = yield* claims.claim(place)
               if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
             }
+            const waits = Option.filter(wait, () => !row.moved && row.before !== address)
             yield* sql`
-              UPDATE merchants SET ${column} = ${toBytes(address)},
-                moved_receivers = array_remove(moved_receivers, ${env}::text)
-              WHERE id = ${merchantId}`
+              UPDATE receiver_changes SET ended_at = now(), outcome = 'replaced'
+              WHERE merchant_id = ${merchantId} AND env = ${env} AND ended_at IS NULL`
+            yield* Option.match(waits, {
+              onNone: () => sql`
+                UPDATE merchants SET ${column} = ${toBytes(address)},
+                  moved_receivers = array_remove(moved_receivers, ${env}::text)
+                WHERE id = ${merchantId}`,
+              onSome: ({ at, dueAt, id, userId }) => sql`
+                INSERT INTO receiver_changes
+                  (id, merchant_id, env, address, requested_by, requested_at, due_at)
+                VALUES (${id}, ${merchantId}, ${env}, ${toBytes(address)}, ${userId}, ${at}, ${dueAt})`
+            })
             if (holder !== undefined) {
               yield* sql`
                 UPDATE merchants
                 SET moved_receivers = array_append(array_remove(moved_receivers, ${env}::text), ${env}::text)
                 WHERE id = ${holder.merchantId} AND id <> ${merchantId} AND ${column} = ${toBytes(address)}`
             }
-            return { _tag: "Changed", change: { before: row.before, after: address } }
+            return {
+              _tag: "Changed",
+              change: {
+                before: row.before,
+                after: address,
+                dueAt: Option.map(waits, ({ dueAt }) => dueAt)
+              }
+            }
           })
         )
         .pipe(Effect.orDie, Effect.withSpan("MerchantRepo.changeReceiver"))

@@ -10,7 +10,9 @@ export const queues = [
   "deliveries",
   "x402 settlements",
   "agent payments",
-  "wallet transactions"
+  "wallet transactions",
+  "receiver changes",
+  "mails"
 ] as const
 export type Queue = (typeof queues)[number]
 

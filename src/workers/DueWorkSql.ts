@@ -24,6 +24,8 @@ const Row = Schema.Struct({
   x402_settlements: Earliest,
   agent_payments: Earliest,
   wallet_transactions: Earliest,
+  receiver_changes: Earliest,
+  mails: Earliest,
   awaited: Schema.Boolean
 })
 const decodeRow = Schema.decodeUnknownEffect(Row)
@@ -35,7 +37,9 @@ const columnOf = {
   deliveries: "deliveries",
   "x402 settlements": "x402_settlements",
   "agent payments": "agent_payments",
-  "wallet transactions": "wallet_transactions"
+  "wallet transactions": "wallet_transactions",
+  "receiver changes": "receiver_changes",
+  mails: "mails"
 } as const satisfies Record<Queue, keyof typeof Row.fields>
 
 const make = Effect.gen(function* () {
@@ -55,6 +59,8 @@ const make = Effect.gen(function* () {
         (SELECT min(next_look_at) FROM x402_settlements WHERE next_look_at IS NOT NULL) AS x402_settlements,
         (SELECT min(next_look_at) FROM agent_payments WHERE next_look_at IS NOT NULL) AS agent_payments,
         (SELECT min(created_at) FROM wallet_transactions WHERE ended_at IS NULL) AS wallet_transactions,
+        (SELECT min(due_at) FROM receiver_changes WHERE ended_at IS NULL) AS receiver_changes,
+        (SELECT min(due_at) FROM mails WHERE due_at IS NOT NULL) AS mails,
         EXISTS (SELECT 1 FROM (
           SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
         ) newest WHERE env = 'test') AS awaited`

@@ -168,7 +168,7 @@ describe("What the dashboard shows on Postgres", () => {
     const wrong = await person.call("PATCH", `${at}/receiver`, { receiver: next.replace("BC", "bc") })
     expect(wrong.body.error.details[0].path).toBe("body.receiver")
     const changed = await person.call("PATCH", `${at}/receiver`, { receiver: next })
-    expect(changed.body).toEqual({ before: receiver, after: next })
+    expect(changed.body).toEqual({ before: receiver, after: next, dueAt: null })
     expect((await shop.createIntent()).body.intent.receiver).toBe(next)
     expect((await get(`/payments/${old.id}`)).receiver).toBe(receiver)
     const live = await person.call("GET", `/merchants/${person.merchantId}/live/settings`)
@@ -190,9 +190,10 @@ describe("What the dashboard shows on Postgres", () => {
       })
     )
     const page = await get("/alerts")
-    expect(page.alerts).toHaveLength(1)
+    const own = page.alerts.filter(({ scope }: { scope: string }) => scope === "service")
+    expect(own).toHaveLength(1)
     expect(JSON.stringify(page)).not.toContain("rpc.internal")
-    const [alert] = page.alerts
+    const [alert] = own
     expect(alert).toMatchObject({ scope: "service", subject: null })
     const refused = await person.call("POST", `${at}/alerts/${alert.id}/acknowledge`)
     expect(refused.body.error.code).toBe("OPERATOR_ONLY")
@@ -202,8 +203,9 @@ describe("What the dashboard shows on Postgres", () => {
         yield* sql`UPDATE users SET operator = true WHERE email = ${person.email}`
       })
     )
-    expect((await get("/alerts")).alerts[0].subject).toBe("test rpc.internal:8545")
+    const told = (await get("/alerts")).alerts.find(({ id }: { id: string }) => id === alert.id)
+    expect(told.subject).toBe("test rpc.internal:8545")
     expect((await person.call("POST", `${at}/alerts/${alert.id}/acknowledge`)).status).toBe(204)
-    expect((await get("/alerts")).openAlerts).toBe(0)
+    expect((await get("/alerts")).openAlerts).toBe(page.openAlerts - 1)
   })
 })

@@ -68,7 +68,11 @@ describe("Receivers on Postgres", () => {
     const next = freshAddress()
     expect((await change(first, next)).status).toBe(200)
     expect((await change(second, first.receiver)).body.error.code).toBe("RECEIVER_TAKEN")
-    expect((await change(first, first.receiver)).body).toEqual({ before: next, after: first.receiver })
+    expect((await change(first, first.receiver)).body).toEqual({
+      before: next,
+      after: first.receiver,
+      dueAt: null
+    })
     // The other environment is a world of its own.
     expect((await change(second, next, undefined, "live")).status).toBe(200)
   })

@@ -14,6 +14,7 @@ setDefaultTimeout(60_000)
 /** A body that the endpoint takes, so that nothing but the caller decides. */
 const bodies: Readonly<Record<string, unknown>> = {
   "account.changePassword": { current: "correct horse battery", next: "another long password" },
+  "account.confirm": { password: "correct horse battery" },
   "keyPages.create": { kind: "secret", permission: "read" },
   "webhookPages.create": { url: "https://shop.example.com/hook" },
   "webhookPages.update": { url: "https://shop.example.com/other" },
@@ -40,6 +41,7 @@ describe("Who may call the dashboard's API", () => {
   let stranger: Person
   /** Ids of the owner's things, by the name of the path's parameter. */
   let ids: Record<string, string>
+  let openAlerts: number
 
   const fill = (path: string, changes: Record<string, string> = {}) =>
     apiPath(path).replace(/:([A-Za-z]+)/g, (_, name) => ({ ...ids, ...changes })[name] ?? `no ${name}`)
@@ -60,6 +62,7 @@ describe("Who may call the dashboard's API", () => {
     await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
     await owner.call("POST", `${at}/members`, { email: "invited@example.com" })
+    openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
     const { body: settings } = await owner.call("GET", `${at}/settings`)
     ids = {
       merchantId: owner.merchantId,
@@ -174,7 +177,7 @@ describe("Who may call the dashboard's API", () => {
       status: "active",
       allowedHosts: null
     })
-    expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(1)
+    expect((await owner.call("GET", `${at}/overview`)).body.openAlerts).toBe(openAlerts)
   })
 
   test("the dashboard's session opens nothing of the merchants' API", async () => {

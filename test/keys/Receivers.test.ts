@@ -6,11 +6,15 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { hashMessage } from "viem"
 import * as receivers from "../../migrations/0006_receivers.ts"
+import { layerAudit } from "../../src/App.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { operator } from "../../src/audit/AuditLog.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { migrations } from "../../src/Database.ts"
 import { migrate } from "../../src/database/migrate.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { MerchantRepo } from "../../src/keys/MerchantRepo.ts"
+import { ReceiverChangeRepo } from "../../src/keys/ReceiverChangeRepo.ts"
 import { Receivers } from "../../src/keys/Receivers.ts"
 import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
@@ -30,10 +34,11 @@ describe("Receivers on Postgres", () => {
             })
         })
         const layer = Receivers.layer.pipe(
-          Layer.provide([MerchantRepo.layer, contracts]),
+          Layer.provide([MerchantRepo.layer, ReceiverChangeRepo.layer, contracts]),
           Layer.provideMerge(KeyAuth.layer),
+          Layer.provide(layerAudit),
           Layer.provide(database.layer),
-          Layer.provide(SecureRandom.layerWebCrypto)
+          Layer.provide([SecureRandom.layerWebCrypto, AppConfig.layer({})])
         )
         yield* Effect.gen(function* () {
           const keys = yield* KeyAuth
@@ -46,11 +51,11 @@ describe("Receivers on Postgres", () => {
             receivers: { test: own, live: own }
           })
           const place = { merchantId: merchant.id, env: "test" as const, address: wallet }
-          const refused = yield* Effect.flip(receivers.change(place, Option.some("0x00")))
+          const refused = yield* Effect.flip(receivers.change(place, Option.some("0x00"), operator))
           const [detail] = refused.details ?? []
           expect(asked).toEqual([`test ${wallet} ${hashMessage(detail?.expected ?? "")}`])
-          const moved = yield* receivers.change(place, Option.some("0x1271"))
-          expect(Option.getOrThrow(moved)).toEqual({ before: own, after: wallet })
+          const moved = yield* receivers.change(place, Option.some("0x1271"), operator)
+          expect(Option.getOrThrow(moved)).toEqual({ before: own, after: wallet, dueAt: Option.none() })
         }).pipe(Effect.provide(layer))
       })
     )

@@ -9,7 +9,6 @@ import { AgentRepo } from "../../src/agents/AgentRepo.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { AgentWallets } from "../../src/agents/AgentWallets.ts"
 import { Releases } from "../../src/agents/Releases.ts"
-import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
@@ -51,7 +50,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(WebhookRepo.layer, AlertRepo.layer)),
+    Layer.provideMerge(Layer.mergeAll(WebhookRepo.layer, App.layerAudit)),
     Layer.provideMerge(database.layer),
     Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, testConfig(config)))
   )

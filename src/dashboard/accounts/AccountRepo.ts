@@ -1,6 +1,6 @@
 // The SQL of users, memberships, sessions and one-time links.
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
 import type { Merchant } from "../../domain/Merchant.ts"
 import { defaultTokenLifetime, MerchantId, Uuid } from "../../domain/Merchant.ts"
@@ -10,6 +10,7 @@ const SessionRow = Schema.Struct({
   user_id: Uuid,
   email: Schema.String,
   operator: Schema.Boolean,
+  confirmed_at: Schema.Date,
   merchant_id: Schema.NullOr(MerchantId),
   name: Schema.NullOr(Schema.String),
   logo_url: Schema.NullOr(Schema.String),
@@ -83,7 +84,7 @@ const make = Effect.gen(function* () {
   return {
     /** All or nothing; a failure undoes what the effect wrote. */
     transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      sql.withTransaction(effect).pipe(Effect.catchIf(isSqlFailure, Effect.die)),
+      sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
 
     /** False where the e-mail has an account. */
     insertUser: (user: NewUser, at: Date): Effect.Effect<boolean> =>
@@ -115,18 +116,24 @@ const make = Effect.gen(function* () {
       yield* sql`UPDATE users SET operator = true WHERE id = ${userId}`
     }, Effect.orDie),
 
+    /** False where the user is a member already. */
     join: Effect.fn("AccountRepo.join")(function* (merchantId: MerchantId, userId: string, at: Date) {
-      yield* sql`
+      const rows = yield* sql`
         INSERT INTO merchant_members (merchant_id, user_id, created_at)
-        VALUES (${merchantId}, ${userId}, ${at}) ON CONFLICT DO NOTHING`
+        VALUES (${merchantId}, ${userId}, ${at}) ON CONFLICT DO NOTHING RETURNING user_id`
+      return rows.length > 0
     }, Effect.orDie),
 
     /** Also sweeps away what has expired. */
     insertSession: Effect.fn("AccountRepo.insertSession")(function* (session: NewSession) {
       yield* sql`
         WITH swept AS (DELETE FROM sessions WHERE expires_at < ${session.at})
-        INSERT INTO sessions (hash, user_id, created_at, expires_at)
-        VALUES (${session.hash}, ${session.userId}, ${session.at}, ${session.expiresAt})`
+        INSERT INTO sessions (hash, user_id, created_at, expires_at, confirmed_at)
+        VALUES (${session.hash}, ${session.userId}, ${session.at}, ${session.expiresAt}, ${session.at})`
+    }, Effect.orDie),
+
+    confirmSession: Effect.fn("AccountRepo.confirmSession")(function* (hash: Uint8Array, at: Date) {
+      yield* sql`UPDATE sessions SET confirmed_at = ${at} WHERE hash = ${hash}`
     }, Effect.orDie),
 
     /** The session, which lives on until `slideTo` where less than that remained by `slideBefore`. */
@@ -142,13 +149,13 @@ const make = Effect.gen(function* () {
       const rows = yield* decodeSession(
         yield* sql`
           WITH s AS (
-            SELECT hash, user_id FROM sessions
+            SELECT hash, user_id, confirmed_at FROM sessions
             WHERE hash = ${hash} AND expires_at > ${times.at} AND created_at > ${times.startedAfter}
           ), slid AS (
             UPDATE sessions SET expires_at = ${times.slideTo} FROM s
             WHERE sessions.hash = s.hash AND sessions.expires_at < ${times.slideBefore}
           )
-          SELECT u.id AS user_id, u.email, u.operator, m.id AS merchant_id, m.name, m.logo_url,
+          SELECT u.id AS user_id, u.email, u.operator, s.confirmed_at, m.id AS merchant_id, m.name, m.logo_url,
             m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
             m.token_lifetime_seconds
           FROM s JOIN users u ON u.id = s.user_id
@@ -161,6 +168,7 @@ const make = Effect.gen(function* () {
       return Option.some<Session>({
         hash,
         user: { id: first.user_id, email: first.email, operator: first.operator },
+        confirmedAt: first.confirmed_at,
         merchants: rows.flatMap(merchantOf)
       })
     }, Effect.orDie),
@@ -259,9 +267,6 @@ const make = Effect.gen(function* () {
     }, Effect.orDie)
   }
 })
-
-const isSqlFailure = (error: unknown): error is SqlError.SqlError =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
 
 export class AccountRepo extends Context.Service<AccountRepo, Effect.Success<typeof make>>()(
   "quittance/dashboard/AccountRepo"

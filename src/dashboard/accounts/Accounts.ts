@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
+import { AuditLog } from "../../audit/AuditLog.ts"
 import type { Address } from "../../domain/Chain.ts"
 import {
   EmailTaken,
@@ -61,6 +62,8 @@ export class Accounts extends Context.Service<
     readonly signOut: (session: Session) => Effect.Effect<void>
     /** Ends every session of the user. */
     readonly signOutEverywhere: (session: Session) => Effect.Effect<void>
+    /** The session's person is who signed in: it may change where money goes for a while. */
+    readonly confirm: (session: Session, password: string) => Effect.Effect<void, SignInFailed | RateLimited>
     /** Ends every other session, and starts this one anew. */
     readonly changePassword: (
       session: Session,
@@ -90,13 +93,14 @@ export class Accounts extends Context.Service<
   static readonly layer: Layer.Layer<
     Accounts,
     never,
-    AccountRepo | Passwords | KeyAuth | SecureRandom.SecureRandom
+    AccountRepo | Passwords | KeyAuth | AuditLog | SecureRandom.SecureRandom
   > = Layer.effect(
     Accounts,
     Effect.gen(function* () {
       const repo = yield* AccountRepo
       const passwords = yield* Passwords
       const keys = yield* KeyAuth
+      const audit = yield* AuditLog
       const random = yield* SecureRandom.SecureRandom
 
       const newToken = Effect.map(random.randomBytes(32), Base64Url.encode)
@@ -186,6 +190,10 @@ export class Accounts extends Context.Service<
           Effect.flatMap(DateTime.nowAsDate, (at) => repo.findLink(hashOf(token), at)).pipe(
             Effect.map(Option.map(({ email }) => email))
           ),
+        confirm: Effect.fn("Accounts.confirm")(function* (session, password) {
+          yield* proved(session.user.email, password)
+          yield* repo.confirmSession(session.hash, yield* DateTime.nowAsDate)
+        }),
         changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next) {
           const id = yield* proved(session.user.email, current)
           const hash = yield* passwords.hash(next)
@@ -215,6 +223,7 @@ export class Accounts extends Context.Service<
             : yield* passwords.hash(password)
           const freshId = yield* random.uuidV7()
           const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
+          const actor = { id: userId, name: email }
           yield* repo.transaction(
             Effect.gen(function* () {
               if (!(yield* repo.useLink(hash, at))) return yield* new OneTimeLinkInvalid()
@@ -226,7 +235,18 @@ export class Accounts extends Context.Service<
                 yield* repo.deleteSessions(userId)
               }
               if (operator && Option.isSome(existing)) yield* repo.makeOperator(userId)
-              if (merchantId !== null) yield* repo.join(merchantId, userId, at)
+              if (operator) {
+                const summary = "became an operator by a link"
+                yield* audit.note(actor, { action: "operator.granted", env: null, summary })
+              }
+              if (merchantId !== null) {
+                const joining = repo.join(merchantId, userId, at)
+                yield* audit.recording(merchantId, actor, joining, (joined) =>
+                  joined
+                    ? Option.some({ action: "member.joined", env: null, summary: "joined by a link" })
+                    : Option.none()
+                )
+              }
             })
           )
           return yield* start(userId)

@@ -111,6 +111,11 @@ export class AccountApi extends HttpApiGroup.make("account")
     HttpApiEndpoint.get("session", "/session", { success: SessionView }),
     HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent }),
     HttpApiEndpoint.post("signOutEverywhere", "/sign-out-everywhere", { success: HttpApiSchema.NoContent }),
+    HttpApiEndpoint.post("confirm", "/confirm", {
+      payload: Schema.Struct({ password: Password }),
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(SignInFailed), errorResponse(RateLimited)]
+    }),
     HttpApiEndpoint.post("changePassword", "/password", {
       payload: Schema.Struct({ current: Password, next: NewPassword }),
       success: HttpApiSchema.NoContent,

@@ -123,6 +123,12 @@ export const layerAccount = HttpApiBuilder.group(
         yield* accounts.signOutEverywhere(yield* CurrentSession)
         return signedOut
       }),
+      confirm: Effect.fnUntraced(function* ({ payload }) {
+        const session = yield* CurrentSession
+        yield* limit.address
+        yield* limit.account(session.user.email)
+        yield* accounts.confirm(session, payload.password)
+      }),
       changePassword: Effect.fnUntraced(function* ({ payload }) {
         const session = yield* CurrentSession
         yield* limit.address

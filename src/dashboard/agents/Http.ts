@@ -82,7 +82,7 @@ export const layer = HttpApiBuilder.group(
       list: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
         const [found, openAlerts] = yield* Effect.all(
-          [agents.summaries(tenant.merchantId, tenant.env), alerts.countOpen(tenant)],
+          [agents.summaries(tenant.merchantId, tenant.env), alerts.countOpen],
           { concurrency: 2 }
         )
         const page: AgentsPage = {
@@ -107,7 +107,7 @@ export const layer = HttpApiBuilder.group(
           [
             agents.summaries(tenant.merchantId, tenant.env, params.agentId),
             agents.payments(params.agentId, shownPayments),
-            alerts.countOpen(tenant)
+            alerts.countOpen
           ],
           { concurrency: 3 }
         )

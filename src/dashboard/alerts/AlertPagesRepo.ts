@@ -2,9 +2,10 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
-import type { Member } from "../Session.ts"
+import { CurrentMember, type Member } from "../Session.ts"
 
-type Tenant = Member["tenant"]
+/** Who looks. */
+type Reader = Pick<Member, "tenant" | "user">
 
 const AlertRow = Schema.Struct({
   id: Uuid,
@@ -31,29 +32,34 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal("id, merchant_id, kind, subject, message, created_at, acknowledged_at")
 
-  /** The merchant's in this environment, and the service's; a node's alert names its environment first. */
-  const visible = ({ merchantId, env }: Tenant) => sql`
-    ((merchant_id = ${merchantId} AND env = ${env})
+  /**
+   * The merchant's in this environment, what the member is told in both, and the service's; a node's alert
+   * names its environment first.
+   */
+  const visible = ({ tenant: { merchantId, env }, user }: Reader) => sql`
+    ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
+      OR (merchant_id = ${merchantId} AND user_id = ${user.id})
       OR (merchant_id IS NULL AND subject NOT LIKE ${`${env === "test" ? "live" : "test"} %`}))`
 
   return {
-    countOpen: Effect.fn("AlertPagesRepo.countOpen")(function* (tenant: Tenant) {
+    countOpen: Effect.gen(function* () {
+      const reader = yield* CurrentMember
       const [row] = yield* decodeCount(
         yield* sql`
           SELECT count(*)::int AS count FROM (
-            SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(tenant)} LIMIT ${countLimit}) open`
+            SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${countLimit}) open`
       )
       return row.count
-    }, Effect.orDie),
+    }).pipe(Effect.orDie, Effect.withSpan("AlertPagesRepo.countOpen")),
 
-    list: Effect.fn("AlertPagesRepo.list")(function* (tenant: Tenant) {
+    list: Effect.fn("AlertPagesRepo.list")(function* (reader: Reader) {
       return yield* decodeAlerts(
         yield* sql`
           SELECT ${columns} FROM (
-            (SELECT ${columns} FROM alerts WHERE ${visible(tenant)} AND acknowledged_at IS NULL
+            (SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND acknowledged_at IS NULL
               ORDER BY created_at DESC LIMIT ${pageLimit})
             UNION ALL
-            (SELECT ${columns} FROM alerts WHERE ${visible(tenant)} AND acknowledged_at IS NOT NULL
+            (SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND acknowledged_at IS NOT NULL
               ORDER BY created_at DESC LIMIT ${pageLimit})
           ) both_kinds
           ORDER BY (acknowledged_at IS NULL) DESC, created_at DESC LIMIT ${pageLimit}`
@@ -61,19 +67,19 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     /** Whose the alert is; none where the tenant does not see it. */
-    scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (tenant: Tenant, id: string) {
+    scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader: Reader, id: string) {
       const [row] = yield* decodeScopes(
-        yield* sql`SELECT merchant_id FROM alerts WHERE id = ${id} AND ${visible(tenant)}`
+        yield* sql`SELECT merchant_id FROM alerts WHERE id = ${id} AND ${visible(reader)}`
       )
       return Option.map(Option.fromUndefinedOr(row), ({ merchant_id }) =>
         merchant_id === null ? ("service" as const) : ("merchant" as const)
       )
     }, Effect.orDie),
 
-    acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (tenant: Tenant, id: string, at: Date) {
+    acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (reader: Reader, id: string, at: Date) {
       yield* sql`
         UPDATE alerts SET acknowledged_at = ${at}
-        WHERE id = ${id} AND acknowledged_at IS NULL AND ${visible(tenant)}`
+        WHERE id = ${id} AND acknowledged_at IS NULL AND ${visible(reader)}`
     }, Effect.orDie)
   }
 })

@@ -46,20 +46,20 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
-        const { tenant, user } = yield* CurrentMember
-        const rows = yield* repo.list(tenant)
+        const member = yield* CurrentMember
+        const rows = yield* repo.list(member)
         const page: AlertsPage = {
           openAlerts: rows.filter(isOpen).length,
-          alerts: rows.map(alertView(user.operator))
+          alerts: rows.map(alertView(member.user.operator))
         }
         return HttpServerResponse.jsonUnsafe(page)
       }),
       acknowledge: Effect.fnUntraced(function* ({ params }) {
-        const { tenant, user } = yield* CurrentMember
-        const scope = yield* repo.scopeOf(tenant, params.alertId)
+        const member = yield* CurrentMember
+        const scope = yield* repo.scopeOf(member, params.alertId)
         if (Option.isNone(scope)) return yield* new NotFound({ message: unknownObject })
-        if (scope.value === "service" && !user.operator) return yield* new OperatorOnly()
-        yield* repo.acknowledge(tenant, params.alertId, yield* DateTime.nowAsDate)
+        if (scope.value === "service" && !member.user.operator) return yield* new OperatorOnly()
+        yield* repo.acknowledge(member, params.alertId, yield* DateTime.nowAsDate)
       })
     })
   })

@@ -13,6 +13,7 @@ const Subject = ({ alert }: { readonly alert: AlertView }) => {
   if (alert.kind === "webhook_exhausted")
     return <a href={href("webhooks", alert.subject)}>See the delivery</a>
   if (alert.kind === "transfer_dropped") return <a href={href("payments", alert.subject)}>See the payment</a>
+  if (alert.kind === "account_change") return <a href={href("settings")}>See all changes</a>
   return <span class="soft mono break">{alert.subject}</span>
 }
 
@@ -36,7 +37,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
             <Ago at={alert.createdAt} />
           </span>
         </p>
-        <p>{alert.message}</p>
+        <p class="break">{alert.message}</p>
         <Subject alert={alert} />
         <Problem error={acknowledge.error} />
       </div>

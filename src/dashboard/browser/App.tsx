@@ -4,6 +4,7 @@ import type { SessionView } from "../accounts/Api.ts"
 import { ApiError, call, sessionEnded } from "./api.ts"
 import { Door } from "./Door.tsx"
 import { Layout } from "./Layout.tsx"
+import { PasswordPrompt } from "./PasswordPrompt.tsx"
 import { pages } from "./pages.ts"
 import { Button, Empty, Failure, Skeleton } from "./parts.tsx"
 import { hrefOf, navigate, placeOf, useAddress } from "./router.ts"
@@ -107,6 +108,7 @@ const Main = () => {
 export const App = () => (
   <>
     <Main />
+    <PasswordPrompt />
     <Toasts />
   </>
 )

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks"
 import type { Invitation, ReceiverChange, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
+import { ChangeLog } from "./ChangeLog.tsx"
 import {
   Button,
   Card,
@@ -107,16 +108,26 @@ const Receiver = ({ data, reload }: Part) => {
   }
   const change = useAction(async (receiver: string, signature?: string) => {
     const body = signature === undefined ? { receiver } : { receiver, signature }
-    const { after } = await call<ReceiverChange>("PATCH", `${api}/receiver`, body).catch((error) => {
+    const { after, dueAt } = await call<ReceiverChange>("PATCH", `${api}/receiver`, body).catch((error) => {
       if (error instanceof ApiError && error.code === "RECEIVER_TAKEN") {
         setProof({ text: error.details[0]?.expected ?? "", tried: signature !== undefined })
       }
       throw error
     })
     close()
-    toast(`New intents now name ${after.slice(0, 8)}…`)
+    toast(
+      dueAt === null
+        ? `New intents now name ${after.slice(0, 8)}…`
+        : `${after.slice(0, 8)}… takes over in a day; until then it can be withdrawn`
+    )
     await reload()
   })
+  const withdraw = useAction(async () => {
+    await call("DELETE", `${api}/receiver/change`)
+    toast("Withdrawn: the address stays as it is")
+    await reload()
+  })
+  const waiting = data.receiverChange
   const wrong = change.error?.details.find(({ path }) => path === "body.receiver")?.message
   return (
     <Card title={`Receiving address, ${place.env}`}>
@@ -126,6 +137,26 @@ const Receiver = ({ data, reload }: Part) => {
       <p>
         <External href={`${data.network.explorerUrl}/address/${data.receiver}`}>{data.network.name}</External>
       </p>
+      {waiting === null ? null : (
+        <div class="notice" role="status">
+          <p>
+            <strong>
+              Changes on <Time at={waiting.dueAt} />
+            </strong>{" "}
+            to <span class="mono break">{waiting.address}</span>
+          </p>
+          <p class="soft">
+            {waiting.requestedBy} asked for it on <Time at={waiting.requestedAt} />. Any member can withdraw
+            it.
+          </p>
+          <Problem error={withdraw.error} />
+          <div class="actions start">
+            <Button kind="danger" busy={withdraw.busy} onClick={() => void withdraw.run()}>
+              Withdraw the change
+            </Button>
+          </div>
+        </div>
+      )}
       <form class="stack" onSubmit={(event) => setNext((fieldsOf(event)["receiver"] ?? "").trim())}>
         <Field
           label="New address"
@@ -184,10 +215,13 @@ const Receiver = ({ data, reload }: Part) => {
           <dl class="compare">
             <dt>Now</dt>
             <dd class="mono break">{data.receiver}</dd>
-            <dt>From now on</dt>
+            <dt>{place.env === "live" ? "After the wait" : "From now on"}</dt>
             <dd class="mono break">{next}</dd>
           </dl>
           <p>It applies to new intents; payments that exist keep the old address.</p>
+          {place.env === "live" ? (
+            <p>A live address waits, a day unless the operator has set another time, and can be withdrawn.</p>
+          ) : null}
           {wrong === undefined ? null : <p class="hint bad">{wrong}</p>}
         </Confirm>
       )}
@@ -366,6 +400,7 @@ export const Settings = () => {
             <div class="stack large">
               <Profile data={data} reload={page.reload} />
               <Account />
+              <ChangeLog />
             </div>
           </div>
         )}

@@ -1,6 +1,7 @@
 // Requests to the dashboard's API, and pages that stay current: a page asks again every
 // few seconds while it is looked at, and is sent only what has changed.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import { confirmedByPassword } from "./passwordPrompt.ts"
 
 interface Detail {
   readonly path: string
@@ -137,7 +138,13 @@ export const usePage = <T>(path: string, everyMillis = 2_000): Page<T> => {
 const dataOf = <T>(state: { readonly data?: T }): { data?: T } =>
   state.data === undefined ? {} : { data: state.data }
 
-/** An action of a form or button: whether it runs, and what was wrong with it. */
+const wantsPassword = (failure: unknown) =>
+  failure instanceof ApiError && failure.code === "PASSWORD_REQUIRED"
+
+/**
+ * An action of a form or button: whether it runs, and what was wrong with it. Where it wants the password
+ * again, it is asked for, and the action repeated.
+ */
 export const useAction = <A extends ReadonlyArray<unknown>>(
   action: (...args: A) => Promise<void>
 ): {
@@ -151,7 +158,10 @@ export const useAction = <A extends ReadonlyArray<unknown>>(
     setBusy(true)
     setError(undefined)
     try {
-      await action(...args)
+      await action(...args).catch(async (failure) => {
+        if (!wantsPassword(failure) || !(await confirmedByPassword())) throw failure
+        await action(...args)
+      })
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
       if (failure.status === 401 && failure.code === "SIGN_IN_REQUIRED") sessionEnded.notify()

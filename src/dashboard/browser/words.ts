@@ -59,7 +59,8 @@ export const alertWords: Readonly<Record<string, string>> = {
   faucet_wallet_shared: "Faucet wallet is shared",
   relayer_empty: "Relaying wallet lacks gas",
   incoming_transfer: "Transfers without a payment",
-  clock_skew: "Clock is wrong"
+  clock_skew: "Clock is wrong",
+  account_change: "A setting of your money was changed"
 }
 
 export const deliveryWords: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // The contract of the keys' page.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { NotFound } from "../../domain/Errors.ts"
+import { NotFound, PasswordRequired } from "../../domain/Errors.ts"
 import { Permission, Uuid } from "../../domain/Merchant.ts"
 import { errorResponse } from "../../http/ErrorResponse.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -33,12 +33,13 @@ export class KeyPagesApi extends HttpApiGroup.make("keyPages")
     HttpApiEndpoint.get("list", "/keys", { success: KeysPage }),
     HttpApiEndpoint.post("create", "/keys", {
       payload: Schema.Struct({ kind: Kind, permission: Permission }),
-      success: IssuedKey.pipe(HttpApiSchema.status(201))
+      success: IssuedKey.pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(PasswordRequired)]
     }),
     HttpApiEndpoint.post("rotate", "/keys/:keyId/rotate", {
       params: { ...memberParams, keyId: Uuid },
       success: IssuedKey.pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(NotFound)]
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
     }),
     HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
       params: { ...memberParams, keyId: Uuid },

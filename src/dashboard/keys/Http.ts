@@ -3,11 +3,13 @@
 import { Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { AuditLog } from "../../audit/AuditLog.ts"
 import { InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { ApiKey } from "../../domain/Merchant.ts"
 import { KeyAuth } from "../../keys/KeyAuth.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
 import type { KeysPage, KeyView } from "./Api.ts"
@@ -28,6 +30,13 @@ const keyView = (key: ApiKey): ReadonlyArray<KeyView> =>
         }
       ]
 
+const kindWords = ({ kind, permission }: Pick<KeyView, "kind" | "permission">) =>
+  kind === "publishable"
+    ? "a publishable key"
+    : permission === "manage"
+      ? "a full-access secret key"
+      : "a read-only secret key"
+
 /** Current keys first, each part newest first. */
 const inOrder = (left: KeyView, right: KeyView) =>
   Number(left.revokedAt !== null) - Number(right.revokedAt !== null) ||
@@ -39,23 +48,42 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const keys = yield* KeyAuth
     const alerts = yield* AlertPagesRepo
+    const audit = yield* AuditLog
 
     const listed = ({ tenant }: Member) =>
       Effect.map(keys.listKeys(tenant.merchantId), (all) =>
         all.filter(({ env }) => env === tenant.env).flatMap(keyView)
       )
-    /** The tenant of a current key of its own. */
-    const owner = Effect.fnUntraced(function* (keyId: string) {
+    /** A current key of the merchant's in this environment. */
+    const current = Effect.fnUntraced(function* (keyId: string) {
       const member = yield* CurrentMember
       const key = (yield* listed(member)).find(({ id }) => id === keyId)
       if (key === undefined || key.revokedAt !== null) return yield* new NotFound({ message: unknownObject })
-      return member.tenant.merchantId
+      return key
+    })
+
+    /** A change of keys, as the audit log tells it. */
+    const recording = Effect.fnUntraced(function* <A, E, R>(
+      change: Effect.Effect<A, E, R>,
+      action: "key.created" | "key.rotated" | "key.revoked",
+      summary: string,
+      isMade: (outcome: A) => boolean,
+      quiet: boolean
+    ) {
+      const { tenant, user } = yield* CurrentMember
+      return yield* audit.recording(
+        tenant.merchantId,
+        { id: user.id, name: user.email },
+        change,
+        (outcome) =>
+          isMade(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
+      )
     })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const member = yield* CurrentMember
-        const [found, openAlerts] = yield* Effect.all([listed(member), alerts.countOpen(member.tenant)], {
+        const [found, openAlerts] = yield* Effect.all([listed(member), alerts.countOpen], {
           concurrency: 2
         })
         const page: KeysPage = { openAlerts, keys: found.toSorted(inOrder) }
@@ -70,16 +98,40 @@ export const layer = HttpApiBuilder.group(
             ]
           })
         }
-        return yield* keys.createKey(tenant.merchantId, { ...payload, env: tenant.env })
+        if (payload.permission === "manage") yield* recentPassword
+        return yield* recording(
+          keys.createKey(tenant.merchantId, { ...payload, env: tenant.env }),
+          "key.created",
+          `made ${kindWords(payload)}`,
+          () => true,
+          payload.permission !== "manage"
+        )
       }),
       rotate: Effect.fnUntraced(function* ({ params }) {
-        const issued = yield* keys.rotateKey(yield* owner(params.keyId), params.keyId)
+        const { tenant } = yield* CurrentMember
+        const key = yield* current(params.keyId)
+        if (key.permission === "manage") yield* recentPassword
+        const issued = yield* recording(
+          keys.rotateKey(tenant.merchantId, key.id),
+          "key.rotated",
+          `rotated ${kindWords(key)}, ${key.prefix}…${key.lastFour}`,
+          Option.isSome,
+          key.permission !== "manage"
+        )
         if (Option.isNone(issued)) return yield* new NotFound({ message: unknownObject })
         return issued.value
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
-        if (!(yield* keys.revokeKey(yield* owner(params.keyId), params.keyId)))
-          return yield* new NotFound({ message: unknownObject })
+        const { tenant } = yield* CurrentMember
+        const key = yield* current(params.keyId)
+        const revoked = yield* recording(
+          keys.revokeKey(tenant.merchantId, key.id),
+          "key.revoked",
+          `revoked ${kindWords(key)}, ${key.prefix}…${key.lastFour}`,
+          (isRevoked) => isRevoked,
+          true
+        )
+        if (!revoked) return yield* new NotFound({ message: unknownObject })
       })
     })
   })

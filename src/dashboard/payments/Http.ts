@@ -47,7 +47,7 @@ export const layer = HttpApiBuilder.group(
           [
             repo.overview(tenant, from, overviewDays),
             repo.list(tenant, { limit: latestSize }),
-            alerts.countOpen(tenant)
+            alerts.countOpen
           ],
           { concurrency: 3 }
         )
@@ -78,7 +78,7 @@ export const layer = HttpApiBuilder.group(
                   ...(search === undefined ? {} : { search }),
                   limit: pageSize + 1
                 }),
-            alerts.countOpen(tenant)
+            alerts.countOpen
           ],
           { concurrency: 2 }
         )
@@ -92,7 +92,7 @@ export const layer = HttpApiBuilder.group(
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
         const [found, openAlerts] = yield* Effect.all(
-          [repo.find(tenant, params.paymentId), alerts.countOpen(tenant)],
+          [repo.find(tenant, params.paymentId), alerts.countOpen],
           { concurrency: 2 }
         )
         if (Option.isNone(found))

@@ -6,6 +6,7 @@ import {
   ChainUnavailableError,
   LastMember,
   NotFound,
+  PasswordRequired,
   RateLimited,
   ReceiverTaken
 } from "../../domain/Errors.ts"
@@ -28,6 +29,15 @@ export const SettingsPage = Schema.Struct({
   profile: Profile,
   /** Where buyers' USDC goes in this environment, in new intents. */
   receiver: Schema.String,
+  /** The change that waits until `dueAt`, and can be withdrawn; null where none does. */
+  receiverChange: Schema.NullOr(
+    Schema.Struct({
+      address: Schema.String,
+      requestedBy: Schema.String,
+      requestedAt: Schema.String,
+      dueAt: Schema.String
+    })
+  ),
   network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.String }),
   members: Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joinedAt: Schema.String })),
   invitations: Schema.Array(
@@ -52,8 +62,29 @@ const OwnerSignature = Schema.String.check(
   Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
 )
 
-export const ReceiverChange = Schema.Struct({ before: Schema.String, after: Schema.String })
+export const ReceiverChange = Schema.Struct({
+  before: Schema.String,
+  after: Schema.String,
+  /** When it takes effect; null where it has. */
+  dueAt: Schema.NullOr(Schema.String)
+})
 export type ReceiverChange = typeof ReceiverChange.Encoded
+
+/** Newest first; 20 a page. `before`: the last position of the page before. */
+export const AuditPage = Schema.Struct({
+  entries: Schema.Array(
+    Schema.Struct({
+      position: Schema.Int,
+      at: Schema.String,
+      env: Schema.NullOr(Schema.Literals(["test", "live"])),
+      actor: Schema.String,
+      action: Schema.String,
+      summary: Schema.String
+    })
+  ),
+  hasMore: Schema.Boolean
+})
+export type AuditPage = typeof AuditPage.Encoded
 
 /** A link that works once, to be handed to the person. */
 export const Invitation = Schema.Struct({ link: Schema.String })
@@ -62,6 +93,17 @@ export type Invitation = typeof Invitation.Encoded
 export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
   .add(
     HttpApiEndpoint.get("retrieve", "/settings", { success: SettingsPage }),
+    HttpApiEndpoint.get("audit", "/audit", {
+      query: {
+        before: Schema.optionalKey(
+          Schema.FiniteFromString.check(
+            Schema.isInt(),
+            Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+          )
+        )
+      },
+      success: AuditPage
+    }),
     HttpApiEndpoint.patch("update", "/settings", {
       payload: Schema.Struct({
         name: Text(1, 200),
@@ -75,12 +117,21 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
     HttpApiEndpoint.patch("changeReceiver", "/receiver", {
       payload: Schema.Struct({ receiver: TypedAddress, signature: Schema.optionalKey(OwnerSignature) }),
       success: ReceiverChange,
-      error: [errorResponse(ReceiverTaken), errorResponse(RateLimited), errorResponse(ChainUnavailableError)]
+      error: [
+        errorResponse(PasswordRequired),
+        errorResponse(ReceiverTaken),
+        errorResponse(RateLimited),
+        errorResponse(ChainUnavailableError)
+      ]
+    }),
+    HttpApiEndpoint.delete("withdrawReceiver", "/receiver/change", {
+      success: HttpApiSchema.NoContent,
+      error: errorResponse(NotFound)
     }),
     HttpApiEndpoint.post("invite", "/members", {
       payload: Schema.Struct({ email: Email }),
       success: Invitation.pipe(HttpApiSchema.status(201)),
-      error: errorResponse(RateLimited)
+      error: [errorResponse(PasswordRequired), errorResponse(RateLimited)]
     }),
     HttpApiEndpoint.delete("withdraw", "/members/invitations/:invitationId", {
       params: { ...memberParams, invitationId: Uuid },
@@ -90,7 +141,7 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
     HttpApiEndpoint.delete("remove", "/members/:userId", {
       params: { ...memberParams, userId: Uuid },
       success: HttpApiSchema.NoContent,
-      error: [errorResponse(NotFound), errorResponse(LastMember)]
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound), errorResponse(LastMember)]
     })
   )
   .prefix("/merchants/:merchantId/:env")

@@ -3,6 +3,8 @@ import { DateTime, Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
+import { AuditLog } from "../../audit/AuditLog.ts"
+import { AuditRepo } from "../../audit/AuditRepo.ts"
 import { networks } from "../../domain/Chain.ts"
 import { LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
 import { type Limit, RateLimiter } from "../../http/RateLimiter.ts"
@@ -12,16 +14,21 @@ import { DashboardApi } from "../Api.ts"
 import { Accounts } from "../accounts/Accounts.ts"
 import { linkUrl } from "../accounts/linkUrl.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
-import { CurrentMember } from "../Session.ts"
+import { recentPassword } from "../recentPassword.ts"
+import { CurrentMember, type User } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
-import type { SettingsPage } from "./Api.ts"
+import type { AuditPage, SettingsPage } from "./Api.ts"
 import { MemberRepo } from "./MemberRepo.ts"
 
 /** Signatures that one merchant's people may have checked. */
 const signatureLimit: Limit = { rate: 10, perSeconds: 60, burst: 10 }
 /** Invitations by one member. */
 const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
+
+const auditPageSize = 20
+
+const actorOf = ({ email, id }: User) => ({ id, name: email })
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -33,15 +40,22 @@ export const layer = HttpApiBuilder.group(
     const members = yield* MemberRepo
     const accounts = yield* Accounts
     const alerts = yield* AlertPagesRepo
+    const audit = yield* AuditLog
+    const entries = yield* AuditRepo
     const { baseUrl } = yield* AppConfig
 
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
         const { tenant, merchant } = yield* CurrentMember
         const at = yield* DateTime.nowAsDate
-        const [people, invited, openAlerts] = yield* Effect.all(
-          [members.members(merchant.id), members.invitations(merchant.id, at), alerts.countOpen(tenant)],
-          { concurrency: 3 }
+        const [people, invited, waiting, openAlerts] = yield* Effect.all(
+          [
+            members.members(merchant.id),
+            members.invitations(merchant.id, at),
+            receivers.waiting(merchant.id, tenant.env),
+            alerts.countOpen
+          ],
+          { concurrency: 4 }
         )
         const { name, explorerUrl } = networks[tenant.env]
         const page: SettingsPage = {
@@ -54,6 +68,14 @@ export const layer = HttpApiBuilder.group(
             tokenLifetimeSeconds: merchant.tokenLifetimeSeconds
           },
           receiver: merchant.receivers[tenant.env],
+          receiverChange: Option.getOrNull(
+            Option.map(waiting, ({ address, dueAt, requestedAt, requestedBy }) => ({
+              address,
+              requestedBy,
+              requestedAt: requestedAt.toISOString(),
+              dueAt: dueAt.toISOString()
+            }))
+          ),
           network: { name, explorerUrl },
           members: people.map(({ id, email, joined_at }) => ({
             id,
@@ -69,6 +91,15 @@ export const layer = HttpApiBuilder.group(
         }
         return HttpServerResponse.jsonUnsafe(page)
       }),
+      audit: Effect.fnUntraced(function* ({ query }) {
+        const { merchant } = yield* CurrentMember
+        const found = yield* entries.list(merchant.id, { ...query, limit: auditPageSize + 1 })
+        const page: AuditPage = {
+          entries: found.slice(0, auditPageSize).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+          hasMore: found.length > auditPageSize
+        }
+        return HttpServerResponse.jsonUnsafe(page)
+      }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
         const { boundTokensOnly, tokenLifetimeSeconds, ...profile } = payload
@@ -80,6 +111,7 @@ export const layer = HttpApiBuilder.group(
       }),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, user } = yield* CurrentMember
+        yield* recentPassword
         const receiver = yield* typedAddress("body.receiver", payload.receiver)
         const { signature } = payload
         if (signature !== undefined) {
@@ -87,38 +119,73 @@ export const layer = HttpApiBuilder.group(
           const wait = yield* limiter.take(`receiver ${tenant.merchantId}`, signatureLimit)
           if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         }
-        const changed = Option.getOrThrow(
-          yield* receivers.change({ ...tenant, address: receiver }, Option.fromUndefinedOr(signature))
+        const { dueAt, ...changed } = Option.getOrThrow(
+          yield* receivers.change(
+            { ...tenant, address: receiver },
+            Option.fromUndefinedOr(signature),
+            actorOf(user)
+          )
         )
-        yield* Effect.logInfo("A receiving address was changed").pipe(
-          Effect.annotateLogs({ merchant: tenant.merchantId, env: tenant.env, user: user.id, ...changed })
-        )
-        return changed
+        return { ...changed, dueAt: Option.getOrNull(Option.map(dueAt, (at) => at.toISOString())) }
+      }),
+      withdrawReceiver: Effect.fnUntraced(function* () {
+        const { tenant, user } = yield* CurrentMember
+        if (!(yield* receivers.withdraw(tenant.merchantId, tenant.env, actorOf(user))))
+          return yield* new NotFound({ message: unknownObject })
       }),
       invite: Effect.fnUntraced(function* ({ payload }) {
         const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
         const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const token = yield* accounts.createLink({
-          email: payload.email,
-          merchantId: merchant.id,
-          resetPassword: false,
-          operator: false,
-          invitedBy: user.id
-        })
+        const token = yield* audit.recording(
+          merchant.id,
+          actorOf(user),
+          accounts.createLink({
+            email: payload.email,
+            merchantId: merchant.id,
+            resetPassword: false,
+            operator: false,
+            invitedBy: user.id
+          }),
+          () => Option.some({ action: "member.invited", env: null, summary: `invited ${payload.email}` })
+        )
         return { link: linkUrl(baseUrl, token) }
       }),
       withdraw: Effect.fnUntraced(function* ({ params }) {
-        const { merchant } = yield* CurrentMember
+        const { merchant, user } = yield* CurrentMember
         const at = yield* DateTime.nowAsDate
-        if (!(yield* members.withdraw(merchant.id, params.invitationId, at)))
-          return yield* new NotFound({ message: unknownObject })
+        const withdrawn = yield* audit.recording(
+          merchant.id,
+          actorOf(user),
+          members.withdraw(merchant.id, params.invitationId, at),
+          Option.map((email) => ({
+            action: "member.invitation_withdrawn" as const,
+            env: null,
+            summary: `withdrew the invitation of ${email}`,
+            quiet: true
+          }))
+        )
+        if (Option.isNone(withdrawn)) return yield* new NotFound({ message: unknownObject })
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
-        const { merchant } = yield* CurrentMember
-        const outcome = yield* members.remove(merchant.id, params.userId)
-        if (outcome === "unknown") return yield* new NotFound({ message: unknownObject })
-        if (outcome === "last") return yield* new LastMember()
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const outcome = yield* audit.recording(
+          merchant.id,
+          actorOf(user),
+          members.remove(merchant.id, params.userId),
+          (made) =>
+            made._tag === "Removed"
+              ? Option.some({
+                  action: "member.removed" as const,
+                  env: null,
+                  summary: `removed ${made.email}`
+                })
+              : Option.none()
+        )
+        if (outcome._tag === "Unknown") return yield* new NotFound({ message: unknownObject })
+        if (outcome._tag === "Last") return yield* new LastMember()
       })
     })
   })

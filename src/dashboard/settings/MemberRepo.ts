@@ -1,5 +1,5 @@
 // The SQL of who belongs to a merchant.
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
 
@@ -16,9 +16,15 @@ const decodeInvitations = Schema.decodeUnknownEffect(
     })
   )
 )
+const decodeEmails = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ email: Schema.String })))
 const decodeRemoval = Schema.decodeUnknownEffect(
-  Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.Boolean })])
+  Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.NullOr(Schema.String) })])
 )
+
+export type Removal =
+  | { readonly _tag: "Removed"; readonly email: string }
+  | { readonly _tag: "Last" }
+  | { readonly _tag: "Unknown" }
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -45,12 +51,15 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** False where there is none that waits. */
+    /** Whose it was; none where none waits. */
     withdraw: Effect.fn("MemberRepo.withdraw")(function* (merchantId: MerchantId, id: string, at: Date) {
-      const rows = yield* sql`
-        UPDATE one_time_links SET used_at = ${at}
-        WHERE id = ${id} AND merchant_id = ${merchantId} AND used_at IS NULL AND expires_at > ${at} RETURNING id`
-      return rows.length > 0
+      const [row] = yield* decodeEmails(
+        yield* sql`
+          UPDATE one_time_links SET used_at = ${at}
+          WHERE id = ${id} AND merchant_id = ${merchantId} AND used_at IS NULL AND expires_at > ${at}
+          RETURNING email`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ email }) => email)
     }, Effect.orDie),
 
     /** Removes a member with the invitations it has made, never the last one: the merchant's row makes removals wait for each other. */
@@ -70,9 +79,13 @@ const make = Effect.gen(function* () {
               )
               SELECT EXISTS (SELECT 1 FROM merchant_members
                 WHERE merchant_id = ${merchantId} AND user_id = ${userId}) AS member,
-                EXISTS (SELECT 1 FROM removed) AS removed`
+                (SELECT u.email FROM removed JOIN users u ON u.id = removed.user_id) AS removed`
           )
-          return row.removed ? ("removed" as const) : row.member ? ("last" as const) : ("unknown" as const)
+          const removal: Removal =
+            row.removed !== null
+              ? { _tag: "Removed", email: row.removed }
+              : { _tag: row.member ? "Last" : "Unknown" }
+          return removal
         })
       )
     }, Effect.orDie)

@@ -54,7 +54,7 @@ export const layer = HttpApiBuilder.group(
       list: Effect.fnUntraced(function* ({ query }) {
         const of = yield* tenant
         const [endpoint, rows, openAlerts] = yield* Effect.all(
-          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), alerts.countOpen(of)],
+          [endpoints.find(of), deliveries.list(of, { ...query, limit: pageSize + 1 }), alerts.countOpen],
           { concurrency: 3 }
         )
         const page: WebhooksPage = {
@@ -70,7 +70,7 @@ export const layer = HttpApiBuilder.group(
       delivery: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
         const [found, openAlerts] = yield* Effect.all(
-          [deliveries.find(of, params.deliveryId), alerts.countOpen(of)],
+          [deliveries.find(of, params.deliveryId), alerts.countOpen],
           { concurrency: 2 }
         )
         if (Option.isNone(found)) return yield* new NotFound({ message: unknownObject })

@@ -1,0 +1,16 @@
+/** What the audit log tells of: changes of where money goes, and of who may change it. */
+export const auditActions = [
+  "receiver.changed",
+  "receiver.change_requested",
+  "receiver.change_withdrawn",
+  "receiver.change_lost",
+  "key.created",
+  "key.rotated",
+  "key.revoked",
+  "member.invited",
+  "member.invitation_withdrawn",
+  "member.joined",
+  "member.removed",
+  "operator.granted"
+] as const
+export type AuditAction = (typeof auditActions)[number]

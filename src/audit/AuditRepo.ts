@@ -1,0 +1,132 @@
+// The SQL of the audit log. The database refuses to change or remove an entry; each carries the SHA-256 of
+// itself and the one before, so that what somebody does to the table in spite of that is found.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import type { Env } from "../domain/Chain.ts"
+import { type MerchantId, Uuid } from "../domain/Merchant.ts"
+import { type AuditAction, auditActions } from "./AuditAction.ts"
+
+export interface AuditEntry {
+  /** Null for what concerns the whole service. */
+  readonly merchantId: MerchantId | null
+  /** Null for both environments. */
+  readonly env: Env | null
+  /** The user; null for the operator's commands and for the service itself. */
+  readonly actorId: string | null
+  /** An e-mail, `operator` or `service`. */
+  readonly actor: string
+  readonly action: AuditAction
+  /** One sentence without its subject: "changed the receiving address from … to …". */
+  readonly summary: string
+}
+
+const Recipient = Schema.Struct({ id: Uuid, email: Schema.String })
+export type Recipient = typeof Recipient.Type
+const decodeRecipients = Schema.decodeUnknownEffect(Schema.Array(Recipient))
+
+const EntryRow = Schema.Struct({
+  position: Schema.Int,
+  at: Schema.Date,
+  env: Schema.NullOr(Schema.Literals(["test", "live"])),
+  actor: Schema.String,
+  action: Schema.Literals(auditActions),
+  summary: Schema.String
+})
+export type EntryRow = typeof EntryRow.Type
+const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(EntryRow))
+
+const decodeBroken = Schema.decodeUnknownEffect(
+  Schema.Tuple([
+    Schema.Struct({
+      entries: Schema.Int,
+      broken: Schema.NullOr(Schema.Int),
+      head: Schema.NullOr(Schema.String)
+    })
+  ])
+)
+
+/** Of the log's own; any number that nobody else locks by. */
+const lockKey = 4_021_966
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return {
+    /** All or nothing. */
+    transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
+
+    /** Inside the transaction of what it tells of: entries wait for each other until its end. */
+    insert: Effect.fn("AuditRepo.insert")(function* (entry: AuditEntry, at: Date) {
+      yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
+      yield* sql`
+        WITH last AS (
+          SELECT position, hash FROM audit_entries ORDER BY position DESC LIMIT 1
+        ), entry AS (
+          SELECT coalesce((SELECT position FROM last), 0) + 1 AS position,
+            ${entry.merchantId}::uuid AS merchant_id, ${entry.env}::text AS env, ${at}::timestamptz AS at,
+            ${entry.actorId}::uuid AS actor_id, ${entry.actor}::text AS actor, ${entry.action}::text AS action,
+            ${entry.summary}::text AS summary
+        )
+        INSERT INTO audit_entries (position, merchant_id, env, at, actor_id, actor, action, summary, hash)
+        SELECT e.*, ${chained(sql.literal("(SELECT hash FROM last)"))} FROM entry e`
+    }, Effect.orDie),
+
+    /** The newest first. */
+    list: Effect.fn("AuditRepo.list")(function* (
+      merchantId: MerchantId | null,
+      { before, limit }: { readonly before?: number; readonly limit: number }
+    ) {
+      return yield* decodeEntries(
+        yield* sql`
+          SELECT position::int, at, env, actor, action, summary FROM audit_entries
+          WHERE (${merchantId}::uuid IS NULL OR merchant_id = ${merchantId}::uuid)
+            AND position < ${before ?? Number.MAX_SAFE_INTEGER}
+          ORDER BY position DESC LIMIT ${limit}`
+      )
+    }, Effect.orDie),
+
+    /** The first entry that is not what was written, or does not follow the one before; and the newest hash. */
+    verify: Effect.gen(function* () {
+      const [row] = yield* decodeBroken(
+        yield* sql`
+          WITH linked AS (
+            SELECT e.*, lag(e.hash) OVER w AS previous, lag(e.position) OVER w AS before
+            FROM audit_entries e WINDOW w AS (ORDER BY e.position)
+          )
+          SELECT count(*)::int AS entries,
+            (min(e.position) FILTER (WHERE e.hash <> ${chained(sql.literal("e.previous"))}
+              OR e.position <> coalesce(e.before, 0) + 1))::int AS broken,
+            (SELECT encode(hash, 'hex') FROM audit_entries ORDER BY position DESC LIMIT 1) AS head
+          FROM linked e`
+      )
+      return {
+        entries: row.entries,
+        broken: Option.fromNullOr(row.broken),
+        head: Option.fromNullOr(row.head)
+      }
+    }).pipe(Effect.orDie, Effect.withSpan("AuditRepo.verify")),
+
+    /** Whom a change of the merchant is told. */
+    members: Effect.fn("AuditRepo.members")(function* (merchantId: MerchantId) {
+      return yield* decodeRecipients(
+        yield* sql`
+          SELECT u.id, u.email FROM merchant_members m JOIN users u ON u.id = m.user_id
+          WHERE m.merchant_id = ${merchantId} ORDER BY u.id`
+      )
+    }, Effect.orDie)
+  }
+
+  /** The hash of `e` behind the hash `previous`. */
+  function chained(previous: ReturnType<typeof sql.literal>) {
+    return sql`sha256(coalesce(${previous}, ''::bytea) || convert_to(json_build_array(
+      e.position, e.merchant_id, e.env, (extract(epoch FROM e.at) * 1000000)::bigint, e.actor_id, e.actor,
+      e.action, e.summary)::text, 'UTF8'))`
+  }
+})
+
+export class AuditRepo extends Context.Service<AuditRepo, Effect.Success<typeof make>>()(
+  "quittance/audit/AuditRepo"
+) {
+  static readonly layer: Layer.Layer<AuditRepo, never, SqlClient.SqlClient> = Layer.effect(AuditRepo, make)
+}

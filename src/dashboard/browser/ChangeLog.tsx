@@ -1,0 +1,65 @@
+// Who has changed where money goes, and who may change it.
+import { useState } from "preact/hooks"
+import type { AuditPage } from "../settings/Api.ts"
+import { call, useAction, usePage } from "./api.ts"
+import { Badge, Button, Card, Loaded, Problem, Time } from "./parts.tsx"
+import { useSession } from "./session.ts"
+
+type Entry = AuditPage["entries"][number]
+
+const Row = ({ entry }: { readonly entry: Entry }) => (
+  <li>
+    <span class="person">
+      <span class="break">
+        <strong>{entry.actor}</strong> {entry.summary}
+      </span>
+      <small class="soft">
+        <Time at={entry.at} /> {entry.env === null ? null : <Badge tone="neutral">{entry.env}</Badge>}
+      </small>
+    </span>
+  </li>
+)
+
+export const ChangeLog = () => {
+  const { api } = useSession()
+  const page = usePage<AuditPage>(`${api}/audit`, 10_000)
+  const [older, setOlder] = useState<AuditPage>()
+  const more = useAction(async (before: number) => {
+    const next = await call<AuditPage>("GET", `${api}/audit?before=${before}`)
+    setOlder({ ...next, entries: [...(older?.entries ?? []), ...next.entries] })
+  })
+  return (
+    <Card title="Changes">
+      <Loaded page={page}>
+        {({ entries, hasMore }) => {
+          const shown = [...entries, ...(older?.entries ?? [])]
+          const last = shown.at(-1)
+          return (
+            <>
+              {shown.length === 0 ? (
+                <p class="soft">
+                  Changes of addresses, keys and members are listed here, with who made them. Nobody can edit
+                  the list.
+                </p>
+              ) : (
+                <ul class="list">
+                  {shown.map((entry) => (
+                    <Row key={entry.position} entry={entry} />
+                  ))}
+                </ul>
+              )}
+              <Problem error={more.error} />
+              {last !== undefined && (older?.hasMore ?? hasMore) ? (
+                <div class="actions start">
+                  <Button busy={more.busy} onClick={() => void more.run(last.position)}>
+                    Show earlier changes
+                  </Button>
+                </div>
+              ) : null}
+            </>
+          )
+        }}
+      </Loaded>
+    </Card>
+  )
+}

@@ -1,0 +1,44 @@
+// Asks for the password before a change of where money goes or of who may change it.
+import { useEffect, useState } from "preact/hooks"
+import { call, useAction } from "./api.ts"
+import { Button, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
+import { setPasswordPrompt } from "./passwordPrompt.ts"
+
+export const PasswordPrompt = () => {
+  const [waiting, setWaiting] = useState<{ readonly answer: (confirmed: boolean) => void }>()
+  useEffect(() => setPasswordPrompt(() => new Promise((resolve) => setWaiting({ answer: resolve }))), [])
+  const end = (confirmed: boolean) => {
+    waiting?.answer(confirmed)
+    setWaiting(undefined)
+  }
+  const confirm = useAction(async ({ password }: Readonly<Record<string, string>>) => {
+    await call("POST", "/confirm", { password })
+    end(true)
+  })
+  if (waiting === undefined) return null
+  return (
+    <Dialog key="password" title="Your password, please" onClose={() => end(false)}>
+      <form class="stack" onSubmit={(event) => void confirm.run(fieldsOf(event))}>
+        <p>
+          This changes where money goes or who may change it. It is then open for five minutes, and every
+          member is told what was changed.
+        </p>
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          required
+          autoComplete="current-password"
+          error={confirm.error?.of("password")}
+        />
+        <Problem error={confirm.error} fields={["password"]} />
+        <div class="actions">
+          <Button onClick={() => end(false)}>Cancel</Button>
+          <Button kind="primary" submit busy={confirm.busy}>
+            Confirm
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

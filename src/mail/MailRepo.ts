@@ -1,0 +1,60 @@
+// The SQL of mail that waits to be sent.
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Uuid } from "../domain/Merchant.ts"
+
+export interface Mail {
+  readonly recipient: string
+  readonly subject: string
+  /** Plain text. */
+  readonly body: string
+}
+
+const QueuedMail = Schema.Struct({
+  id: Uuid,
+  recipient: Schema.String,
+  subject: Schema.String,
+  body: Schema.String,
+  attempts: Schema.Int
+})
+export type QueuedMail = typeof QueuedMail.Type
+const decodeQueued = Schema.decodeUnknownEffect(Schema.Array(QueuedMail))
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return {
+    /** Joins a transaction that is open: the mail goes out if what it tells of has happened. */
+    insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
+      yield* sql`
+        INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
+        VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
+    }, Effect.orDie),
+
+    /** Due mail, which nobody else takes before `leaseUntil`; this is an attempt of it. */
+    take: Effect.fn("MailRepo.take")(function* (at: Date, leaseUntil: Date, limit: number) {
+      return yield* decodeQueued(
+        yield* sql`
+          UPDATE mails SET due_at = ${leaseUntil}, attempts = attempts + 1
+          WHERE id IN (
+            SELECT id FROM mails WHERE due_at <= ${at} ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+          RETURNING id, recipient, subject, body, attempts`
+      )
+    }, Effect.orDie),
+
+    noteSent: Effect.fn("MailRepo.noteSent")(function* (id: string, at: Date) {
+      yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL WHERE id = ${id}`
+    }, Effect.orDie),
+
+    /** `again` is null where nobody tries any more. */
+    noteFailure: Effect.fn("MailRepo.noteFailure")(function* (id: string, error: string, again: Date | null) {
+      yield* sql`UPDATE mails SET error = ${error}, due_at = ${again} WHERE id = ${id}`
+    }, Effect.orDie)
+  }
+})
+
+export class MailRepo extends Context.Service<MailRepo, Effect.Success<typeof make>>()(
+  "quittance/mail/MailRepo"
+) {
+  static readonly layer: Layer.Layer<MailRepo, never, SqlClient.SqlClient> = Layer.effect(MailRepo, make)
+}

@@ -1,0 +1,92 @@
+// Sends what waits: at once, and where the server is away or puts it off, for about a day.
+import { DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { createTransport } from "nodemailer"
+import { AppConfig } from "../AppConfig.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { supervised } from "../workers/supervised.ts"
+import { MailRepo, type QueuedMail } from "./MailRepo.ts"
+
+/** A server that says nothing for so long is given up. */
+const silenceMillis = 10_000
+/** The waits between attempts; after the last the mail is given up. */
+const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 hours"] as const
+
+class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
+  message: Schema.String,
+  /** The server refuses this mail for good (RFC 5321, 4.2.1: replies of 5yz). */
+  refused: Schema.Boolean
+}) {}
+
+const failureOf = (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error)
+  const code =
+    typeof error === "object" && error !== null && "responseCode" in error ? Number(error.responseCode) : 0
+  return new MailFailed({ message, refused: code >= 500 && code < 600 })
+}
+
+export const layer: Layer.Layer<never, never, MailRepo | AppConfig> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { smtp } = yield* AppConfig
+    if (Option.isNone(smtp)) return
+    const { from, url } = smtp.value
+    const repo = yield* MailRepo
+    const due = yield* DueWork
+    const transport = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        createTransport({
+          url: Redacted.value(url),
+          pool: true,
+          connectionTimeout: silenceMillis,
+          greetingTimeout: silenceMillis,
+          socketTimeout: silenceMillis,
+          disableFileAccess: true,
+          disableUrlAccess: true
+        })
+      ),
+      (open) => Effect.sync(() => open.close())
+    )
+
+    const send = Effect.fn("Mail.send")(function* ({ attempts, body, id, recipient, subject }: QueuedMail) {
+      const sent = yield* Effect.tryPromise({
+        try: () =>
+          transport.sendMail({
+            from,
+            to: { name: "", address: recipient },
+            subject,
+            text: body,
+            // The same for each attempt: a mail that arrives twice is shown once.
+            messageId: `<${id}@${from.slice(from.indexOf("@") + 1)}>`,
+            headers: { "auto-submitted": "auto-generated" }
+          }),
+        catch: failureOf
+      }).pipe(Effect.result)
+      const at = yield* DateTime.nowAsDate
+      if (sent._tag === "Success") return yield* repo.noteSent(id, at)
+      const { message, refused } = sent.failure
+      const wait = refused ? undefined : waits[attempts - 1]
+      yield* repo.noteFailure(
+        id,
+        message,
+        wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
+      )
+      yield* (wait === undefined ? Effect.logError : Effect.logWarning)(
+        wait === undefined ? "A mail was given up" : "A mail was not taken and is tried again"
+      ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
+    })
+
+    yield* supervised(
+      "Sending mail",
+      due.next("mails", "2 seconds"),
+      leased({
+        what: "Sending a mail",
+        leaseMillis: 120_000,
+        batch: 20,
+        concurrency: 4,
+        take: repo.take,
+        each: send,
+        annotations: ({ id }) => ({ mail: id })
+      })
+    )
+  })
+)

@@ -1,0 +1,81 @@
+// In a real browser: the password that a change of money's settings wants, a live address that waits, and
+// the list of changes.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { password, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("Money's levers in the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  browserTest("ask for the password, tell what waits and who did what, and take it back", async () => {
+    const person = await signUp(service.baseUrl)
+    await Effect.runPromise(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`).pipe(
+        Effect.provideContext(service.context)
+      )
+    )
+    const context = await newContext({ width: 360 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
+    const asked = page.getByRole("dialog", { name: "Your password, please" })
+
+    // Gone away from, nothing is changed, and the form says why.
+    await page.getByLabel("Invite by e-mail").fill("friend@example.com")
+    await page.getByRole("button", { name: "Invite" }).click()
+    await asked.getByRole("button", { name: "Cancel" }).click()
+    await page.getByText("within five minutes of giving the password").waitFor()
+
+    await page.getByRole("button", { name: "Invite" }).click()
+    await asked.getByLabel("Password").fill("not the password")
+    await asked.getByRole("button", { name: "Confirm" }).click()
+    await asked.getByText("do not belong together").waitFor()
+    await screenshot(page, "password-again")
+    await expectNoAxeViolations(page)
+    await asked.getByLabel("Password").fill(password)
+    await asked.getByRole("button", { name: "Confirm" }).click()
+    await page.getByRole("dialog", { name: "Hand over this link" }).waitFor()
+    await page.getByRole("button", { name: "Done" }).click()
+
+    const next = freshAddress()
+    await page.getByLabel("New address").fill(next)
+    await page.getByRole("button", { name: "Change address" }).click()
+    await page.getByRole("dialog").getByText("can be withdrawn").waitFor()
+    await page.getByRole("dialog").getByRole("button", { name: "Change address" }).click()
+    await page.getByRole("button", { name: "Withdraw the change" }).waitFor()
+    await page.getByText(`asked for another receiving address: ${next}`).waitFor()
+    await screenshot(page, "receiver-waits")
+    await expectNoAxeViolations(page)
+    await page.getByRole("button", { name: "Withdraw the change" }).click()
+    await page.getByText(`withdrew the change of the receiving address to ${next}`).waitFor()
+    expect(await page.getByRole("button", { name: "Withdraw the change" }).count()).toBe(0)
+
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/alerts`)
+    await page.getByText("A setting of your money was changed").first().waitFor()
+    await screenshot(page, "account-changes")
+    await context.close()
+  })
+})

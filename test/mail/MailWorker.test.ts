@@ -1,0 +1,184 @@
+// Mail against a real SMTP server: what it takes, puts off, refuses, and what a crash leaves.
+import { describe, expect } from "bun:test"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { SMTPServer } from "smtp-server"
+import { MailRepo } from "../../src/mail/MailRepo.ts"
+import { Mails } from "../../src/mail/Mails.ts"
+import * as MailWorker from "../../src/mail/MailWorker.ts"
+import { DueWork } from "../../src/workers/DueWork.ts"
+import { testDatabase } from "../support/database.ts"
+import { testConfig } from "../support/memory.ts"
+import { liveEffect } from "../support/run.ts"
+
+const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =>
+  holds.pipe(
+    Effect.delay("20 millis"),
+    Effect.repeat({ until: (held) => held }),
+    Effect.timeoutOrElse({
+      duration: "10 seconds",
+      orElse: () => Effect.die(new Error(`never came true: ${what}`))
+    })
+  )
+
+interface Taken {
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly text: string
+}
+
+/** `verdict` says what the server answers to a recipient: nothing where it takes the mail. */
+const smtpServer = (
+  verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined
+) =>
+  Effect.gen(function* () {
+    const taken: Array<Taken> = []
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ["STARTTLS"],
+      onAuth: ({ username, password }, _session, done) =>
+        username === "shop" && password === "secret"
+          ? done(null, { user: "shop" })
+          : done(new Error("Invalid login")),
+      onRcptTo: ({ address }, _session, done) => {
+        const refusal = verdict(address)
+        if (refusal === undefined) return done()
+        done(Object.assign(new Error(refusal.text), { responseCode: refusal.code }))
+      },
+      onData: (stream, session, done) => {
+        const chunks: Array<Buffer> = []
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+        stream.on("end", () => {
+          const { mailFrom, rcptTo } = session.envelope
+          taken.push({
+            from: mailFrom === false ? "" : mailFrom.address,
+            to: rcptTo.map(({ address }) => address),
+            text: Buffer.concat(chunks).toString()
+          })
+          done()
+        })
+      }
+    })
+    server.on("error", () => {})
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))),
+      () => Effect.promise(() => new Promise<void>((resolve) => server.close(() => resolve())))
+    )
+    const address = server.server.address()
+    return { taken, port: typeof address === "object" && address !== null ? address.port : 0 }
+  })
+
+const world = (url: string) => {
+  const config = testConfig({ smtp: Option.some({ url: Redacted.make(url), from: "shop@pay.example.com" }) })
+  const services = Layer.mergeAll(Mails.layer, MailRepo.layer).pipe(
+    Layer.provideMerge(MailRepo.layer),
+    Layer.provideMerge(Layer.mergeAll(testDatabase.layer, config, SecureRandom.layerWebCrypto))
+  )
+  const worker = MailWorker.layer.pipe(
+    Layer.provide(Layer.succeed(DueWork, { next: () => Effect.sleep("20 millis"), isAwaited: () => true }))
+  )
+  return { services, worker }
+}
+
+const rows = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql`
+    SELECT recipient, attempts, due_at IS NULL AS ended, sent_at IS NOT NULL AS sent, error,
+      extract(epoch FROM due_at - now())::int AS wait
+    FROM mails ORDER BY recipient`
+})
+
+describe("mail on Postgres", () => {
+  liveEffect("is sent once by two instances, in plain text, from the address that is set", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(() => undefined)
+      const { services, worker } = world(`smtp://shop:secret@127.0.0.1:${port}`)
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        for (const name of ["ada", "bob", "cyd"]) {
+          yield* mails.queue({
+            recipient: `${name}@example.com`,
+            subject: "Quittance: receiver changed\r\nBcc: thief@example.com",
+            body: "The receiving address was changed.\n\nBcc: thief@example.com"
+          })
+        }
+        yield* Layer.build(worker)
+        yield* Layer.build(worker)
+        yield* until(
+          "all were taken",
+          Effect.sync(() => taken.length === 3)
+        )
+        yield* Effect.sleep("200 millis")
+        expect(taken.map(({ to }) => to.join()).sort()).toEqual([
+          "ada@example.com",
+          "bob@example.com",
+          "cyd@example.com"
+        ])
+        for (const { from, text } of taken) {
+          expect(from).toBe("shop@pay.example.com")
+          const [head = "", body = ""] = text.split("\r\n\r\n")
+          expect(head).not.toMatch(/^bcc/im)
+          expect(head).toContain("Auto-Submitted: auto-generated")
+          expect(body).toContain("The receiving address was changed.")
+        }
+        expect((yield* rows).every((row) => row["sent"] === true && row["ended"] === true)).toBeTrue()
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  liveEffect("that is put off is tried again later; that is refused for good is given up", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer((recipient) =>
+        recipient.startsWith("later")
+          ? { code: 451, text: "Try again later" }
+          : recipient.startsWith("nobody")
+            ? { code: 550, text: "No such mailbox" }
+            : undefined
+      )
+      const { services, worker } = world(`smtp://127.0.0.1:${port}`)
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        for (const name of ["later", "nobody"])
+          yield* mails.queue({ recipient: `${name}@example.com`, subject: "Hello", body: "Hello" })
+        yield* Layer.build(worker)
+        yield* until(
+          "both were tried",
+          Effect.map(rows, (all) => all.every((row) => row["error"] !== null))
+        )
+        const [later, nobody] = yield* rows
+        expect(later).toMatchObject({ attempts: 1, ended: false, sent: false })
+        expect(Number(later?.["wait"])).toBeGreaterThan(50)
+        expect(nobody).toMatchObject({ attempts: 1, ended: true, sent: false })
+        expect(String(nobody?.["error"])).toContain("No such mailbox")
+        expect(taken).toEqual([])
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  liveEffect("waits while the server is away, and without a server none is kept", () =>
+    Effect.gen(function* () {
+      const { services, worker } = world("smtp://127.0.0.1:9")
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        yield* mails.queue({ recipient: "ada@example.com", subject: "Hello", body: "Hello" })
+        yield* Layer.build(worker)
+        yield* until(
+          "it was tried",
+          Effect.map(rows, (all) => all.every((row) => row["error"] !== null))
+        )
+        expect(yield* rows).toMatchObject([{ attempts: 1, ended: false, sent: false }])
+      }).pipe(Effect.scoped, Effect.provide(services))
+      const none = Mails.layer.pipe(
+        Layer.provide(MailRepo.layer),
+        Layer.provideMerge(Layer.mergeAll(testDatabase.layer, testConfig(), SecureRandom.layerWebCrypto))
+      )
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        const before = (yield* rows).length
+        yield* mails.queue({ recipient: "bob@example.com", subject: "Hello", body: "Hello" })
+        expect((yield* rows).length).toBe(before)
+      }).pipe(Effect.scoped, Effect.provide(none))
+    })
+  )
+})
