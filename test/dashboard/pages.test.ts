@@ -128,7 +128,7 @@ describe("Pages of the dashboard", () => {
         ["live-overview", "", "Live payments are not open yet."],
         ["live-webhooks", "/webhooks", "Register endpoint"],
         ["live-agents", "/agents", "Mainnet is gated"],
-        ["live-alerts", "/alerts", "Nothing to look at"],
+        ["live-alerts", "/alerts", "A setting of your money was changed"],
         ["missing", `/payments/${populated.settledId}`, "There is nothing here"]
       ] as const) {
         await page.goto(`${live}${path}`)

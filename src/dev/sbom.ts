@@ -1,0 +1,110 @@
+// `bun run sbom`: what the service runs on, as CycloneDX 1.6 on standard output. Packages, versions and hashes
+// are the lockfile's; licences are read from what is installed.
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library"
+import { JSONC } from "bun"
+import { Schema } from "effect"
+
+const root = join(import.meta.dir, "../..")
+
+const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+const Needs = Schema.Struct({ dependencies: Names, optionalDependencies: Names })
+/** `name@version`, registry, what it needs, integrity. */
+const Package = Schema.Tuple([Schema.String, Schema.String, Needs, Schema.String])
+const Lockfile = Schema.Struct({
+  workspaces: Schema.Struct({ "": Needs }),
+  packages: Schema.Record(Schema.String, Package),
+  patchedDependencies: Names
+})
+const Manifest = Schema.Struct({ name: Schema.String, version: Schema.String })
+const Licensed = Schema.Struct({ license: Schema.optionalKey(Schema.String) })
+
+const text = (path: string) => readFileSync(join(root, path), "utf8")
+const lockfile = Schema.decodeUnknownSync(Lockfile)(JSONC.parse(text("bun.lock")))
+const manifest = Schema.decodeUnknownSync(Schema.fromJsonString(Manifest))(text("package.json"))
+
+const needsOf = ({ dependencies = {}, optionalDependencies = {} }: typeof Needs.Type) => [
+  ...Object.keys(dependencies),
+  ...Object.keys(optionalDependencies)
+]
+
+/** Where `name`, needed by the package at `from`, is found: in its own directory, or in one above. */
+const resolve = (from: string, name: string): string | undefined => {
+  for (let above = from; ; above = above.slice(0, Math.max(0, above.lastIndexOf("/")))) {
+    const path = above === "" ? name : `${above}/${name}`
+    if (path in lockfile.packages) return path
+    if (above === "") return undefined
+  }
+}
+
+/** Paths of what the service needs at run time, with what each needs itself. */
+const reached = () => {
+  const found = new Map<string, ReadonlyArray<string>>()
+  const waiting = [""]
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (found.has(path)) continue
+    const needs = path === "" ? lockfile.workspaces[""] : lockfile.packages[path]?.[2]
+    const paths = needsOf(needs ?? {}).flatMap((name) => resolve(path, name) ?? [])
+    found.set(path, paths)
+    waiting.push(...paths)
+  }
+  return found
+}
+
+const licenseOf = (path: string): string | undefined => {
+  try {
+    // `a/@b/c` of the lockfile is installed at a/node_modules/@b/c.
+    const file = `node_modules/${path.match(/(?:@[^/]+\/)?[^/]+/g)?.join("/node_modules/") ?? path}/package.json`
+    return Schema.decodeUnknownSync(Schema.fromJsonString(Licensed))(text(file)).license
+  } catch {
+    // Built for another platform: not installed here.
+    return undefined
+  }
+}
+
+const componentOf = (path: string) => {
+  const [nameAtVersion = "", , , integrity = ""] = lockfile.packages[path] ?? []
+  const at = nameAtVersion.lastIndexOf("@")
+  const [fullName, version] = [nameAtVersion.slice(0, at), nameAtVersion.slice(at + 1)]
+  const [group, name] = fullName.startsWith("@") ? fullName.split("/") : [undefined, fullName]
+  const component = new Models.Component(Enums.ComponentType.Library, name ?? fullName, {
+    version,
+    bomRef: nameAtVersion,
+    purl: `pkg:npm/${fullName.replace("@", "%40")}@${version}`,
+    ...(group === undefined ? {} : { group })
+  })
+  const [algorithm, hash] = integrity.split("-")
+  if (algorithm === "sha512" && hash !== undefined)
+    component.hashes.set(Enums.HashAlgorithm["SHA-512"], Buffer.from(hash, "base64").toString("hex"))
+  const license = licenseOf(path)
+  if (license !== undefined) component.licenses.add(new Models.LicenseExpression(license))
+  const patch = lockfile.patchedDependencies?.[nameAtVersion]
+  if (patch !== undefined) component.properties.add(new Models.Property("quittance:patch", patch))
+  return component
+}
+
+const bom = new Models.Bom()
+const service = new Models.Component(Enums.ComponentType.Application, manifest.name, {
+  version: manifest.version,
+  bomRef: `${manifest.name}@${manifest.version}`
+})
+bom.metadata.component = service
+const paths = reached()
+const components = new Map([...paths.keys()].map((path) => [path, path === "" ? service : componentOf(path)]))
+for (const [path, needs] of paths) {
+  const component = components.get(path)
+  if (component === undefined) continue
+  if (path !== "") bom.components.add(component)
+  for (const need of needs) {
+    const ref = components.get(need)?.bomRef
+    if (ref !== undefined) component.dependencies.add(ref)
+  }
+}
+
+console.log(
+  new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6)).serialize(bom, {
+    sortLists: true,
+    space: 2
+  })
+)
