@@ -5,17 +5,13 @@ import { isIP } from "node:net"
 import { join } from "node:path"
 import { entropyToMnemonic, validateMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
-import { Context, Data, Duration, Effect, Layer, Option, Redacted, Schema, SchemaGetter } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted, Schema, SchemaGetter } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import { getAddress, isAddress } from "viem/utils"
+import { ConfigRefusal } from "./ConfigRefusal.ts"
 import { Address } from "./domain/Chain.ts"
-
-/** A setting that stops the start. `message` is the whole sentence for the operator. */
-export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
-  readonly variable: string
-  readonly message: string
-}> {}
+import { withSecretFiles } from "./secretFiles.ts"
 
 /** A secret with the id that tokens and ciphertexts name it by. Newest first in every list. */
 export interface KeyedSecret {
@@ -249,8 +245,9 @@ const developmentMnemonic = Effect.fnUntraced(function* (dataDir: string) {
  * @throws ConfigRefusal (in the error channel) on the first malformed or, in production, missing setting.
  */
 export const loadAppConfig = Effect.fnUntraced(function* (
-  env: Environment
+  given: Environment
 ): Effect.fn.Return<AppConfigShape, ConfigRefusal, SecureRandom.SecureRandom> {
+  const env = yield* withSecretFiles(given)
   const refuse = (variable: string, wants: string) =>
     new ConfigRefusal({ variable, message: `${variable}: wants ${wants}` })
 

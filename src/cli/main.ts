@@ -4,6 +4,7 @@
 import { BunRuntime, BunServices } from "@effect/platform-bun"
 import { Cause, Console, Effect, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
 import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
 import * as Database from "../Database.ts"
@@ -12,6 +13,7 @@ import { audit } from "./audit.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { completions } from "./completions.ts"
 import { backup, database, restore } from "./database.ts"
+import { init } from "./init.ts"
 import { key } from "./key.ts"
 import { listen } from "./listen.ts"
 import { merchant } from "./merchant.ts"
@@ -32,6 +34,7 @@ const root = Command.make("quittance").pipe(
     "Operate Quittance: merchants, people, keys, webhooks, agents, and tools for developers."
   ),
   Command.withSubcommands([
+    init.pipe(Command.provide(SecureRandom.layerWebCrypto)),
     merchant.pipe(Command.provide(operator)),
     user.pipe(Command.provide(operator)),
     key.pipe(Command.provide(operator)),

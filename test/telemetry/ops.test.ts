@@ -78,6 +78,7 @@ describe("the image", () => {
         ports?: ReadonlyArray<string>
         profiles?: unknown
         user?: string
+        command?: ReadonlyArray<string>
         volumes?: ReadonlyArray<string>
       }
     >
@@ -90,13 +91,14 @@ describe("the image", () => {
     expect(postgres).toBeDefined()
     expect(chain?.profiles).toEqual(["chain"])
     const config = read("src/AppConfig.ts")
-    for (const name of Object.keys(quittance?.environment ?? {})) expect(config, name).toContain(`"${name}"`)
+    for (const name of Object.keys(quittance?.environment ?? {}))
+      expect(config, name).toContain(`"${name.replace(/_FILE$/, "")}"`)
     expect(
       quittance?.ports?.some((port) => port.includes(quittance.environment?.["METRICS_PORT"] ?? "?"))
     ).toBeFalse()
   })
 
-  test("docker-compose.yml passes every setting, publishes on this machine alone, and knows no password", () => {
+  test("docker-compose.yml passes every setting, is production, publishes on this machine alone, and knows no secret", () => {
     const { chain, postgres, quittance } = compose.services
     const settings = [...read("src/AppConfig.ts").matchAll(/\bread(?:Or)?\(\s*"([A-Z0-9_]+)"/g)].map(
       ([, name]) => name
@@ -105,11 +107,19 @@ describe("the image", () => {
     const fixed = ["HOST", "PORT", "DATA_DIR"]
     expect(settings.length).toBeGreaterThan(25)
     expect(settings.filter((name) => name !== undefined && !fixed.includes(name)).toSorted()).toEqual(
-      Object.keys(quittance?.environment ?? {}).toSorted()
+      Object.keys(quittance?.environment ?? {})
+        .map((name) => name.replace(/_FILE$/, ""))
+        .toSorted()
     )
     for (const { ports = [] } of Object.values(compose.services))
       for (const port of ports) expect(port).toContain("127.0.0.1:")
-    expect(postgres?.environment?.["POSTGRES_PASSWORD"]).toStartWith("${POSTGRES_PASSWORD:?")
+    expect(quittance?.environment?.["ENVIRONMENT"]).toEndWith(":-production}")
+    expect(postgres?.environment?.["POSTGRES_PASSWORD_FILE"]).toBe("/secrets/postgres-password")
+    // Whatever holds a secret comes from a file that the first start makes.
+    const { init } = compose.services
+    expect(init?.command).toEqual(["bun", "src/cli/main.ts", "init", "--secrets", "/secrets"])
+    for (const name of ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS", "AGENT_WALLET_MNEMONIC"])
+      expect(quittance?.environment?.[`${name}_FILE`]).toStartWith("/secrets/")
     expect([chain?.user, chain?.volumes]).toEqual(["bun", [".:/app:ro"]])
   })
 

@@ -1,0 +1,111 @@
+// Secrets of a deployment: made once, and read from files by a service in production.
+import { describe, expect } from "bun:test"
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { loadAppConfig } from "../../src/AppConfig.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
+import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const init = (directory: string, env: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function* () {
+    const program = yield* spawnProgram(["src/cli/main.ts", "init", "--secrets", directory], env)
+    const code = yield* program.exited
+    return { code, output: program.output() }
+  })
+
+const contents = (directory: string) =>
+  Object.fromEntries(
+    readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")])
+  )
+
+const files = (directory: string) => ({
+  DATABASE_URL_FILE: join(directory, "database-url"),
+  INTENT_TOKEN_SECRETS_FILE: join(directory, "intent-token-secrets"),
+  ENCRYPTION_KEYS_FILE: join(directory, "encryption-keys"),
+  AGENT_WALLET_MNEMONIC_FILE: join(directory, "agent-wallet-mnemonic")
+})
+
+describe("init", () => {
+  liveEffect("makes every secret once; a service in production starts on them", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "secrets")
+      const first = yield* init(directory)
+      expect([first.code, first.output]).toEqual([0, expect.stringContaining("made  ")])
+      const made = contents(directory)
+      expect(Object.keys(made).toSorted()).toEqual([
+        "agent-wallet-mnemonic",
+        "database-url",
+        "encryption-keys",
+        "intent-token-secrets",
+        "postgres-password"
+      ])
+      expect(made["database-url"]).toContain(`:${made["postgres-password"]}@postgres:5432/`)
+      for (const secret of Object.values(made)) expect(first.output).not.toContain(secret)
+      for (const name of Object.keys(made)) expect(statSync(join(directory, name)).mode & 0o222).toBe(0)
+
+      const second = yield* init(directory)
+      expect([second.code, second.output]).toEqual([0, expect.not.stringContaining("made  ")])
+      expect(contents(directory)).toEqual(made)
+
+      const database = join(yield* temporaryDirectory, "database-url")
+      writeFileSync(database, `${yield* ownDatabase()}\n`)
+      const service = yield* spawnService({
+        ENVIRONMENT: "production",
+        SHUTDOWN_DELAY: "0s",
+        BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+        ...files(directory),
+        DATABASE_URL_FILE: database
+      })
+      yield* untilReady(service)
+      const other = yield* init(join(yield* temporaryDirectory, "secrets"), {
+        POSTGRES_PASSWORD: "p@ss/word"
+      })
+      expect(other.code).toBe(0)
+    })
+  )
+
+  liveEffect("a password that a database has already goes into its address, escaped", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "secrets")
+      yield* init(directory, { POSTGRES_PASSWORD: "p@ss/word" })
+      expect(contents(directory)).toMatchObject({
+        "postgres-password": "p@ss/word",
+        "database-url": "postgres://quittance:p%40ss%2Fword@postgres:5432/quittance"
+      })
+    })
+  )
+
+  liveEffect("half of a pair is refused, and nothing is made", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      writeFileSync(join(directory, "postgres-password"), "kept")
+      const refused = yield* init(directory)
+      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("without the other")])
+      expect(contents(directory)).toEqual({ "postgres-password": "kept" })
+    })
+  )
+})
+
+describe("a secret's file", () => {
+  const refusal = (env: Readonly<Record<string, string>>) =>
+    loadAppConfig(env).pipe(Effect.flip, Effect.provide(SecureRandom.layerWebCrypto))
+
+  liveEffect("that cannot be read, or stands beside its variable, stops the start by name", () =>
+    Effect.gen(function* () {
+      const missing = yield* refusal({ ENCRYPTION_KEYS_FILE: "/absent/hunter2" })
+      expect(missing.message).toBe("ENCRYPTION_KEYS_FILE: wants a file that the service can read")
+      const directory = yield* temporaryDirectory
+      const path = join(directory, "mail")
+      writeFileSync(path, "https://hunter2@mail")
+      const both = yield* refusal({ SMTP_URL_FILE: path, SMTP_URL: "smtp://hunter2@mail" })
+      expect(both.message).toBe("SMTP_URL_FILE: SMTP_URL is set too; unset one of them")
+      const wrong = yield* refusal({ SMTP_URL_FILE: path, DATA_DIR: directory })
+      expect(wrong.message).toStartWith("SMTP_URL: wants ")
+      expect(wrong.message).not.toContain("hunter2")
+    })
+  )
+})
