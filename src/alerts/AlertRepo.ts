@@ -1,7 +1,8 @@
 // The SQL of alerts.
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Alert, AlertKind } from "./Alerts.ts"
+import type { AlertKind } from "./AlertKind.ts"
+import type { Alert } from "./Alerts.ts"
 
 export class AlertRepo extends Context.Service<
   AlertRepo,

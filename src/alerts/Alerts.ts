@@ -4,24 +4,8 @@ import { Context, DateTime, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Env } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
+import type { AlertKind } from "./AlertKind.ts"
 import { AlertRepo } from "./AlertRepo.ts"
-
-export const alertKinds = [
-  "webhook_exhausted",
-  "transfer_dropped",
-  "rpc_disagreement",
-  "rpc_malformed",
-  "rpc_unreachable",
-  "wrong_chain",
-  "faucet_empty",
-  "faucet_not_configured",
-  "faucet_wallet_shared",
-  "relayer_empty",
-  "incoming_transfer",
-  "clock_skew",
-  "account_change"
-] as const
-export type AlertKind = (typeof alertKinds)[number]
 
 export interface Alert {
   readonly kind: AlertKind

@@ -1,5 +1,7 @@
+import { Schema } from "effect"
+
 /** What the audit log tells of: changes of where money goes, and of who may change it. */
-export const auditActions = [
+export const AuditAction = Schema.Literals([
   "receiver.changed",
   "receiver.change_requested",
   "receiver.change_withdrawn",
@@ -12,5 +14,5 @@ export const auditActions = [
   "member.joined",
   "member.removed",
   "operator.granted"
-] as const
-export type AuditAction = (typeof auditActions)[number]
+])
+export type AuditAction = typeof AuditAction.Type

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import type { Env } from "../domain/Chain.ts"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
-import { type AuditAction, auditActions } from "./AuditAction.ts"
+import { AuditAction } from "./AuditAction.ts"
 
 export interface AuditEntry {
   /** Null for what concerns the whole service. */
@@ -29,7 +29,7 @@ const EntryRow = Schema.Struct({
   at: Schema.Date,
   env: Schema.NullOr(Schema.Literals(["test", "live"])),
   actor: Schema.String,
-  action: Schema.Literals(auditActions),
+  action: AuditAction,
   summary: Schema.String
 })
 export type EntryRow = typeof EntryRow.Type

@@ -26,32 +26,38 @@ export interface Expectation {
   readonly excludeOrdinals?: ReadonlyArray<number>
 }
 
-export type PendingReason =
+/** Why a transaction is neither a match nor a mismatch yet. */
+export const PendingReason = Schema.Literals([
   /** A majority of the nodes shows the transaction in no block. */
-  | "not_found"
+  "not_found",
   /** Some nodes show it and some do not yet. */
-  | "spreading"
+  "spreading",
   /** In a block, but not deep enough. */
-  | "confirmations"
+  "confirmations",
   /** The block that held it is not canonical (any more). */
-  | "reorganised"
+  "reorganised",
   /** Nodes contradict each other. */
-  | "disagreement"
+  "disagreement",
   /** Too few nodes answered. */
-  | "rpc_unavailable"
+  "rpc_unavailable",
   /** The configured nodes serve another network; settlement is off until that is corrected. */
-  | "wrong_network"
+  "wrong_network"
+])
+export type PendingReason = typeof PendingReason.Type
 
-export type MismatchReason =
-  | "receiver"
-  | "amount"
-  | "token"
-  | "payer"
-  | "reverted"
-  | "too_old"
-  | "declared_changes"
-  | "no_transfer"
-  | "already_used"
+/** What a transaction that does not pay the payment differs in. */
+export const MismatchReason = Schema.Literals([
+  "receiver",
+  "amount",
+  "token",
+  "payer",
+  "reverted",
+  "too_old",
+  "declared_changes",
+  "no_transfer",
+  "already_used"
+])
+export type MismatchReason = typeof MismatchReason.Type
 
 export type Verification = Data.TaggedEnum<{
   Verified: {

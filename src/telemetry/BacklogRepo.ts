@@ -1,7 +1,7 @@
 // The SQL of what waits: deliveries, reports, blocks, settlements, transfers, open alerts.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { alertKinds } from "../alerts/Alerts.ts"
+import { AlertKind } from "../alerts/AlertKind.ts"
 
 const Row = Schema.Struct({
   deliveries: Schema.Int,
@@ -67,7 +67,7 @@ export class BacklogRepo extends Context.Service<
             },
             unreadSeconds: row.unread_seconds,
             overdueSeconds: row.overdue_seconds,
-            alerts: new Map(alertKinds.map((kind) => [kind, row.alerts[kind] ?? 0]))
+            alerts: new Map(AlertKind.literals.map((kind) => [kind, row.alerts[kind] ?? 0]))
           }
         }, Effect.orDie)
       })

@@ -36,7 +36,9 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
   const outcome = running
     ? "Being sent"
     : attempt.responseStatus === null
-      ? (failureWords[attempt.failure ?? ""] ?? "Failed")
+      ? attempt.failure === null
+        ? "Failed"
+        : failureWords[attempt.failure]
       : `HTTP ${attempt.responseStatus}`
   return (
     <li class="attempt">
@@ -96,9 +98,7 @@ export const Delivery = () => {
           <div class="stack large">
             <div class="head">
               <h1 class="mono">{delivery.type}</h1>
-              <Badge tone={deliveryTone(delivery.status)}>
-                {deliveryWords[delivery.status] ?? delivery.status}
-              </Badge>
+              <Badge tone={deliveryTone(delivery.status)}>{deliveryWords[delivery.status]}</Badge>
               <Button
                 kind="primary"
                 icon="refresh"

@@ -83,7 +83,7 @@ const Details = ({ data }: { readonly data: PaymentPage }) => {
                       {type}
                     </a>
                     <Badge tone={status === "delivered" ? "good" : status === "failed" ? "bad" : "neutral"}>
-                      {deliveryWords[status] ?? status}
+                      {deliveryWords[status]}
                     </Badge>
                   </li>
                 ))}

@@ -72,7 +72,7 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
       return {
         tone: pending ? "warn" : "bad",
         icon: pending ? "clock" : "warning",
-        title: `Verification: ${verdictWords[event.verdict] ?? event.verdict}`,
+        title: `Verification: ${verdictWords(event.verdict)}`,
         about: (
           <>
             <p class="soft mono">{short(event.transactionId, 10, 8)}</p>
@@ -138,14 +138,16 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
         tone: "bad",
         icon: "close",
         title: "Failed",
-        about: <p>{failedWords[event.reason] ?? event.reason}</p>
+        about: <p>{failedWords(event.reason)}</p>
       }
     case "attempt": {
       const running = event.durationMs === null && event.failure === null
       const outcome = running
         ? "is being sent"
         : event.responseStatus === null
-          ? (failureWords[event.failure ?? ""] ?? "failed")
+          ? event.failure === null
+            ? "failed"
+            : failureWords[event.failure]
           : `HTTP ${event.responseStatus}`
       return {
         tone: running ? "info" : event.failure === null ? "good" : "bad",

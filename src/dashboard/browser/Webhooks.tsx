@@ -18,7 +18,7 @@ const lastWords = ({ attempts }: DeliverySummary): string => {
   const last = attempts.at(-1)
   if (last === undefined) return "–"
   if (last.responseStatus !== null) return `HTTP ${last.responseStatus}`
-  return last.failure === null ? "is being sent" : (failureWords[last.failure] ?? last.failure)
+  return last.failure === null ? "is being sent" : failureWords[last.failure]
 }
 
 const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<DeliverySummary> }) => {
@@ -51,7 +51,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<Deliver
                 </a>
               </td>
               <td data-label="Status">
-                <Badge tone={deliveryTone(one.status)}>{deliveryWords[one.status] ?? one.status}</Badge>
+                <Badge tone={deliveryTone(one.status)}>{deliveryWords[one.status]}</Badge>
               </td>
               <td data-label="Attempts" class="number">
                 {one.attempts.length}

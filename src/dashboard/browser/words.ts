@@ -1,14 +1,25 @@
-// What codes mean, in the words of the pages.
+// What codes mean, in the words of the pages. A code without its words does not compile.
+import type { AlertKind } from "../../alerts/AlertKind.ts"
+import type { MismatchReason, PendingReason } from "../../chain/Verification.ts"
+import type { AttemptFailure, DeliveryStatus } from "../../domain/Webhook.ts"
 
-/** Why a report has not settled its payment: pending reasons, then mismatches. */
-export const verdictWords: Readonly<Record<string, string>> = {
+/** A later release, sharing the database, may have codes that this one does not know. */
+const wordsOf =
+  <K extends string>(table: Readonly<Record<K, string>>) =>
+  (code: string): string =>
+    new Map(Object.entries<string>(table)).get(code) ?? code
+
+const pendingWords: Readonly<Record<PendingReason, string>> = {
   not_found: "Not on the chain yet",
   spreading: "Seen by some of the chain's nodes",
   confirmations: "Waiting for confirmations",
   reorganised: "Its block was reorganised away",
   disagreement: "The chain's nodes disagree",
   rpc_unavailable: "The chain's nodes do not answer",
-  wrong_network: "The nodes serve another network",
+  wrong_network: "The nodes serve another network"
+}
+
+const mismatchWords: Readonly<Record<MismatchReason, string>> = {
   receiver: "Paid to another address",
   amount: "Another amount was paid",
   token: "Another token was sent",
@@ -20,18 +31,13 @@ export const verdictWords: Readonly<Record<string, string>> = {
   already_used: "The transfer pays another payment"
 }
 
-const pending = [
-  "not_found",
-  "spreading",
-  "confirmations",
-  "reorganised",
-  "disagreement",
-  "rpc_unavailable",
-  "wrong_network"
-]
-export const isPendingVerdict = (verdict: string): boolean => pending.includes(verdict)
+/** Why a report has not settled its payment. */
+export const verdictWords = wordsOf({ ...pendingWords, ...mismatchWords })
 
-export const failureWords: Readonly<Record<string, string>> = {
+export const isPendingVerdict = (verdict: string): boolean => Object.hasOwn(pendingWords, verdict)
+
+/** Why an attempt of a delivery failed. */
+export const failureWords: Readonly<Record<AttemptFailure, string>> = {
   dns: "The host name has no address",
   blocked: "The address is not a public one",
   connect: "Nobody accepts the connection",
@@ -42,12 +48,13 @@ export const failureWords: Readonly<Record<string, string>> = {
   interrupted: "The service stopped during the attempt"
 }
 
-export const failedWords: Readonly<Record<string, string>> = {
+/** Why a payment failed. */
+export const failedWords = wordsOf({
   expired: "Nobody reported a payment in time",
   unverified: "What was reported never verified"
-}
+})
 
-export const alertWords: Readonly<Record<string, string>> = {
+const alerts: Readonly<Record<AlertKind, string>> = {
   webhook_exhausted: "Webhook delivery failed",
   transfer_dropped: "Settled transfer left the chain",
   rpc_disagreement: "Chain nodes disagree",
@@ -62,8 +69,9 @@ export const alertWords: Readonly<Record<string, string>> = {
   clock_skew: "Clock is wrong",
   account_change: "A setting of your money was changed"
 }
+export const alertWords = wordsOf(alerts)
 
-export const deliveryWords: Readonly<Record<string, string>> = {
+export const deliveryWords: Readonly<Record<DeliveryStatus, string>> = {
   pending: "Waiting",
   delivered: "Delivered",
   failed: "Failed",
