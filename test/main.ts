@@ -13,8 +13,15 @@ const statements = mkdtempSync(join(tmpdir(), "quittance-statements-"))
 const faults = `${statements}.faults`
 
 let running: Bun.Subprocess | undefined
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal))
-const run = (...args: ReadonlyArray<string>): Promise<number> => {
+let stopped = false
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    stopped = true
+    running?.kill(signal)
+  })
+/** Nothing more runs after a signal. */
+const run = async (...args: ReadonlyArray<string>): Promise<number> => {
+  if (stopped) return 130
   running = Bun.spawn([process.execPath, "test", ...args], {
     env: {
       ...process.env,

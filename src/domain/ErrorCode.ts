@@ -15,99 +15,95 @@ export const errorCodes = {
     status: 202,
     retryable: true,
     summary:
-      "The transfer is not indexed or not confirmed yet. The report is kept and checked again by the service; repeat it to learn the outcome."
+      "The transfer is not visible or not confirmed yet. The service keeps the report and checks it again; repeat the request to get the outcome."
   },
   LIVE_SETTLEMENT_GATED: {
     status: 202,
     retryable: false,
-    summary: "Mainnet execution is gated. The report is recorded and the payment stays pending."
+    summary: "Mainnet is not open yet. The report is recorded and the payment stays pending."
   },
   INVALID_REQUEST: {
     status: 400,
     retryable: false,
-    summary:
-      "The body, path or query breaks the contract. `details` names each place; correct it and send again."
+    summary: "The path, query or body is invalid. Fix each field listed in `details` and retry."
   },
   INVALID_JSON: {
     status: 400,
     retryable: false,
-    summary: "The body is not JSON in UTF-8. Send one JSON object."
+    summary: "The body is not valid UTF-8 JSON. Send a single JSON object."
   },
   INVALID_WEBHOOK_URL: {
     status: 400,
     retryable: false,
-    summary: "Webhooks go to public https addresses by name. `reason` says which rule the url breaks."
+    summary: "A webhook URL must be https and use a public host name. `reason` says which rule it breaks."
   },
   INVALID_INTENT_TOKEN: {
     status: 400,
     retryable: false,
-    summary: "The intent token was not issued by this service or was altered. Create a new payment intent."
+    summary:
+      "The intent token was not issued by this service, or it was modified. Create a new payment intent."
   },
   INTENT_TOKEN_EXPIRED: {
     status: 400,
     retryable: false,
-    summary: "An intent token opens a payment within 5 minutes. Create a new payment intent."
+    summary: "The intent token has expired: it is valid for 5 minutes. Create a new payment intent."
   },
   IDEMPOTENCY_KEY_NOT_ACCEPTED: {
     status: 400,
     retryable: false,
     summary:
-      "Mutations take no Idempotency-Key header: opening and reporting a payment are idempotent by themselves. Send the request without it."
+      "Idempotency-Key is not supported: opening and reporting a payment are already idempotent. Remove the header."
   },
   ONE_TIME_LINK_INVALID: {
     status: 400,
     retryable: false,
-    summary:
-      "The link was used before, has expired or is incomplete. Ask whoever gave it to you for a new one."
+    summary: "The link is incomplete, expired or already used. Ask the sender for a new one."
   },
   INVALID_API_KEY: {
     status: 401,
     retryable: false,
     summary:
-      "The API key is missing, malformed, unknown or revoked. Send `Authorization: Bearer <KEY>` with a current key."
+      "The API key is missing, malformed, unknown or revoked. Send `Authorization: Bearer <KEY>` with an active key."
   },
   SIGN_IN_REQUIRED: {
     status: 401,
     retryable: false,
-    summary:
-      "The dashboard wants a signed-in person: the session is missing, has expired or was signed out. Sign in again."
+    summary: "Your session is missing or has ended. Sign in again."
   },
   SIGN_IN_FAILED: {
     status: 401,
     retryable: false,
-    summary:
-      "The e-mail and the password do not belong together. Check both; the operator can give you a new link."
+    summary: "Incorrect e-mail or password. If you cannot sign in, ask the operator for a reset link."
   },
   INVALID_BUYER_TOKEN: {
     status: 401,
     retryable: false,
-    summary: "The buyer's identity token does not verify. `reason` says why; have the buyer sign a fresh one."
+    summary: "The buyer's identity token is invalid. `reason` says why; have the buyer sign a new one."
   },
   CROSS_ORIGIN_REFUSED: {
     status: 403,
     retryable: false,
-    summary: "Changes in the dashboard come from its own pages alone. Open the dashboard and repeat it there."
+    summary: "Cross-origin requests cannot make changes. Open the dashboard and try again there."
   },
   PASSWORD_REQUIRED: {
     status: 403,
     retryable: false,
-    summary:
-      "Where money goes and who may change it is changed within five minutes of giving the password. Confirm it and repeat the change."
+    summary: "This change requires your password. Confirm it and try again within five minutes."
   },
   SIGN_UP_CLOSED: {
     status: 403,
     retryable: false,
-    summary: "Nobody signs up here by themselves. Ask the operator for a link."
+    summary: "Self-service sign-up is disabled. Ask the operator for an invitation."
   },
   OPERATOR_ONLY: {
     status: 403,
     retryable: false,
-    summary: "This concerns the whole service: an operator acknowledges it."
+    summary: "This alert concerns the whole service. Only an operator can acknowledge it."
   },
   KEY_KIND_NOT_ALLOWED: {
     status: 403,
     retryable: false,
-    summary: "This kind of key cannot call this endpoint. `details` names the kinds that can."
+    summary: "This kind of key cannot call this endpoint. `details` lists the kinds that can."
   },
   MANAGE_PERMISSION_REQUIRED: {
     status: 403,
@@ -117,53 +113,55 @@ export const errorCodes = {
   ENVIRONMENT_MISMATCH: {
     status: 403,
     retryable: false,
-    summary: "The request names another environment than the key's. Use a key of that environment."
+    summary:
+      "The key belongs to another environment than the request. Use a key of the request's environment."
   },
   PLAYGROUND_TESTNET_ONLY: {
     status: 403,
     retryable: false,
-    summary: "The playground works on Testnet only. Use a test publishable key."
+    summary: "The playground is available on Testnet only. Use a test publishable key."
   },
   LIVE_MODE_NO_TEST_FUNDS: {
     status: 403,
     retryable: false,
-    summary: "Test balances and test funds exist on Testnet only. Use a test publishable key."
+    summary: "Test funds are available on Testnet only. Use a test publishable key."
   },
   INTENT_TOKEN_KEY_MISMATCH: {
     status: 403,
     retryable: false,
     summary:
-      "The intent belongs to another merchant or environment than the key. Use the keys of one account and environment."
+      "The intent and the key belong to different merchants or environments. Use keys of the same account and environment."
   },
   AGENT_CAP_EXCEEDED: {
     status: 403,
     retryable: false,
-    summary: "The payment exceeds the agent's cap. Raise the cap or wait until the rolling window has room."
+    summary:
+      "The payment exceeds the agent's cap. Raise the cap, or wait until earlier payments leave the rolling window."
   },
   AGENT_PAUSED: {
     status: 403,
     retryable: false,
-    summary: "The agent is paused and signs nothing. Its merchant resumes it."
+    summary: "The agent is paused and signs nothing. Resume it in the dashboard."
   },
   AGENT_HOST_NOT_ALLOWED: {
     status: 403,
     retryable: false,
-    summary: "The agent may not pay this host. `details` names it and those it may pay."
+    summary: "The agent is not allowed to pay this host. `details` lists the hosts it may pay."
   },
   AGENT_PAYEE_NOT_ALLOWED: {
     status: 403,
     retryable: false,
-    summary: "The agent may not pay this address. `details` names it and those it may pay."
+    summary: "The agent is not allowed to pay this address. `details` lists the addresses it may pay."
   },
   LIVE_MODE_GATED: {
     status: 403,
     retryable: false,
-    summary: "Mainnet execution is gated: agents and x402 pay on Testnet only. Use a test key."
+    summary: "Mainnet is not open yet: agents and x402 work on Testnet only. Use a test key."
   },
   PAYMENT_NOT_FOUND: {
     status: 404,
     retryable: false,
-    summary: "No payment with this id exists for the key's account and environment."
+    summary: "No payment with this id exists in the key's account and environment."
   },
   WEBHOOK_ENDPOINT_NOT_FOUND: {
     status: 404,
@@ -178,152 +176,151 @@ export const errorCodes = {
   NOT_FOUND: {
     status: 404,
     retryable: false,
-    summary: "Nothing lives at this path. Compare it with the API reference."
+    summary: "No endpoint at this path. See the API reference."
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     retryable: false,
-    summary: "The path does not take this method. The `allow` header lists those it takes."
+    summary: "Method not allowed. The `allow` header lists the allowed methods."
   },
   REQUEST_TIMEOUT: {
     status: 408,
     retryable: true,
-    summary: "The request body did not arrive in time. Send it again in one go."
+    summary: "The request body timed out. Retry."
   },
   EMAIL_TAKEN: {
     status: 409,
     retryable: false,
-    summary: "This e-mail cannot sign up again. Sign in with it."
+    summary: "An account with this e-mail already exists. Sign in instead."
   },
   RECEIVER_TAKEN: {
     status: 409,
     retryable: false,
     summary:
-      "Another merchant receives, or once received, at this address. Use another one. Where it is yours, change to it in the settings: `details` then has a text to sign with its key, and the signature moves it to your merchant."
+      "Another merchant uses, or has used, this receiving address. Use another one. If it is yours, change to it in the settings: `details` then contains a message to sign with its key, and the signature moves it to your merchant."
   },
   LAST_MEMBER: {
     status: 409,
     retryable: false,
-    summary: "A merchant keeps at least one member. Add another before this one goes."
+    summary: "A merchant needs at least one member. Add another before removing this one."
   },
   DELIVERY_PENDING: {
     status: 409,
     retryable: true,
     summary:
-      "The delivery is being sent or waits for its next attempt. Resend it when it has finished, and with an endpoint registered."
+      "The delivery is in progress or waiting for its next attempt. Resend it once it has finished and an endpoint is registered."
   },
   AGENT_REQUEST_CONFLICT: {
     status: 409,
     retryable: false,
     summary:
-      "This request id has signed another payment. Use a new request id for each request; repeat one only with the same resource and requirements."
+      "This request id was already used for another payment. Use a new one for each request; reuse it only to repeat the same request."
   },
   PAYMENT_ATTEMPT_OPEN: {
     status: 409,
     retryable: true,
     summary:
-      "The same wallet has announced to pay this payment elsewhere. Send nothing: it settles by itself once the transfer is on the chain, and another attempt is possible once the first was declined or has ended."
+      "This wallet is already paying this payment elsewhere. Do not send another transfer: the payment settles once the first one is on the chain. You can try again once that attempt was declined or has expired."
   },
   PAYMENT_SETTLED: {
     status: 409,
     retryable: false,
-    summary: "The payment has settled. Send nothing."
+    summary: "The payment has already settled. Do not send anything."
   },
   INCOMING_TRANSFER_NOT_FOUND: {
     status: 404,
     retryable: false,
-    summary: "No incoming transfer with this id reached this merchant in this environment."
+    summary: "No incoming transfer with this id exists for this merchant and environment."
   },
   INCOMING_TRANSFER_EXPLAINED: {
     status: 409,
     retryable: false,
     summary:
-      "The transfer is explained: a payment claims it, somebody has handled it, or the chain no longer shows it."
+      "The transfer is already resolved: it belongs to a payment, was marked as handled, or is no longer on the chain."
   },
   TRANSFER_NOT_ATTACHABLE: {
     status: 422,
     retryable: false,
     summary:
-      "The transfer cannot settle this payment. It settles a pending or failed payment of the exact amount to the same receiver; `reason` names what differs."
+      "The transfer cannot settle this payment: it must be pending or failed, with the same receiver and the exact amount. `reason` names the difference."
   },
   PAYMENT_REPORT_CONFLICT: {
     status: 409,
     retryable: false,
     summary:
-      "The payment already carries other settlement evidence. The first report stands; read the payment instead."
+      "The payment is already settled with other evidence. The first report stands; retrieve the payment instead."
   },
   PAYMENT_FAILED: {
     status: 409,
     retryable: false,
-    summary: "The payment has failed and cannot settle any more. Create a new payment intent."
+    summary: "The payment has failed and can no longer settle. Create a new payment intent."
   },
   WEBHOOK_ENDPOINT_EXISTS: {
     status: 409,
     retryable: false,
-    summary: "This environment already has a webhook endpoint. Change it with PATCH, or delete it first."
+    summary: "This environment already has a webhook endpoint. Update it with PATCH, or delete it first."
   },
-  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, summary: "Request bodies hold at most 64 KiB." },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, summary: "The request body exceeds 64 KiB." },
   HEADERS_TOO_LARGE: {
     status: 431,
     retryable: false,
-    summary:
-      "A request's first line and headers hold less than 16 KiB and 200 headers. Send fewer or shorter ones."
+    summary: "The request line and headers must be under 16 KiB and 200 headers. Send fewer or shorter ones."
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     retryable: false,
-    summary: "Request bodies are JSON. Send `content-type: application/json`."
+    summary: "The request body must be JSON. Send `content-type: application/json`."
   },
   TEST_SETTLEMENT_MISMATCH: {
     status: 422,
     retryable: false,
     summary:
-      "The transaction does not pay this payment. `reason` and `details` name the field, what was expected and what the chain shows."
+      "The transaction does not match this payment. `reason` and `details` name the field, the expected value and the value on the chain."
   },
   X402_REQUIREMENTS_UNSUPPORTED: {
     status: 422,
     retryable: false,
     summary:
-      "None of the ways to pay that the resource accepts can be used: scheme `exact` with USDC on the network of the key's environment. `details` names what was expected and found."
+      "None of the resource's payment requirements can be met: the agent pays scheme `exact` in USDC on the network of its key's environment. `details` lists what was expected and found."
   },
   RATE_LIMITED: {
     status: 429,
     retryable: true,
-    summary: "Too many requests. Wait for the seconds in `retry-after`."
+    summary: "Too many requests. Retry after the number of seconds in `retry-after`."
   },
   FAUCET_LIMIT_REACHED: {
     status: 429,
     retryable: true,
-    summary: "The faucet's limit is used up. `reason` says whose; wait for the seconds in `retry-after`."
+    summary:
+      "The faucet limit is exhausted. `reason` says which one; retry after the number of seconds in `retry-after`."
   },
   INTERNAL_ERROR: {
     status: 500,
     retryable: true,
-    summary:
-      "The service failed. Nothing is lost; send the request again and quote the request id if it persists."
+    summary: "Internal error. Retry the request; if it persists, contact the operator with the request id."
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "The database does not answer, or the service is starting. Nothing that was acknowledged is lost. Send the same request again after the seconds in `retry-after`."
+      "The database is unavailable or the service is starting. Nothing that was acknowledged is lost. Retry after the number of seconds in `retry-after`."
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "The chain's RPC does not answer. A report made meanwhile is kept and checked. Wait for the seconds in `retry-after`."
+      "The chain's RPC nodes are unavailable. A report sent meanwhile is kept and checked later. Retry after the number of seconds in `retry-after`."
   },
   AGENTS_NOT_CONFIGURED: {
     status: 503,
     retryable: false,
-    summary: "Agents are off: the operator sets AGENT_WALLET_MNEMONIC to turn them on."
+    summary: "Agents are disabled. The operator enables them with AGENT_WALLET_MNEMONIC."
   },
   FAUCET_UNAVAILABLE: {
     status: 503,
     retryable: true,
     summary:
-      "The faucet cannot pay now: it is not configured or its wallet is empty. Fund the buyer's wallet another way or ask the operator."
+      "The faucet is unavailable: it is not configured or its wallet is empty. Fund the wallet another way, or ask the operator."
   }
 } as const satisfies Record<string, Entry>
 

@@ -130,7 +130,7 @@ describe("/playground", () => {
     await page.getByText("The API key is missing, malformed, unknown or revoked.").waitFor()
     await page.getByLabel("Test publishable key").fill(keys.live.publishable)
     await press(page, "New payment")
-    await page.getByText("The playground works on Testnet only.").waitFor()
+    await page.getByText("The playground is available on Testnet only.").waitFor()
     await page.getByLabel("Test publishable key").fill(keys.test.publishable)
     await page.getByText("5.00").click()
     await press(page, "New payment")

@@ -149,7 +149,7 @@ describe("CLI", () => {
       yield* create("One", owner.address)
       const taken = yield* create("Two", owner.address)
       expect(taken.code).toBe(1)
-      expect(taken.output).toContain("Another merchant receives")
+      expect(taken.output).toContain("Another merchant uses, or has used")
       const { id } = JSON.parse((yield* create("Two", receiver)).output).merchant
       const change = ["merchant", "update", "--merchant", id, "--receiver-test", owner.address]
       const refused = yield* run(...change)

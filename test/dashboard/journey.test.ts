@@ -138,7 +138,7 @@ describe("A merchant's first day", () => {
       expect(first).toStartWith("sk_test_")
       expect(await rest(first)).toBe(201)
       await page.getByRole("button", { name: `Rotate sk_test_…${first.slice(-4)}` }).click()
-      await page.getByRole("dialog").getByText("The old one dies at once").waitFor()
+      await page.getByRole("dialog").getByText("The old key stops working immediately").waitFor()
       await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click()
       await page.getByText("The old key is refused from now on").waitFor()
       const second = await takeSecret(page, "I have stored it")

@@ -41,18 +41,18 @@ describe("Money's levers in the dashboard", () => {
     await context.addCookies([{ name, value, url: service.baseUrl }])
     const page = await context.newPage()
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/settings`)
-    const asked = page.getByRole("dialog", { name: "Your password, please" })
+    const asked = page.getByRole("dialog", { name: "Confirm your password" })
 
     // Gone away from, nothing is changed, and the form says why.
     await page.getByLabel("Invite by e-mail").fill("friend@example.com")
     await page.getByRole("button", { name: "Invite" }).click()
     await asked.getByRole("button", { name: "Cancel" }).click()
-    await page.getByText("within five minutes of giving the password").waitFor()
+    await page.getByText("This change requires your password").waitFor()
 
     await page.getByRole("button", { name: "Invite" }).click()
     await asked.getByLabel("Password").fill("not the password")
     await asked.getByRole("button", { name: "Confirm" }).click()
-    await asked.getByText("do not belong together").waitFor()
+    await asked.getByText("Incorrect e-mail or password").waitFor()
     await screenshot(page, "password-again")
     await expectNoAxeViolations(page)
     await asked.getByLabel("Password").fill(password)
@@ -74,7 +74,7 @@ describe("Money's levers in the dashboard", () => {
     expect(await page.getByRole("button", { name: "Withdraw the change" }).count()).toBe(0)
 
     await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/live/alerts`)
-    await page.getByText("A setting of your money was changed").first().waitFor()
+    await page.getByText("Account settings changed").first().waitFor()
     await screenshot(page, "account-changes")
     await context.close()
   })

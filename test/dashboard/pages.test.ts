@@ -128,7 +128,7 @@ describe("Pages of the dashboard", () => {
         ["live-overview", "", "Live payments are not open yet."],
         ["live-webhooks", "/webhooks", "Register endpoint"],
         ["live-agents", "/agents", "Mainnet is gated"],
-        ["live-alerts", "/alerts", "A setting of your money was changed"],
+        ["live-alerts", "/alerts", "Account settings changed"],
         ["missing", `/payments/${populated.settledId}`, "There is nothing here"]
       ] as const) {
         await page.goto(`${live}${path}`)
@@ -217,7 +217,7 @@ describe("Pages of the dashboard", () => {
     await page.getByLabel("E-mail").fill(email)
     await page.getByLabel("Password").fill("not the password")
     await page.getByRole("button", { name: "Sign in" }).click()
-    await page.getByText("do not belong together").waitFor()
+    await page.getByText("Incorrect e-mail or password").waitFor()
     await signIn()
     await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
     const [cookie] = await context.cookies()

@@ -63,7 +63,7 @@ export const Alerts = () => {
         <Loaded page={page}>
           {({ alerts }) =>
             alerts.length === 0 ? (
-              <Empty icon="check" title="Nothing to look at">
+              <Empty icon="check" title="No alerts">
                 <p>
                   Failed deliveries, reorganisations and trouble with the chain's nodes or the faucet appear
                   here.

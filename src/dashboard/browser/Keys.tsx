@@ -196,8 +196,8 @@ export const Keys = () => {
           onClose={close}
         >
           <p>
-            You get a new key of the same kind. <strong>The old one dies at once</strong>: whatever still uses
-            it is refused until you put the new one in its place.
+            You get a new key of the same kind. <strong>The old key stops working immediately</strong>:
+            whatever still uses it is refused until you put the new one in its place.
           </p>
         </Confirm>
       ) : null}

@@ -17,7 +17,7 @@ export const PasswordPrompt = () => {
   })
   if (waiting === undefined) return null
   return (
-    <Dialog key="password" title="Your password, please" onClose={() => end(false)}>
+    <Dialog key="password" title="Confirm your password" onClose={() => end(false)}>
       <form class="stack" onSubmit={(event) => void confirm.run(fieldsOf(event))}>
         <p>
           This changes where money goes or who may change it. It is then open for five minutes, and every

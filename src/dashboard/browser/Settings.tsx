@@ -331,7 +331,7 @@ const Members = ({ data, reload }: Part) => {
           onConfirm={() => void remove.run(leaving.id)}
           onClose={() => setLeaving(undefined)}
         >
-          <p>They lose sight of this merchant at once, and invitations that they have made are void.</p>
+          <p>They lose access immediately, and invitations they sent stop working.</p>
         </Confirm>
       )}
     </Card>
@@ -354,7 +354,7 @@ const Account = () => {
       <p class="break">{session.user.email}</p>
       <form class="stack" onSubmit={(event) => void change.run(fieldsOf(event))}>
         <Field
-          label="Present password"
+          label="Current password"
           name="current"
           type="password"
           required

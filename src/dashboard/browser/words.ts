@@ -58,7 +58,7 @@ const alerts: Readonly<Record<AlertKind, string>> = {
   webhook_exhausted: "Webhook delivery failed",
   transfer_dropped: "Settled transfer left the chain",
   rpc_disagreement: "Chain nodes disagree",
-  rpc_malformed: "A chain node answers nonsense",
+  rpc_malformed: "RPC node returned an invalid response",
   rpc_unreachable: "Chain node unreachable",
   wrong_chain: "Node serves another chain",
   faucet_empty: "Faucet is empty",
@@ -67,7 +67,7 @@ const alerts: Readonly<Record<AlertKind, string>> = {
   relayer_empty: "Relaying wallet lacks gas",
   incoming_transfer: "Transfers without a payment",
   clock_skew: "Clock is wrong",
-  account_change: "A setting of your money was changed"
+  account_change: "Account settings changed"
 }
 export const alertWords = wordsOf(alerts)
 
