@@ -53,6 +53,10 @@ export const up = Effect.gen(function* () {
     CREATE UNIQUE INDEX receiver_changes_open ON receiver_changes (merchant_id, env) WHERE ended_at IS NULL`
   yield* sql`CREATE INDEX receiver_changes_due ON receiver_changes (due_at) WHERE ended_at IS NULL`
 
+  // Since when money that reaches an address is looked for, whoever receives there.
+  yield* sql`ALTER TABLE merchant_receivers ADD COLUMN watched_since timestamptz NOT NULL DEFAULT now()`
+  yield* sql`UPDATE merchant_receivers SET watched_since = since`
+
   yield* sql`
     CREATE TABLE mails (
       id uuid PRIMARY KEY,
@@ -71,6 +75,7 @@ export const up = Effect.gen(function* () {
 export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE mails`
+  yield* sql`ALTER TABLE merchant_receivers DROP COLUMN watched_since`
   yield* sql`DROP TABLE receiver_changes`
   yield* sql`DELETE FROM alerts WHERE user_id IS NOT NULL`
   yield* sql`ALTER TABLE alerts DROP COLUMN user_id`

@@ -32,8 +32,8 @@ export const makeReceiverRepo = Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       const bytes = toBytes(address)
       yield* sql`
-        INSERT INTO merchant_receivers (env, address, merchant_id, since)
-        VALUES (${env}, ${bytes}, ${merchantId}, ${at}) ON CONFLICT DO NOTHING`
+        INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
+        VALUES (${env}, ${bytes}, ${merchantId}, ${at}, ${at}) ON CONFLICT DO NOTHING`
       // A statement of its own: it sees what the one before waited for.
       const [holder] = yield* decodeHolders(
         yield* sql`

@@ -101,7 +101,8 @@ const make = Effect.gen(function* () {
           payer: evidence.payer,
           at: reportedAt
         })),
-    announcedBy: attempts.announcedBy
+    announcedBy: attempts.announcedBy,
+    isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null)
   })
 
   return PaymentRepo.of({
@@ -256,6 +257,7 @@ const make = Effect.gen(function* () {
           if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
           const kept = reportsOf(payment.id).map(([, one]) => one)
           if (kept.length > 0 && payment.env === "live") continue
+          if (transfers.isUndecided(payment)) continue
           if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
           const reason = kept.length === 0 ? "expired" : "unverified"
           payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })

@@ -148,6 +148,11 @@ export const makeReconcilerStatements = (
                 AND (p.env = 'live' OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
             AND NOT EXISTS (
               SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
+            -- Money that would pay it has come, and it is not decided yet whose it is.
+            AND NOT EXISTS (
+              SELECT 1 FROM incoming_transfers t
+              WHERE t.match_at IS NOT NULL AND t.payment_id IS NULL AND t.dropped_at IS NULL
+                AND t.env = p.env AND t.receiver = p.receiver AND t.amount = p.amount)
           ORDER BY p.created_at LIMIT ${limit} FOR NO KEY UPDATE OF p SKIP LOCKED
         )
         UPDATE payments p SET status = 'failed', failed_at = ${at},

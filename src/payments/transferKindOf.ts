@@ -12,7 +12,9 @@ export const transferKindOf = (
 ): TransferKind => {
   const byPayer = likely.filter(({ reasons }) => reasons.some((reason) => reason !== "amount"))
   const paidAlready = byPayer.some(
-    ({ payment: { amount: price, settledAt } }) =>
+    ({ dropped, payment: { amount: price, settledAt } }) =>
+      // What replaces a transfer that has left the chain is nobody's second payment.
+      !dropped &&
       price === amount &&
       settledAt !== null &&
       Math.abs(blockTime.getTime() - settledAt.getTime()) < secondMillis

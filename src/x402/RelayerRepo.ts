@@ -3,10 +3,11 @@
 // transaction, the signed transaction is stored.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { toBytes } from "../chain/ChainBytes.ts"
+import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { type Entry, OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
+import { ownTransferStands } from "./ownTransferSql.ts"
 
 export interface RelayOrder extends Entry {
   readonly purpose: "settle" | "cancel"
@@ -55,7 +56,9 @@ const decodeUsage = Schema.decodeUnknownEffect(
 )
 const decodeStatus = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ status: Schema.String })))
 const decodeSettlement = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ payment_id: Schema.String, opens_payment: Schema.Boolean }))
+  Schema.Array(
+    Schema.Struct({ payment_id: Schema.String, opens_payment: Schema.Boolean, payer: AddressBytes })
+  )
 )
 
 export class RelayerRepo extends Context.Service<
@@ -96,7 +99,7 @@ export class RelayerRepo extends Context.Service<
       /** Locks the payment, then the settlement: the order of everybody who locks both. */
       const mayMove = Effect.fnUntraced(function* (settlementId: string, at: Date) {
         const [known] = yield* Effect.flatMap(
-          sql`SELECT payment_id, opens_payment FROM x402_settlements WHERE id = ${settlementId}`,
+          sql`SELECT payment_id, opens_payment, payer FROM x402_settlements WHERE id = ${settlementId}`,
           decodeSettlement
         )
         if (known === undefined) return false
@@ -107,12 +110,16 @@ export class RelayerRepo extends Context.Service<
         if ((yield* lockSettlement(settlementId)) !== "pending") return false
         if (payment === undefined && known.opens_payment) return true
         if (payment === "pending") {
-          // One that was released takes the payment back, unless another settlement has it.
+          // One that was released takes the payment back, unless another settlement has it, or its payer was
+          // let pay by a transfer meanwhile.
           const reserved = yield* sql`
             UPDATE x402_settlements s SET reserves = true
             WHERE s.id = ${settlementId} AND NOT EXISTS (
               SELECT 1 FROM x402_settlements o
               WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves)
+            AND (s.reserves OR NOT EXISTS (
+              SELECT 1 FROM payments p
+              WHERE p.id = s.payment_id AND ${ownTransferStands(sql, toBytes(known.payer))}))
             RETURNING s.id`
           if (reserved.length > 0) return true
         }

@@ -9,6 +9,7 @@ import { MerchantId } from "../domain/Merchant.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import type { SignedAuthorization } from "./Authorization.ts"
+import { ownTransferStands } from "./ownTransferSql.ts"
 
 /** Another authorization is settling this payment, or has settled it. */
 export class PaymentTaken extends Data.TaggedError("PaymentTaken") {}
@@ -199,25 +200,14 @@ export class SettlementRepo extends Context.Service<
           function* (input) {
             const { authorization } = input
             const from = toBytes(authorization.from)
-            // What the same wallet may still pay, or has paid, by a transfer stands before its authorization.
             const reserved = input.opensPayment
               ? sql`SELECT 1`
               : sql`
                   SELECT 1 FROM payments p WHERE p.id = ${input.paymentId} AND p.status = 'pending'
-                    AND NOT EXISTS (
-                      SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id AND a.payer_address = ${from}
-                        AND a.method = 'transfer' AND a.closed_at IS NULL)
-                    AND NOT EXISTS (
-                      SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id AND r.payer_address = ${from}
-                        AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
+                    AND NOT ${ownTransferStands(sql, from)}
                     AND NOT EXISTS (
                       SELECT 1 FROM x402_settlements s
-                      WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})
-                    AND NOT EXISTS (
-                      SELECT 1 FROM incoming_transfers t WHERE t.env = p.env
-                        AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
-                        AND t.payer = ${from} AND t.receiver = p.receiver AND t.amount = p.amount
-                        AND t.block_time > p.created_at - interval '1 minute')`
+                      WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})`
             // Of a payment that exists the row is locked first, by a statement of its own: what is asked
             // after it sees every announcement that came before.
             if (!input.opensPayment) {
@@ -264,11 +254,14 @@ export class SettlementRepo extends Context.Service<
             const reserved = opensPayment
               ? sql`SELECT 1`
               : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending'`
+            const from = toBytes(authorization.from)
             if (!opensPayment) yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
             const [other] = yield* sql`
               SELECT 1 FROM x402_settlements s
-              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND ${mayMove}
-                AND s.payer = ${toBytes(authorization.from)}`
+              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.payer = ${from} AND ${mayMove}
+              UNION ALL
+              SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${ownTransferStands(sql, from)}
+              LIMIT 1`
             if (other !== undefined) return yield* new PaymentTaken()
             yield* sql`
               WITH reserved AS (${reserved})

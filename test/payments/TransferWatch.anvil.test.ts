@@ -52,6 +52,24 @@ describe("incoming transfers", () => {
     expect(await kinds(shop, 1)).toEqual(["unknown"])
   })
 
+  test("what came unread to an address that has become another merchant's since is read all the same", async () => {
+    const [first, second] = [await world.newMerchant(), await world.newMerchant()]
+    const [buyer, stranger] = [await world.buyer(), await world.buyer()]
+    const payment = await world.open("3", first)
+    expect((await world.announce(buyer, payment.id, {}, first)).status).toBe(201)
+    world.node.behave(() => ({ error: { code: -32000, message: "down" } }))
+    await world.transfer(buyer, price, first.receiver)
+    await world.transfer(stranger, price + 1n, first.receiver)
+    // As a move by its owner's signature leaves it, long after the transfers.
+    await database()`
+      UPDATE merchant_receivers SET merchant_id = ${second.id}, since = now() + interval '70 minutes'
+      WHERE env = 'test' AND address = decode(${first.receiver.slice(2)}, 'hex')`
+    world.node.behave(() => undefined)
+    await world.mine(2)
+    expect((await kinds(second, 2)).toSorted()).toEqual(["paid", "unknown"])
+    expect((await world.payment(payment.id, first)).status).toBe("settled")
+  })
+
   test("less, more, and twice: short, over, second", async () => {
     const shop = await world.newMerchant()
     const buyer = await world.buyer()

@@ -71,8 +71,8 @@ describe("reading the chain", () => {
         decode(lpad(to_hex(x'500000000000'::bigint + n), 40, '1'), 'hex'), now()
       FROM generate_series(0, ${merchants - 1}) n`)
     await sql.unsafe(`
-      INSERT INTO merchant_receivers (env, address, merchant_id, since)
-      SELECT 'test', receiver_test, id, created_at FROM merchants`)
+      INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
+      SELECT 'test', receiver_test, id, created_at, created_at FROM merchants`)
     const sender = chain.walletClient(2).account.address
     await Effect.runPromise(chain.mint(Address.make(sender), 1_000_000_000n))
     await Effect.runPromise(chain.rpc("evm_setAutomine", [false]))

@@ -15,9 +15,11 @@ const likely = (
   status: Payment["status"],
   price: bigint,
   reasons: ReadonlyArray<LikelyReason>,
-  settledHoursBefore = 1
+  settledHoursBefore = 1,
+  dropped = false
 ): LikelyPayment => ({
   reasons,
+  dropped,
   payment: {
     id: PaymentId.make("00000000-0000-4000-8000-000000000001"),
     merchantId: MerchantId.make("00000000-0000-4000-8000-000000000002"),
@@ -38,6 +40,11 @@ const likely = (
 
 const table: ReadonlyArray<readonly [string, TransferKind, ReadonlyArray<LikelyPayment>]> = [
   ["nothing connects it", "unknown", []],
+  [
+    "its payer's payment has lost the transfer that settled it",
+    "unknown",
+    [likely("settled", 5n, ["paid_before"], 1, true)]
+  ],
   ["only a pending payment's amount is the same", "unknown", [likely("pending", 5n, ["amount"])]],
   ["only failed payments' amounts are the same", "late", [likely("failed", 5n, ["amount"])]],
   ["a failed payment that the payer announced", "late", [likely("failed", 5n, ["announced", "amount"])]],

@@ -40,6 +40,8 @@ export interface IncomingTransfer extends ChainTransfer, Tenant {
 export interface LikelyPayment {
   readonly payment: Payment
   readonly reasons: ReadonlyArray<LikelyReason>
+  /** It has settled by a transfer that the chain no longer shows. */
+  readonly dropped: boolean
 }
 
 /** A payment that a transfer may settle without anybody's word. */

@@ -31,6 +31,8 @@ interface KeptCursor extends ChainCursor {
 export interface MemoryTransfers {
   readonly store: TransferStore
   readonly unclaimed: AttemptStore["unclaimedTransfer"]
+  /** Whether money that would pay the payment has come, and it is not decided yet whose it is. */
+  readonly isUndecided: (payment: Payment) => boolean
   /** Whether a person has handled the transfer, for no payment. */
   readonly isHandled: (
     env: Env,
@@ -59,6 +61,8 @@ export const makeMemoryTransfers = (known: {
     transfer: ChainTransfer
   ) => ReadonlyArray<{ readonly paymentId: PaymentId; readonly payer: Address; readonly at: Date }>
   readonly announcedBy: MemoryAttempts["announcedBy"]
+  /** Whether the chain no longer shows the transfer that has settled the payment. */
+  readonly isDropped: (id: PaymentId) => boolean
 }): MemoryTransfers => {
   const cursors = new Map<Env, KeptCursor>()
   const transfers = new Map<string, KeptTransfer>()
@@ -81,6 +85,16 @@ export const makeMemoryTransfers = (known: {
   }
 
   return {
+    isUndecided: ({ amount, env, receiver }) =>
+      [...transfers.values()].some(
+        (one) =>
+          one.matchAt !== null &&
+          one.paymentId === null &&
+          one.droppedAt === null &&
+          one.env === env &&
+          one.receiver === receiver &&
+          one.amount === amount
+      ),
     unclaimed: (payment, payer) =>
       Effect.sync(() =>
         Option.fromUndefinedOr(
@@ -214,7 +228,7 @@ export const makeMemoryTransfers = (known: {
                 ? (["amount"] as const)
                 : [])
             ]
-            return reasons.length === 0 ? [] : [{ payment, reasons }]
+            return reasons.length === 0 ? [] : [{ payment, reasons, dropped: known.isDropped(payment.id) }]
           })
           return likely
             .toSorted(

@@ -80,7 +80,9 @@ const decodeMatchAttempts = Schema.decodeUnknownEffect(
   )
 )
 const decodeLikely = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ ...PaymentRow.fields, reasons: Schema.Array(LikelyReason) })),
+  Schema.Array(
+    Schema.Struct({ ...PaymentRow.fields, reasons: Schema.Array(LikelyReason), dropped: Schema.Boolean })
+  ),
   ownRows
 )
 const decodeUnalerted = Schema.decodeUnknownEffect(
@@ -163,7 +165,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     receiversAmong: Effect.fn("PaymentRepo.receiversAmong")(function* (env, addresses) {
       const rows = yield* decodeReceivers(
         yield* sql`
-          SELECT address, merchant_id, since FROM merchant_receivers
+          SELECT address, merchant_id, watched_since AS since FROM merchant_receivers
           WHERE env = ${env} AND address = ANY(${addresses.map(toBytes)}::bytea[])`
       )
       return new Map(
@@ -240,7 +242,9 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
         SELECT 1 FROM x402_settlements s
         WHERE payer = ${toBytes(transfer.payer)} AND receiver = ${toBytes(transfer.receiver)}
           AND amount = ${transfer.amount.toString()}::numeric AND status = 'pending' AND (reserves OR EXISTS (
-            SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle')) LIMIT 1`
+            -- One that has ended without moving anything never will.
+            SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'
+              AND (w.outcome IS NULL OR w.outcome = 'moved'))) LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 
@@ -283,7 +287,9 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     likelyPayments: Effect.fn("PaymentRepo.likelyPayments")(function* (transfer) {
       const payer = toBytes(transfer.payer)
       const rows = yield* sql`
-        SELECT ${sql.literal(paymentColumns("p."))}, l.reasons FROM (
+        SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, EXISTS (
+          SELECT 1 FROM claimed_transfers c WHERE c.payment_id = p.id AND c.dropped_at IS NOT NULL
+        ) AS dropped FROM (
           SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight FROM (
             SELECT payment_id, 'reported' AS reason, 0 AS weight FROM payment_reports
             WHERE transaction_id = ${toBytes(transfer.transactionId)}
@@ -308,7 +314,11 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
         WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
         ORDER BY (p.amount = ${transfer.amount.toString()}::numeric) DESC, l.weight, p.created_at DESC, p.id
         LIMIT 10`
-      return (yield* decodeLikely(rows)).map((row) => ({ payment: toPayment(row), reasons: row.reasons }))
+      return (yield* decodeLikely(rows)).map((row) => ({
+        payment: toPayment(row),
+        reasons: row.reasons,
+        dropped: row.dropped
+      }))
     }, Effect.orDie),
 
     noteMatch: Effect.fn("PaymentRepo.noteMatch")(function* (id, outcome) {

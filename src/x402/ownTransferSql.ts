@@ -1,0 +1,18 @@
+import type { SqlClient, Statement } from "effect/sql"
+
+/**
+ * Whether a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer
+ * stands before the wallet's authorization, which is not sent beside it.
+ */
+export const ownTransferStands = (sql: SqlClient.SqlClient, payer: Uint8Array): Statement.Fragment => sql`(
+  EXISTS (
+    SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id AND a.payer_address = ${payer}
+      AND a.method = 'transfer' AND a.closed_at IS NULL)
+  OR EXISTS (
+    SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id AND r.payer_address = ${payer}
+      AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
+  OR EXISTS (
+    SELECT 1 FROM incoming_transfers t WHERE t.env = p.env
+      AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
+      AND t.payer = ${payer} AND t.receiver = p.receiver AND t.amount = p.amount
+      AND t.block_time > p.created_at - interval '1 minute'))`

@@ -1,0 +1,94 @@
+// An authorization that the service could not send, and what its payer does instead.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { transferCall } from "../payments/moneyWorld.ts"
+import { bodyV2, headerV1, openPayment, payPath, transfer, until } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
+
+const price = 10_000_000n
+
+describe("an authorization that could not be sent", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+
+  const announce = async (account: PrivateKeyAccount, id: string) =>
+    world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+      buyerDidToken: await createDidToken(account, {
+        audience: world.baseUrl,
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000),
+        id
+      }),
+      method: "transfer"
+    })
+  const statusOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+  const relayer = async () =>
+    Address.make(
+      (await world.call("GET", "/x402/supported", world.keys.test.secret)).body.signers["eip155:*"][0]
+    )
+
+  test("is not sent any more once its payer was let pay by a transfer: the buyer is charged once", async () => {
+    const wallet = await relayer()
+    await Effect.runPromise(world.chain.setEth(wallet, 0n))
+    const account = await world.payer(10n * price)
+    const id = await openPayment(world, "10.00")
+    const signed = await world.authorize(account, price, {
+      validBefore: BigInt(Math.floor(Date.now() / 1000) + 600)
+    })
+    const send = () => world.call("GET", payPath(world, id), undefined, undefined, headerV1(signed))
+    expect((await send()).status).toBe(402)
+    const announced = await announce(account, id)
+    expect(announced.status).toBe(201)
+    await Effect.runPromise(world.chain.setEth(wallet, 10n ** 20n))
+    const again = await send()
+    expect([again.status, again.body.error]).toEqual([402, "payment_already_taken"])
+    await transfer(world, account, price)
+    await until(async () => (await statusOf(id)) === "settled")
+    expect(await world.balanceOf(Address.make(account.address))).toBe(9n * price)
+    // And afterwards it moves nothing either.
+    expect((await send()).status).toBe(200)
+    expect(await world.balanceOf(Address.make(account.address))).toBe(9n * price)
+  })
+
+  test("that was reverted keeps no later transfer of its payer waiting", async () => {
+    const account = await world.payer(price)
+    const elsewhere = await world.payer(0n)
+    const signed = await world.authorize(account, price, {
+      validBefore: BigInt(Math.floor(Date.now() / 1000) + 30 * 86_400)
+    })
+    await Effect.runPromise(world.chain.rpc("evm_setAutomine", [false]))
+    const asked = world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(signed, price))
+    await Bun.sleep(2_500)
+    // The payer's money leaves in the same block, and before.
+    await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 18n))
+    const leaving = await account.signTransaction({
+      chainId: networks.test.chainId,
+      nonce: 0,
+      to: networks.test.usdc.address,
+      data: transferCall(Address.make(elsewhere.address), price),
+      gas: 150_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n
+    })
+    await Effect.runPromise(world.chain.rpc("eth_sendRawTransaction", [leaving]))
+    await Effect.runPromise(world.chain.rpc("evm_mine", []))
+    await Effect.runPromise(world.chain.rpc("evm_setAutomine", [true]))
+    await Effect.runPromise(world.chain.mine(1))
+    expect((await asked).body.success).toBe(false)
+    await Effect.runPromise(world.chain.mint(Address.make(account.address), 5n * price))
+    const id = await openPayment(world, "10.00")
+    expect((await announce(account, id)).status).toBe(201)
+    await transfer(world, account, price, receiver)
+    await Effect.runPromise(world.chain.mine(1))
+    await until(async () => (await statusOf(id)) === "settled", 15_000)
+  })
+})
