@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
 import { checkWebhookUrl, InvalidWebhookUrl, WebhookUrlReason } from "../../src/webhooks/WebhookUrl.ts"
-import corpus from "./ssrf-urls.json"
+import corpus from "../../src/probe/hostileUrls.json"
 
 const options = {
   ownHosts: ["pay.quittance.dev", "Dash.Quittance.dev.:8787", "own.allowed.dev", "192.0.2.7"],
