@@ -44,7 +44,7 @@ describe("this service", () => {
     expect(await world.call("GET", "/webhook-endpoint", secret)).toMatchObject({ body: endpoint.body })
   })
 
-  test("forged signatures of somebody who holds the money are refused as such", async () => {
+  test("forged signatures of somebody who holds the money are refused, and move nothing", async () => {
     const { address } = await world.payer()
     const url = `${world.baseUrl}/api/v1/x402`
     const { code, totals } = await probeOwn(
