@@ -73,13 +73,13 @@ export class AuditLog extends Context.Service<
             )
 
       return {
-        recording: (merchantId, actor, change, changeOf) =>
-          repo.transaction(
+        recording: Effect.fnUntraced(function* (merchantId, actor, change, changeOf) {
+          const { made, outcome } = yield* repo.transaction(
             Effect.gen(function* () {
               const members = yield* repo.members(merchantId)
               const outcome = yield* change
               const made = changeOf(outcome)
-              if (Option.isNone(made)) return outcome
+              if (Option.isNone(made)) return { made, outcome }
               const { action, env, summary } = made.value
               const at = yield* DateTime.nowAsDate
               yield* repo.insert(
@@ -115,10 +115,12 @@ export class AuditLog extends Context.Service<
                   ].join("\n")
                 })
               }
-              yield* log(actor, made.value, merchantId)
-              return outcome
+              return { made, outcome }
             })
-          ),
+          )
+          if (Option.isSome(made)) yield* log(actor, made.value, merchantId)
+          return outcome
+        }),
         note: Effect.fn("AuditLog.note")(function* (actor, change) {
           const { action, env, summary } = change
           yield* repo.insert(

@@ -10,6 +10,9 @@ export interface Mail {
   readonly body: string
 }
 
+/** Mail that was sent or given up is kept for so long. */
+const keptMillis = 30 * 24 * 3_600_000
+
 const QueuedMail = Schema.Struct({
   id: Uuid,
   recipient: Schema.String,
@@ -24,9 +27,13 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
-    /** Joins a transaction that is open: the mail goes out if what it tells of has happened. */
+    /**
+     * Joins a transaction that is open: the mail goes out if what it tells of has happened. Also sweeps away
+     * what ended long ago.
+     */
     insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
       yield* sql`
+        WITH swept AS (DELETE FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)})
         INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
         VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
     }, Effect.orDie),

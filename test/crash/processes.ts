@@ -1,6 +1,8 @@
 // The service and the settling process as real children, to be killed at any moment.
+
 import { join } from "node:path"
 import type { Subprocess } from "bun"
+import { programOf } from "../support/process.ts"
 import { freePort } from "./cluster.ts"
 
 const root = join(import.meta.dir, "../..")
@@ -27,7 +29,7 @@ const environment = ({ databaseUrl, receiverPort, dataDir, encryptionKeys }: Sur
 })
 
 const spawn = (surroundings: Surroundings, port: number, script: string, ...args: ReadonlyArray<string>) =>
-  Bun.spawn([process.execPath, join(root, script), ...args], {
+  Bun.spawn([process.execPath, join(root, programOf(script)), ...args], {
     cwd: root,
     env: environment(surroundings, port),
     stdout: "ignore",

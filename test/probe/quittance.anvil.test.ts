@@ -74,13 +74,8 @@ describe("this service", () => {
         .filter(({ verdict }) => verdict === "skipped")
         .map(({ group, actual }) => `${group}: ${actual}`)
     )
-    expect(groups).toEqual(
-      new Set([
-        "webhooks: needs --secret-key",
-        "facilitator: needs --secret-key",
-        // The faucet's own limit, which the first run has used up.
-        "tokens: 429: a rate limit answers; probe again later, or raise it"
-      ])
-    )
+    // The first run may have used up the faucet's own limit.
+    groups.delete("tokens: 429: a rate limit answers; probe again later, or raise it")
+    expect(groups).toEqual(new Set(["webhooks: needs --secret-key", "facilitator: needs --secret-key"]))
   })
 })

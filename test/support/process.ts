@@ -21,6 +21,15 @@ export interface RunningProcess {
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
 }
 
+const programs = ["src/main.ts", "src/cli/main.ts"]
+const built = process.env["TEST_BUILT"]
+
+/** A program of the project from its sources, or as the whole suite has built it. */
+export const programOf = (source: string): string =>
+  built === undefined || !programs.includes(source)
+    ? source
+    : source.replace("src", built).replace(/ts$/, "js")
+
 /** Starts one of the project's programs; it is killed with the scope. */
 export const spawnProgram = (
   args: ReadonlyArray<string>,
@@ -32,7 +41,7 @@ export const spawnProgram = (
     let output = ""
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        Bun.spawn([...enter, process.execPath, ...args], {
+        Bun.spawn([...enter, process.execPath, ...args.map(programOf)], {
           cwd: root,
           env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
           stdout: "pipe",

@@ -1,8 +1,8 @@
 // The URL corpus: what may be registered, and the reason a merchant is given where it may not.
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
-import { checkWebhookUrl, InvalidWebhookUrl, WebhookUrlReason } from "../../src/webhooks/WebhookUrl.ts"
 import corpus from "../../src/probe/hostileUrls.json"
+import { checkWebhookUrl, InvalidWebhookUrl, WebhookUrlReason } from "../../src/webhooks/WebhookUrl.ts"
 
 const options = {
   ownHosts: ["pay.quittance.dev", "Dash.Quittance.dev.:8787", "own.allowed.dev", "192.0.2.7"],
