@@ -63,7 +63,7 @@ describe("careless servers", () => {
     chunks.close()
   })
 
-  test("one that reads lengths alone is smuggled to by chunks", async () => {
+  test.concurrent("one that reads lengths alone is smuggled to by chunks", async () => {
     const { code, cases, failed } = await probeOwn("http", urlOf(lengths))
     expect(code).toBe(1)
     expect(failed).toContain("http-cl-two-different")
@@ -75,7 +75,7 @@ describe("careless servers", () => {
     )
   })
 
-  test("one that reads chunks as numbers begin is smuggled to by lengths", async () => {
+  test.concurrent("one that reads chunks as numbers begin is smuggled to by lengths", async () => {
     const { code, cases, failed } = await probeOwn("http", urlOf(chunks))
     expect(code).toBe(1)
     expect(failed).toContain("http-chunk-size-hex-prefix")
