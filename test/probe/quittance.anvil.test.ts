@@ -62,20 +62,23 @@ describe("this service", () => {
     expect(await world.balanceOf(address)).toBe(1_000_000_000n)
   })
 
-  test("without a secret key, what it is needed for is listed with the reason", async () => {
-    const result = await probeOwn(
-      "quittance",
-      world.baseUrl,
-      "--publishable-key",
-      world.keys.test.publishable
-    )
-    const groups = new Set(
-      result.cases
-        .filter(({ verdict }) => verdict === "skipped")
-        .map(({ group, actual }) => `${group}: ${actual}`)
-    )
-    // The first run may have used up the faucet's own limit.
-    groups.delete("tokens: 429: a rate limit answers; probe again later, or raise it")
-    expect(groups).toEqual(new Set(["webhooks: needs --secret-key", "facilitator: needs --secret-key"]))
-  })
+  test.skipIf(process.env["PROBE"] !== "all")(
+    "without a secret key, what it is needed for is listed with the reason (PROBE=all: most cases are sent again)",
+    async () => {
+      const result = await probeOwn(
+        "quittance",
+        world.baseUrl,
+        "--publishable-key",
+        world.keys.test.publishable
+      )
+      const groups = new Set(
+        result.cases
+          .filter(({ verdict }) => verdict === "skipped")
+          .map(({ group, actual }) => `${group}: ${actual}`)
+      )
+      // The first run may have used up the faucet's own limit.
+      groups.delete("tokens: 429: a rate limit answers; probe again later, or raise it")
+      expect(groups).toEqual(new Set(["webhooks: needs --secret-key", "facilitator: needs --secret-key"]))
+    }
+  )
 })
