@@ -2,6 +2,7 @@
 import { type Hex, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { networks } from "../domain/Chain.ts"
+import { authorizationTypes } from "../x402/Authorization.ts"
 
 export type X402Version = 1 | 2
 export const versions: ReadonlyArray<X402Version> = [1, 2]
@@ -36,17 +37,6 @@ export interface Signed {
 export const account = privateKeyToAccount(generatePrivateKey())
 export const stranger = privateKeyToAccount(generatePrivateKey())
 
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" }
-  ]
-} as const
-
 export const domain = {
   name: usdc.domainName,
   version: usdc.domainVersion,
@@ -78,7 +68,7 @@ export const sign = async ({ payTo }: Terms, changes: Signing = {}): Promise<Sig
   }
   const signature = await account.signTypedData({
     domain: { ...domain, ...changes.domain },
-    types,
+    types: authorizationTypes,
     primaryType: "TransferWithAuthorization",
     message
   })
