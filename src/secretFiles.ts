@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 
 /** Each has a `_FILE` of its own. */
-export const secretVariables = [
+const secretVariables = [
   "DATABASE_URL",
   "DATABASE_REPLICA_URL",
   "INTENT_TOKEN_SECRETS",

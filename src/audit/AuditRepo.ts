@@ -107,8 +107,12 @@ const make = Effect.gen(function* () {
       }
     }).pipe(Effect.orDie, Effect.withSpan("AuditRepo.verify")),
 
-    /** Whom a change of the merchant is told. */
+    /**
+     * Whom a change of the merchant is told. Its changes wait for each other from here to their end, so that
+     * none holds a row that another wants while it waits for the merchant's.
+     */
     members: Effect.fn("AuditRepo.members")(function* (merchantId: MerchantId) {
+      yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
       return yield* decodeRecipients(
         yield* sql`
           SELECT u.id, u.email FROM merchant_members m JOIN users u ON u.id = m.user_id

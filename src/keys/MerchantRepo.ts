@@ -102,9 +102,12 @@ const make = Effect.gen(function* () {
               if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
             }
             const waits = Option.filter(wait, () => !row.moved && row.before !== address)
-            yield* sql`
-              UPDATE receiver_changes SET ended_at = now(), outcome = 'replaced'
-              WHERE merchant_id = ${merchantId} AND env = ${env} AND ended_at IS NULL`
+            // The present address again changes nothing, and leaves what waits.
+            if (row.before !== address) {
+              yield* sql`
+                UPDATE receiver_changes SET ended_at = now(), outcome = 'replaced'
+                WHERE merchant_id = ${merchantId} AND env = ${env} AND ended_at IS NULL`
+            }
             yield* Option.match(waits, {
               onNone: () => sql`
                 UPDATE merchants SET ${column} = ${toBytes(address)},

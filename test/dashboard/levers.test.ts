@@ -237,6 +237,39 @@ describe("Money's levers on Postgres", () => {
       }
     })
 
+    test("withdrawn while somebody changes it, it waits for them and deadlocks with nobody", async () => {
+      const person = await signUp(service.baseUrl)
+      await ask(person, freshAddress())
+      const withdrawing = Promise.withResolvers<number>()
+      // As a change does: the merchant's row, then the change's.
+      await run(
+        Effect.gen(function* () {
+          const client = yield* SqlClient.SqlClient
+          yield* client.withTransaction(
+            Effect.gen(function* () {
+              yield* client`SELECT id FROM merchants WHERE id = ${person.merchantId}::uuid FOR UPDATE`
+              person
+                .call("DELETE", `${at(person, "live")}/receiver/change`)
+                .then(({ status }) => withdrawing.resolve(status), withdrawing.reject)
+              yield* Effect.sleep("500 millis")
+              yield* client`
+                UPDATE receiver_changes SET due_at = now()
+                WHERE merchant_id = ${person.merchantId}::uuid AND ended_at IS NULL`
+            })
+          )
+        })
+      )
+      expect(await withdrawing.promise).toBe(204)
+    })
+
+    test("the present address again leaves what waits", async () => {
+      const person = await signUp(service.baseUrl)
+      const next = freshAddress()
+      await ask(person, next)
+      expect((await ask(person, person.receiver)).body).toMatchObject({ after: person.receiver, dueAt: null })
+      expect((await settings(person)).receiverChange).toMatchObject({ address: next })
+    })
+
     test("that has become another merchant's meanwhile is left as it was", async () => {
       const person = await signUp(service.baseUrl)
       const thief = await signUp(service.baseUrl)
