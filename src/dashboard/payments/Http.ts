@@ -43,24 +43,25 @@ export const layer = HttpApiBuilder.group(
       overview: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
         const from = firstDay(yield* DateTime.nowAsDate)
-        const [found, latest, openAlerts] = yield* Effect.all(
+        const [days, counts, latest, openAlerts] = yield* Effect.all(
           [
-            repo.overview(tenant, from, overviewDays),
+            repo.settledDays(tenant, from, overviewDays),
+            repo.counts(tenant, from),
             repo.list(tenant, { limit: latestSize }),
             alerts.countOpen
           ],
-          { concurrency: 3 }
+          { concurrency: 4 }
         )
         const page: OverviewPage = {
           openAlerts,
-          days: found.days.map((one) => ({ ...one, volume: formatUsd(BigInt(one.volume)) })),
+          days: days.map((one) => ({ ...one, volume: formatUsd(BigInt(one.volume)) })),
           settled: {
-            count: found.days.reduce((sum, { count }) => sum + count, 0),
-            volume: formatUsd(found.days.reduce((sum, { volume }) => sum + BigInt(volume), 0n))
+            count: days.reduce((sum, { count }) => sum + count, 0),
+            volume: formatUsd(days.reduce((sum, { volume }) => sum + BigInt(volume), 0n))
           },
-          pending: found.pending,
-          failed: found.failed,
-          hasWebhookEndpoint: found.has_endpoint,
+          pending: counts.pending,
+          failed: counts.failed,
+          hasWebhookEndpoint: counts.has_endpoint,
           latest: latest.map(viewOf)
         }
         return HttpServerResponse.jsonUnsafe(page)
