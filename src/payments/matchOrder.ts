@@ -1,5 +1,7 @@
 // Which payments an incoming transfer settles, the likeliest first: one that a report of this transaction
-// names, one whose attempt has the transaction's nonce, one whose attempt is open, then the newest.
+// names, one whose attempt has the transaction's nonce, one whose attempt is open, then the newest; last,
+// what lies in an attempt's own block and was sent by another account, as relayed transfers are: nothing
+// there tells which was first.
 import type { Address } from "../domain/Chain.ts"
 import { blockTolerance, type MatchAttempt } from "./PaymentRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "./PaymentRepo/TransferStore.ts"
@@ -12,6 +14,9 @@ type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
 /** A declined attempt counts for a day: the wallet may have sent all the same. */
 const declinedMillis = 24 * 3_600_000
 
+const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: Sender) =>
+  transfer.blockNumber === announcedIn && sender !== undefined && sender.address !== transfer.payer
+
 /** Whether the transfer came after the attempt: by height, or by the wallet's own nonce after a reorganisation. */
 const isAfter = (
   transfer: Transfer,
@@ -20,7 +25,7 @@ const isAfter = (
 ) => {
   if (ended === "declined" && transfer.blockTime.getTime() - announcedAt.getTime() > declinedMillis)
     return false
-  if (transfer.blockNumber > blockNumber) return true
+  if (transfer.blockNumber > blockNumber || isOfItsBlock(transfer, blockNumber, sender)) return true
   return (
     blockNumber - transfer.blockNumber < BigInt(blockTolerance) &&
     sender?.address === transfer.payer &&
@@ -34,6 +39,7 @@ const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: Sen
   const isOwn = sender?.address === transfer.payer
   const isOpen = attempts.some(({ ended }) => ended === null)
   if (isOwn && attempts.some(({ nonce }) => nonce === sender.nonce)) return isOpen ? 1 : 2
+  if (attempts.every(({ blockNumber }) => isOfItsBlock(transfer, blockNumber, sender))) return 5
   return isOpen ? 3 : 4
 }
 

@@ -90,4 +90,18 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     const far = [match(1, [attempt({ blockNumber: 130n, nonce: 7n })])]
     expect(order(far, { address: payer, nonce: 7n })).toEqual([])
   })
+
+  test("a relayed transfer in an attempt's own block counts, after every other", () => {
+    const relayed = { address: relayer, nonce: 7n }
+    const ofItsBlock = match(1, [attempt({ blockNumber: 100n, announcedAt: at })])
+    const declined = match(2, [attempt({ ended: "declined" })])
+    expect(order([ofItsBlock, declined], relayed)).toEqual([2, 1])
+    expect(order([match(1, [attempt({ blockNumber: 101n })])], relayed)).toEqual([])
+    // The payer's own nonce says whether it was sent before.
+    expect(order([ofItsBlock], { address: payer, nonce: 0n })).toEqual([1])
+    expect(
+      order([match(1, [attempt({ blockNumber: 100n, nonce: 1n })])], { address: payer, nonce: 0n })
+    ).toEqual([])
+    expect(order([ofItsBlock])).toEqual([])
+  })
 })

@@ -1,0 +1,79 @@
+// Two payments settled by two transfers of one transaction, of which a reorganisation leaves one.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Schema } from "effect"
+import { encodeFunctionData, type Hex } from "viem"
+import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { assemble } from "../support/assembler.ts"
+import { type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
+
+setDefaultTimeout(60_000)
+
+const price = 3_000_000n
+const { chainId, usdc } = networks.test
+const decodeHex = Schema.decodeUnknownSync(Schema.TemplateLiteral(["0x", Schema.String]))
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await startMoneyWorld()
+}, 60_000)
+afterAll(() => world.close())
+
+const rpc = (method: string, params: ReadonlyArray<unknown>) =>
+  Effect.runPromise(world.chain.rpc(method, [...params]))
+const head = () => world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
+
+test("two claims and one transfer: the second is dropped and its merchant told", async () => {
+  const buyer = await world.buyer()
+  const send = async (nonce: number, to: Address, data: Hex) => {
+    const raw = await buyer.signTransaction({
+      ...{ type: "eip1559", chainId, nonce, to, data, gas: 400_000n },
+      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n }
+    })
+    return { raw, hash: decodeHex(await rpc("eth_sendRawTransaction", [raw])) }
+  }
+  // Passes what it is called with to USDC: twice in every other block, once in the others.
+  const wallet = Address.make(`0x${"7".repeat(40)}`)
+  const call = `CALLDATASIZE 0x00 0x00 CALLDATACOPY 0x00 0x00 CALLDATASIZE 0x00 0x00 0x${usdc.address.slice(2).toLowerCase()} GAS CALL`
+  await send(
+    0,
+    usdc.address,
+    encodeFunctionData({ abi: usdcAbi, functionName: "approve", args: [wallet, 2n * price] })
+  )
+  await world.mine(1)
+  const isTwiceInOdd = (await head()) % 2n === 0n
+  const once = `NUMBER 0x01 AND ${isTwiceInOdd ? "ISZERO" : ""} =one JUMPI ${call} @one ${call} STOP`
+  await rpc("anvil_setCode", [wallet, assemble(once)])
+
+  const [one, two] = [await world.open("3"), await world.open("3")]
+  const { hash, raw } = await send(
+    1,
+    wallet,
+    encodeFunctionData({
+      abi: usdcAbi,
+      functionName: "transferFrom",
+      args: [buyer.address, world.merchant.receiver, price]
+    })
+  )
+  await world.mine(2)
+  for (const payment of [one, two])
+    expect((await world.report(buyer, payment.id, hash, price)).status).toBe(200)
+  expect(await world.balanceOf(world.merchant.receiver)).toBe(2n * price)
+
+  const { blockNumber } = await world.chain.publicClient.getTransactionReceipt({ hash })
+  await rpc("anvil_reorg", [Number((await head()) - blockNumber) + 1, [[raw, 1]]])
+  await world.mine(3)
+  expect(await world.balanceOf(world.merchant.receiver)).toBe(price)
+
+  const claims = () =>
+    world.sql`SELECT payment_id, dropped_at IS NOT NULL AS dropped FROM claimed_transfers ORDER BY ordinal`
+  await world.sql`UPDATE claimed_transfers SET watch_at = now()`
+  await world.until(claims, (all) => all.some((claim: { readonly dropped: boolean }) => claim.dropped))
+  expect([...(await claims())]).toEqual([
+    { payment_id: one.id, dropped: false },
+    { payment_id: two.id, dropped: true }
+  ])
+  expect([...(await world.sql`SELECT kind, subject FROM alerts`)]).toEqual([
+    { kind: "transfer_dropped", subject: two.id }
+  ])
+})
