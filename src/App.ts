@@ -40,7 +40,6 @@ import { Authorization } from "./http/Authorization.ts"
 import * as AuthorizationLive from "./http/AuthorizationLive.ts"
 import * as BodyRulesLive from "./http/bodyRulesLive.ts"
 import * as Documents from "./http/Documents.ts"
-import { serveAnsweringMalformed } from "./http/MalformedRequests.ts"
 import { narrowed } from "./http/narrowed.ts"
 import { endpointsOf, pathTable } from "./http/pathTable.ts"
 import { RateLimiter } from "./http/RateLimiter.ts"
@@ -272,41 +271,36 @@ const real = Layer.mergeAll(
 )
 
 /** A listening socket. Body sizes are the business of the body rules, whose refusal carries the envelope. */
-export const layerServer = (options: {
-  readonly port: number
-  readonly hostname: string
-  readonly baseUrl: string
-}) =>
-  BunHttpServer.layer({
-    port: options.port,
-    hostname: options.hostname,
+export const layerServer = (options: { readonly port: number; readonly hostname: string }) =>
+  BunHttpServer.layerServer({
+    ...options,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 30,
-    gracefulShutdownTimeout: "12 seconds",
-    // What a buyer has reported is settled though the page is closed; and no signal is made for each request.
-    interruptOnAbort: false,
-    serve: serveAnsweringMalformed({ baseUrl: options.baseUrl, table: pathsWithDashboard })
+    gracefulShutdownTimeout: "12 seconds"
   })
 
-const served = Layer.unwrap(
-  Effect.map(
-    HttpRouter.toHttpEffect(
-      Layer.mergeAll(routes, databaseRoutes, Routing.layer(pathsWithDashboard, documents))
-    ),
-    (handler) => HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer))
+/** Routes and workers on services of the caller's choice. `server` listens once the routes are there. */
+const served = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
+  Layer.unwrap(
+    Effect.map(
+      HttpRouter.toHttpEffect(
+        Layer.mergeAll(routes, databaseRoutes, Routing.layer(pathsWithDashboard, documents))
+      ),
+      (handler) => HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer), Layer.provideMerge(server))
+    )
+  ).pipe(
+    Layer.provide([Layer.succeed(HttpRouter.RouterConfig, routerConfig), BunHttpServer.layerHttpServices]),
+    Layer.merge(workers),
+    Layer.merge(accountWorkers),
+    Layer.provide(services)
   )
-).pipe(
-  Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
-  Layer.merge(workers),
-  Layer.merge(accountWorkers),
-  Layer.provide(services)
-)
 
-/** Routes and workers, listening, on services of the caller's choice. Readiness goes off before they stop. */
-export const layerHttp = Readiness.layerDelay.pipe(Layer.provideMerge(served), Layer.provide(Readiness.layer))
+/** As `served`. Readiness goes off before they stop. */
+export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
+  Readiness.layerDelay.pipe(Layer.provideMerge(served(server)), Layer.provide(Readiness.layer))
 
 const configuredServer = Layer.unwrap(
-  Effect.map(AppConfig, ({ port, host, baseUrl }) => layerServer({ port, hostname: host, baseUrl }))
+  Effect.map(AppConfig, ({ port, host }) => layerServer({ port, hostname: host }))
 )
 
 const machineClock = Layer.succeed(Clock.Clock, Context.get(Context.empty(), Clock.Clock))
@@ -324,8 +318,8 @@ export const layer: Layer.Layer<
   Layer.Success<typeof real>,
   Layer.Error<typeof real> | HttpServerError.ServeError | MetricsListener.MetricsRefusal,
   AppConfig
-> = layerHttp.pipe(
-  Layer.provide([configuredServer, x402]),
+> = layerHttp(configuredServer).pipe(
+  Layer.provide(x402),
   Layer.merge(telemetry),
   Layer.provideMerge(real),
   Layer.provide(Otlp.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)))

@@ -261,11 +261,6 @@ export const errorCodes = {
     summary: "This environment already has a webhook endpoint. Update it with PATCH, or delete it first."
   },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, summary: "The request body exceeds 64 KiB." },
-  HEADERS_TOO_LARGE: {
-    status: 431,
-    retryable: false,
-    summary: "The request line and headers must be under 16 KiB and 200 headers. Send fewer or shorter ones."
-  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     retryable: false,

@@ -104,7 +104,6 @@ export class PaymentReportConflict extends define("PaymentReportConflict", "PAYM
 export class PaymentFailed extends define("PaymentFailed", "PAYMENT_FAILED") {}
 export class WebhookEndpointExists extends define("WebhookEndpointExists", "WEBHOOK_ENDPOINT_EXISTS") {}
 export class PayloadTooLarge extends define("PayloadTooLarge", "PAYLOAD_TOO_LARGE") {}
-export class HeadersTooLarge extends define("HeadersTooLarge", "HEADERS_TOO_LARGE") {}
 export class UnsupportedMediaType extends define("UnsupportedMediaType", "UNSUPPORTED_MEDIA_TYPE") {}
 export class TestSettlementMismatch extends define("TestSettlementMismatch", "TEST_SETTLEMENT_MISMATCH") {}
 export class RateLimited extends define("RateLimited", "RATE_LIMITED") {}

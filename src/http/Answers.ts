@@ -86,7 +86,8 @@ export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
     const answer = (error: CodedError) =>
       Effect.map(RequestId, (requestId) => withCors(errorAnswer(error, requestId, baseUrl)))
 
-    const answered = Effect.matchCauseEffect(httpEffect, {
+    // What was asked for is done though the client goes away: a buyer's report settles with the page closed.
+    const answered = Effect.matchCauseEffect(Effect.uninterruptible(httpEffect), {
       onSuccess: (response) => Effect.succeed(withCors(response)),
       onFailure: (cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -38,7 +38,7 @@ p { margin: .3rem 0 } small { color: var(--soft) } a { color: inherit }
 </head>
 <body>
 <h1>Error codes</h1>
-<p>Every error has one shape: <code>{ "error": { "code", "message", "requestId", "docUrl", "retryable", "reason"?, "details"? } }</code>. Codes are stable. See also the <a href="/docs">API reference</a>.</p>
+<p>Every error has one shape: <code>{ "error": { "code", "message", "requestId", "docUrl", "retryable", "reason"?, "details"? } }</code>. Codes are stable. Bytes that are no HTTP request (two lengths, broken chunks, a head of more than 16 KiB or 200 headers) are answered with a status alone, 400, 431 or 505, and the connection is closed. See also the <a href="/docs">API reference</a>.</p>
 ${Object.entries(errorCodes)
   .map(
     ([code, { status, retryable, summary }]) =>

@@ -102,8 +102,10 @@ const refusedUnrouted = (
   withoutQuery: ReadonlyArray<string>
 ): InvalidRequest | NotFound | undefined => {
   // Health checks name no host, or any.
-  if (hasNoSingleHost(request) && !systemPaths.includes(pathOf(request.url))) {
-    return new InvalidRequest({ message: "Send one Host header (RFC 9112, section 3.2)." })
+  if (hasNoHost(request) && !systemPaths.includes(pathOf(request.url))) {
+    return new InvalidRequest({
+      message: "Send one Host header: the service's name, and its port where it has one (RFC 9112, 3.2)."
+    })
   }
   // The router would read `/payments/` as a payment with an empty id.
   if (endsInSlash(request.url)) return new NotFound()
@@ -112,12 +114,15 @@ const refusedUnrouted = (
     : undefined
 }
 
+/** RFC 3986, 3.2: a name or address and a port; no user, no path, no second one after a comma. */
+const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i
+
 /** A request built in code has no Host header but a whole url; one off the wire then has a bare path. */
-const hasNoSingleHost = ({ headers, source }: HttpServerRequest.HttpServerRequest) => {
-  const host = headers["host"]
-  return host === undefined
+const hasNoHost = ({ headers, source }: HttpServerRequest.HttpServerRequest) => {
+  const given = headers["host"]
+  return given === undefined
     ? Predicate.hasProperty(source, "url") && Predicate.isString(source.url) && source.url.startsWith("/")
-    : host.includes(",")
+    : !host.test(given)
 }
 
 const endsInSlash = (url: string) => {

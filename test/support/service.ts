@@ -88,10 +88,7 @@ export const startService = (
   Effect.gen(function* () {
     const context = yield* Layer.build(services(database, config))
     const http = yield* Layer.build(
-      App.layerHttp.pipe(
-        Layer.provideMerge(
-          Layer.orDie(App.layerServer({ port: 0, hostname: "127.0.0.1", baseUrl: "http://localhost:8787" }))
-        ),
+      App.layerHttp(Layer.orDie(App.layerServer({ port: 0, hostname: "127.0.0.1" }))).pipe(
         Layer.provide(Layer.succeedContext(context))
       )
     )
