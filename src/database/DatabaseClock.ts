@@ -3,7 +3,7 @@
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { ClockRepo } from "./ClockRepo.ts"
 
-const every = "10 seconds"
+const every = "15 seconds"
 /** Below this the two are taken for equal: time does not jump to and fro. */
 const toleratedSeconds = 0.5
 

@@ -16,15 +16,23 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const seen = yield* Ref.make<{ readonly number: bigint; readonly at: number } | undefined>(undefined)
 
-  const judge = (subject: string, what: string, ahead: number) =>
-    Math.abs(ahead) > tolerated
-      ? alerts.raise({
-          kind: "clock_skew",
-          tenant: Option.none(),
-          subject,
-          message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
-        })
-      : alerts.resolve("clock_skew", subject)
+  /** Subjects whose last reading was right: the alert is resolved once, not at every reading. */
+  const right = new Set<string>()
+
+  const judge = Effect.fnUntraced(function* (subject: string, what: string, ahead: number) {
+    if (Math.abs(ahead) > tolerated) {
+      right.delete(subject)
+      return yield* alerts.raise({
+        kind: "clock_skew",
+        tenant: Option.none(),
+        subject,
+        message: `This machine's clock is ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead of" : "behind"} ${what}. Synchronise both with NTP.`
+      })
+    }
+    if (right.has(subject)) return
+    yield* alerts.resolve("clock_skew", subject)
+    right.add(subject)
+  })
 
   const withDatabase = Effect.gen(function* () {
     const before = yield* Clock.currentTimeMillis
