@@ -63,9 +63,11 @@ describe("import rules", () => {
           !file.startsWith("migrations/") &&
           !file.startsWith("src/database/") &&
           // Types of what a layer needs, and LISTEN, are not SQL.
-          !["src/keys/KeyAuth.ts", "src/webhooks/DeliveryWake.ts", "src/webhooks/WakeListener.ts"].includes(
-            file
-          )
+          ![
+            "src/keys/KeyAuth.ts",
+            "src/webhooks/DeliveryWorker/DeliveryWake.ts",
+            "src/webhooks/DeliveryWorker/WakeListener.ts"
+          ].includes(file)
       )
     ).toEqual([])
   })

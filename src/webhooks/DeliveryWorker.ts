@@ -4,11 +4,11 @@ import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Readiness } from "../http/Readiness.ts"
 import { DueWork } from "../workers/DueWork.ts"
-import { Attempts, leaseSeconds } from "./Attempts.ts"
-import { DeliveryWake } from "./DeliveryWake.ts"
-import { initialWindow, makeEndpointPacing } from "./EndpointPacing.ts"
+import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
+import { DeliveryWake } from "./DeliveryWorker/DeliveryWake.ts"
+import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"
+import { WorkerHeartbeat } from "./DeliveryWorker/WorkerHeartbeat.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
-import { WorkerHeartbeat } from "./WorkerHeartbeat.ts"
 
 /** Attempts in flight in this process, whatever the endpoints. */
 const maxInFlight = 1024

@@ -9,14 +9,14 @@ import {
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
 import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
+import { EgressPolicy } from "../egress/EgressPolicy.ts"
 import { RateLimiter } from "../http/RateLimiter.ts"
 import type { SecretBox } from "../keys/SecretBox.ts"
 import type { Tenant } from "../payments/PaymentRepo.ts"
-import { Attempts, leaseSeconds } from "./Attempts.ts"
-import { EgressPolicy } from "./EgressPolicy.ts"
-import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
+import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
+import { newEndpointSecret, regenerateSecret } from "./WebhookEndpoints/regenerateSecret.ts"
+import { checkWebhookUrl, InvalidWebhookUrl } from "./WebhookEndpoints/WebhookUrl.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
-import { checkWebhookUrl, InvalidWebhookUrl } from "./WebhookUrl.ts"
 
 export interface CreatedEndpoint {
   readonly endpoint: Endpoint

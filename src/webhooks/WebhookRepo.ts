@@ -6,8 +6,8 @@ import type { PaymentId } from "../domain/Payment.ts"
 import type { AttemptFailure, Delivery, DeliveryStatus, Endpoint, EventType } from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
 import type { SettledDelivery, Tenant } from "../payments/PaymentRepo.ts"
-import { layerMemory } from "./WebhookRepoMemory.ts"
-import { layerSql } from "./WebhookRepoSql.ts"
+import { layerMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
+import { layerSql } from "./WebhookRepo/WebhookRepoSql.ts"
 
 export interface NewEndpoint {
   readonly id: string

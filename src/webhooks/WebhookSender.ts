@@ -1,12 +1,12 @@
 // One signed POST to a merchant's receiver: over the network, or in memory for tests.
 // Others swap this service; who asks for a send decides about retries.
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { makeConnectionPool } from "./ConnectionPool.ts"
-import { makeAttempt } from "./EgressAttempt.ts"
-import { EgressPolicy } from "./EgressPolicy.ts"
-import { Resolver } from "./Resolver.ts"
-import { answered, type SendOutcome, type SendRequest } from "./SendOutcome.ts"
-import { type SignatureHeaders, signatureHeaders } from "./Signature.ts"
+import { makeConnectionPool } from "../egress/ConnectionPool.ts"
+import { EgressPolicy } from "../egress/EgressPolicy.ts"
+import { Resolver } from "../egress/Resolver.ts"
+import { makeAttempt } from "../egress/SafePost.ts"
+import { answered, type SendOutcome, type SendRequest } from "./WebhookSender/SendOutcome.ts"
+import { type SignatureHeaders, signatureHeaders } from "./WebhookSender/Signature.ts"
 
 /** A request as the in-memory sender saw it. */
 export interface SentRequest extends Omit<SendRequest, "secret"> {

@@ -2,8 +2,8 @@
 // database in peace, and what is due at a time is taken at that time.
 import { Clock, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { waitingEndpoints } from "../webhooks/waitingEndpointsSql.ts"
 import { DueWork, type DueWorkShape, type Queue, queues } from "./DueWork.ts"
+import { waitingEndpoints } from "./waitingEndpointsSql.ts"
 
 const pollMillis = 2_500
 /** Longer than a statement may take. */

@@ -2,7 +2,7 @@
 // were accepted and refused, an alert.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { answered, failed } from "../../src/webhooks/SendOutcome.ts"
+import { answered, failed } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { makeShop } from "../http/shop.ts"
 import type { TestService } from "../support/service.ts"
 import { signWith } from "./agentKey.ts"

@@ -1,11 +1,11 @@
 // The contract for both layers, and what is particular to the one in memory.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
-import { answered, failed } from "../../src/webhooks/SendOutcome.ts"
+import { answered, failed } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { gist, makeSender, requestTo } from "../egress/egress.ts"
 import { rawReceiver } from "../support/rawReceiver.ts"
 import { testEffect } from "../support/run.ts"
-import { gist, makeSender, requestTo } from "./egress.ts"
 import { webhookSenderContract } from "./WebhookSender.contract.ts"
 
 const parseRequest = (request: string) => {

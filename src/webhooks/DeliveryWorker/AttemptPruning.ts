@@ -1,0 +1,33 @@
+// Old attempts and the answers kept with them go after WEBHOOK_ATTEMPT_RETENTION;
+// the deliveries stay.
+import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { AppConfig } from "../../AppConfig.ts"
+import { WebhookRepo } from "../WebhookRepo.ts"
+
+/** Rows that one statement deletes, so that none holds its locks for long. */
+const batchSize = 5_000
+
+/** Deletes attempts that started longer ago than `retention`; answers how many. */
+export const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Duration.Duration) {
+  const repo = yield* WebhookRepo
+  const before = new Date((yield* DateTime.nowAsDate).getTime() - Duration.toMillis(retention))
+  let pruned = 0
+  let last = batchSize
+  while (last === batchSize) {
+    last = yield* repo.prune(before, batchSize)
+    pruned += last
+  }
+  return pruned
+})
+
+/** Prunes once an hour. */
+export const layer: Layer.Layer<never, never, WebhookRepo | AppConfig> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { webhookAttemptRetention } = yield* AppConfig
+    yield* pruneAttempts(webhookAttemptRetention).pipe(
+      Effect.catchCause((cause) => Effect.logWarning("Old webhook attempts were not pruned", cause)),
+      Effect.repeat(Schedule.spaced("1 hour")),
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,190 @@
+// One attempt of a claimed delivery, from the sealed secret to the recorded outcome.
+// The worker, the test send and the manual resend all go this way. Outcomes that
+// end together are recorded together.
+import { Cause, Context, DateTime, Deferred, Duration, Effect, Layer, Option, Queue, Schedule } from "effect"
+import type { DeliveryStatus } from "../../domain/Webhook.ts"
+import { EgressPolicy } from "../../egress/EgressPolicy.ts"
+import { SecretBox } from "../../keys/SecretBox.ts"
+import { type AttemptResult, type ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
+import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
+import { WebhookSender } from "../WebhookSender.ts"
+import { countAttempt, countExhausted, noteLag } from "./DeliveryMetrics.ts"
+import { delayAfter } from "./RetryPolicy.ts"
+
+/** A crash loop ends here: so many interrupted attempts fail the delivery with an alert. */
+export const maxInterruptions = 5
+
+/** Seconds that a claim lasts; longer than an attempt's whole budget of 15. */
+export const leaseSeconds = 30
+
+/** Outcomes that one statement records at most. */
+const batchSize = 256
+
+/** A UUID v7 begins with the milliseconds of its making (RFC 9562, 5.7). */
+const createdMillis = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
+interface Recording {
+  readonly result: AttemptResult
+  readonly recorded: Deferred.Deferred<DeliveryStatus | undefined>
+}
+
+export class Attempts extends Context.Service<
+  Attempts,
+  {
+    /**
+     * Sends and records; answers whether the receiver accepted. Sends nothing where what is left of the
+     * lease is shorter than an attempt may take: whoever holds the next claim does. `onAnswer` runs when
+     * the receiver has answered or failed to, before that is recorded.
+     */
+    readonly make: (
+      claimed: ClaimedDelivery,
+      onAnswer?: (accepted: boolean) => Effect.Effect<void>
+    ) => Effect.Effect<boolean>
+  }
+>()("quittance/webhooks/Attempts") {
+  static readonly layer: Layer.Layer<
+    Attempts,
+    never,
+    WebhookRepo | WebhookSender | SecretBox | EgressPolicy
+  > = Layer.effect(
+    Attempts,
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const sender = yield* WebhookSender
+      const secrets = yield* SecretBox
+      const { budgets } = yield* EgressPolicy
+      const recordings = yield* Queue.unbounded<Recording>()
+
+      // An outcome is worth keeping through a restart of the database: without it the receiver is asked again.
+      const recordBatch = (batch: ReadonlyArray<Recording>) =>
+        repo.finish(batch.map((one) => one.result)).pipe(
+          Effect.timeout("5 seconds"),
+          Effect.sandbox,
+          Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 20 }),
+          Effect.matchEffect({
+            onFailure: (cause) =>
+              Effect.forEach(batch, (one) => Deferred.die(one.recorded, Cause.squash(cause)), {
+                discard: true
+              }),
+            onSuccess: (finished) => {
+              const statuses = new Map(finished.map((one) => [one.id, one.status]))
+              return Effect.forEach(
+                batch,
+                (one) => Deferred.succeed(one.recorded, statuses.get(one.result.claimed.id)),
+                { discard: true }
+              )
+            }
+          })
+        )
+      yield* Queue.takeBetween(recordings, 1, batchSize).pipe(
+        Effect.flatMap(recordBatch),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      const record = Effect.fnUntraced(function* (result: AttemptResult) {
+        const recorded = yield* Deferred.make<DeliveryStatus | undefined>()
+        yield* Queue.offer(recordings, { result, recorded })
+        const status = yield* Deferred.await(recorded)
+        yield* countAttempt(result.failure ?? "accepted")
+        const { claimed } = result
+        if (status === "failed") {
+          yield* countExhausted
+          yield* Effect.logError("A webhook delivery failed for good").pipe(
+            Effect.annotateLogs({
+              alert: "webhook_exhausted",
+              delivery: claimed.id,
+              merchant: claimed.merchantId,
+              env: claimed.env
+            })
+          )
+        }
+        if (status === undefined) {
+          yield* Effect.logWarning("A webhook outcome came after its claim was lost").pipe(
+            Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
+          )
+        }
+      })
+
+      /** A resend that fails does not undo what was delivered before. */
+      const exhausted = (claimed: ClaimedDelivery): DeliveryStatus =>
+        claimed.resentFrom === "delivered" ? "delivered" : "failed"
+
+      const recordOutcome = Effect.fnUntraced(function* (claimed: ClaimedDelivery, outcome: SendOutcome) {
+        const at = yield* DateTime.nowAsDate
+        const answered = outcome._tag === "Answered" ? outcome : undefined
+        const ok = answered?.ok === true
+        const delay = ok || claimed.resentFrom !== null ? Option.none() : yield* delayAfter(claimed.attempt)
+        yield* record({
+          claimed,
+          at,
+          durationMs: outcome.durationMs,
+          responseStatus: answered?.status ?? null,
+          failure: ok ? null : outcome._tag === "Failed" ? outcome.failure : "status",
+          responseBody: answered?.body ?? null,
+          requestHead: outcome.requestHead ?? null,
+          status: ok ? "delivered" : Option.isSome(delay) ? "pending" : exhausted(claimed),
+          dueAt: Option.match(delay, {
+            onNone: () => null,
+            onSome: (one) => new Date(at.getTime() + Duration.toMillis(one))
+          })
+        })
+      })
+
+      const make = Effect.fnUntraced(function* (
+        claimed: ClaimedDelivery,
+        onAnswer: (accepted: boolean) => Effect.Effect<void>
+      ) {
+        const now = yield* DateTime.nowAsDate
+        if (claimed.interruptions >= maxInterruptions) {
+          yield* record({
+            claimed,
+            at: now,
+            durationMs: null,
+            responseStatus: null,
+            failure: "interrupted",
+            responseBody: null,
+            requestHead: null,
+            status: exhausted(claimed),
+            dueAt: null
+          })
+          return false
+        }
+        if (now.getTime() + budgets.totalMillis > claimed.leaseUntil.getTime()) return false
+        if (claimed.attempt === 1 && claimed.resentFrom === null) {
+          yield* noteLag(now.getTime() - createdMillis(claimed.id))
+        }
+        const { url, secret, endpointId } = claimed.target
+        const outcome = yield* sender.send({
+          url,
+          id: claimed.id,
+          body: claimed.body,
+          secret: yield* secrets.open(secret, endpointId)
+        })
+        const accepted = outcome._tag === "Answered" && outcome.ok
+        yield* onAnswer(accepted)
+        yield* recordOutcome(claimed, outcome)
+        return accepted
+      })
+
+      return Attempts.of({
+        make: (claimed, onAnswer = () => Effect.void) =>
+          make(claimed, onAnswer).pipe(
+            Effect.withSpan(
+              "webhook attempt",
+              {
+                kind: "producer",
+                attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
+              },
+              { captureStackTrace: false }
+            ),
+            // The lease runs out and the attempt is made again under its number.
+            Effect.catchCauseIf(
+              (cause) => !Cause.hasInterruptsOnly(cause),
+              (cause) => Effect.as(Effect.logError("A webhook attempt broke off", cause), false)
+            )
+          )
+      })
+    })
+  )
+}

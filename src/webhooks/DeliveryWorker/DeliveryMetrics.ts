@@ -1,0 +1,28 @@
+// What an operator watches of deliveries: attempts by outcome, how late they start,
+// and those given up.
+import { type Effect, Metric } from "effect"
+import { AttemptFailure } from "../../domain/Webhook.ts"
+import { counterBy, secondsBy } from "../../telemetry/series.ts"
+
+/** Counts a finished attempt. */
+export const countAttempt = counterBy(
+  "quittance_webhook_attempts_total",
+  "Webhook attempts by outcome",
+  "outcome",
+  ["accepted", ...AttemptFailure.literals]
+)
+
+/** Deliveries that failed for good, each with an alert. */
+export const exhausted = Metric.counter("quittance_webhook_deliveries_exhausted_total", {
+  description: "Webhook deliveries that failed for good",
+  incremental: true
+})
+
+export const countExhausted: Effect.Effect<void> = Metric.update(exhausted, 1)
+
+const lag = secondsBy(
+  "quittance_webhook_delivery_lag_seconds",
+  "From the moment a delivery's first attempt was due to its start"
+)({})
+
+export const noteLag = (millis: number): Effect.Effect<void> => Metric.update(lag, Math.max(0, millis) / 1000)

@@ -1,0 +1,81 @@
+// Tells the other processes that this one lives, and gives free what a process has claimed that was
+// killed: within seconds, where the lease alone would hold it for half a minute.
+import { Clock, Context, Effect, Layer, Queue } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { WebhookRepo } from "../WebhookRepo.ts"
+import { leaseSeconds } from "./Attempts.ts"
+import { DeliveryWake } from "./DeliveryWake.ts"
+
+const everyMillis = 1_100
+/** Alone, and with nothing on its way, it looks seldom whether another has come. */
+const restMillis = 10_000
+/** Beats of ours, without a failure between them, in which another one has not moved. */
+const missedBeats = 3
+const silenceMillis = (missedBeats - 1) * everyMillis
+
+export class WorkerHeartbeat extends Context.Service<
+  WorkerHeartbeat,
+  {
+    /** This process's, on what it claims. */
+    readonly id: string
+    /** How many attempts run: from the first on the others must see that it lives. */
+    readonly note: (running: number) => Effect.Effect<void>
+  }
+>()("quittance/webhooks/WorkerHeartbeat") {
+  static readonly layer: Layer.Layer<
+    WorkerHeartbeat,
+    never,
+    WebhookRepo | DeliveryWake | SecureRandom.SecureRandom
+  > = Layer.effect(
+    WorkerHeartbeat,
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const wake = yield* DeliveryWake
+      const id = yield* Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7())
+      const work = yield* Queue.sliding<void>(1)
+      let busy = false
+      const seen = new Map<string, { readonly beat: string; readonly missed: number }>()
+
+      const beat = Effect.gen(function* () {
+        const others = yield* repo.beat(id)
+        for (const known of seen.keys()) if (!others.some((other) => other.id === known)) seen.delete(known)
+        for (const other of others) {
+          const before = seen.get(other.id)
+          const missed = before?.beat === other.beat ? before.missed + 1 : 0
+          seen.set(other.id, { beat: other.beat, missed })
+          if (missed < missedBeats) continue
+          seen.delete(other.id)
+          // What it has claimed within its silence it is sending: it lives, and had nothing to do before.
+          const at = (yield* Clock.currentTimeMillis) + leaseSeconds * 1000 - silenceMillis
+          const freed = yield* repo.bury(other, new Date(at))
+          if (freed > 0) {
+            yield* Effect.logWarning(`A process was lost; ${freed} deliveries that it held are sent now`)
+            yield* wake.nudge
+          }
+        }
+      }).pipe(
+        Effect.catchCause((cause) => {
+          // While the database is away nobody counts on: that tells nothing of the others.
+          seen.clear()
+          return Effect.logDebug("The heartbeat was not stored", cause)
+        })
+      )
+      const rest = Effect.suspend(() =>
+        busy || seen.size > 0
+          ? Effect.sleep(everyMillis)
+          : Effect.raceFirst(Effect.sleep(restMillis), Queue.take(work))
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, rest)))
+      yield* Effect.addFinalizer(() => repo.leave(id).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
+      return WorkerHeartbeat.of({
+        id,
+        note: (running) =>
+          Effect.suspend(() => {
+            const begins = !busy && running > 0
+            busy = running > 0
+            return begins ? Effect.asVoid(Queue.offer(work, undefined)) : Effect.void
+          })
+      })
+    })
+  )
+}

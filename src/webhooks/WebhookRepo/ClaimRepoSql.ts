@@ -1,0 +1,194 @@
+// The queue in SQL: claims under a lease, outcomes under the claim. Each is one
+// statement, however many deliveries it takes or records.
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Uuid } from "../../domain/Merchant.ts"
+import { DeliveryStatus } from "../../domain/Webhook.ts"
+import type { Tenant } from "../../payments/PaymentRepo.ts"
+import { waitingEndpoints } from "../../workers/waitingEndpointsSql.ts"
+import { type AttemptResult, provenMillis, type WebhookRepo } from "../WebhookRepo.ts"
+import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
+
+const decodeFinished = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: Uuid, status: DeliveryStatus }))
+)
+
+/** A result as the statement's `r` reads it. */
+const toRecord = ({ claimed, ...result }: AttemptResult) => ({
+  id: claimed.id,
+  claim_id: claimed.claimId,
+  attempt: claimed.attempt,
+  url: claimed.target.url,
+  at: result.at,
+  duration_ms: result.durationMs,
+  response_status: result.responseStatus,
+  failure: result.failure,
+  response_body: result.responseBody === null ? null : Buffer.from(result.responseBody).toString("hex"),
+  request_head: result.requestHead,
+  status: result.status,
+  due_at: result.dueAt
+})
+
+/** The part of WebhookRepo that claims, finishes and releases. */
+export const claimsSql = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const claimed = sql.literal(claimedColumns)
+  const endpointOf = (tenant: Tenant) => sql`
+    SELECT * FROM webhook_endpoints
+    WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} AND deleted_at IS NULL`
+
+  const claimTest: WebhookRepo["Service"]["claimTest"] = Effect.fn("WebhookRepo.claimTest")(function* (
+    tenant,
+    delivery,
+    claim
+  ) {
+    return yield* firstClaimed(
+      yield* sql`
+        WITH e AS (${endpointOf(tenant)}), d AS (
+          INSERT INTO webhook_deliveries
+            (id, merchant_id, env, endpoint_id, type, body, status, due_at, claim_id, created_at)
+          SELECT ${delivery.id}::uuid, e.merchant_id, e.env, e.id, 'test', ${delivery.body}::bytea, 'pending',
+            ${claim.leaseUntil}::timestamptz, ${claim.claimId}::uuid, ${claim.at}::timestamptz
+          FROM e RETURNING *
+        ), attempt AS (
+          INSERT INTO webhook_attempts (delivery_id, number, manual, started_at)
+          SELECT id, 1, true, ${claim.at}::timestamptz FROM d
+        )
+        SELECT ${claimed} FROM d, e`
+    )
+  }, Effect.orDie)
+
+  const claimResend: WebhookRepo["Service"]["claimResend"] = Effect.fn("WebhookRepo.claimResend")(function* (
+    tenant,
+    deliveryId,
+    claim
+  ) {
+    return yield* firstClaimed(
+      yield* sql`
+        WITH e AS (${endpointOf(tenant)}), d AS (
+          UPDATE webhook_deliveries d SET status = 'pending', resent_from = d.status, endpoint_id = e.id,
+            due_at = ${claim.leaseUntil}, claim_id = ${claim.claimId}, interruptions = 0, finished_at = NULL
+          FROM e
+          WHERE d.id = ${deliveryId} AND d.merchant_id = e.merchant_id AND d.env = e.env AND d.status <> 'pending'
+          RETURNING d.*
+        ), attempt AS (
+          INSERT INTO webhook_attempts (delivery_id, number, manual, started_at)
+          SELECT id, attempts + 1, true, ${claim.at}::timestamptz FROM d
+          ON CONFLICT (delivery_id, number) DO UPDATE SET manual = true, started_at = excluded.started_at,
+            duration_ms = NULL, response_status = NULL, failure = NULL, response_body = NULL, request_head = NULL
+        )
+        SELECT ${claimed} FROM d, e`
+    )
+  }, Effect.orDie)
+
+  const claimDue: WebhookRepo["Service"]["claimDue"] = Effect.fnUntraced(function* (claim) {
+    // A lease that ran out is due again with its old claim id still on it. An array of
+    // ids is looked up in the primary key by every plan.
+    const provenSince = new Date(claim.at.getTime() - provenMillis)
+    const rows = yield* sql`
+      WITH RECURSIVE ${waitingEndpoints(sql)}, ready AS (
+        SELECT e.id, e.deleted_at IS NOT NULL AS gone,
+          e.deleted_at IS NOT NULL OR coalesce(nullif(rooms.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
+            AND e.last_delivered_at > ${provenSince}) AS proven,
+          CASE WHEN e.deleted_at IS NULL THEN coalesce(rooms.room, ${claim.perEndpoint}::integer)
+            ELSE ${claim.limit}::integer END AS room
+        FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id
+        LEFT JOIN unnest(${claim.rooms.map((one) => one.endpointId)}::uuid[],
+          ${claim.rooms.map((one) => one.room)}::integer[],
+          ${claim.rooms.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS rooms (id, room, accepts) ON rooms.id = e.id
+        WHERE waiting.due_at <= ${claim.at}
+      ), picked AS (
+        SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
+          SELECT id, due_at FROM webhook_deliveries
+          WHERE endpoint_id = ready.id AND due_at <= ${claim.at}
+          ORDER BY due_at LIMIT ready.room FOR UPDATE SKIP LOCKED
+        ) open
+      ), due AS (
+        SELECT id, gone FROM (
+          SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked
+        ) ranked
+        WHERE proven OR rank <= ${claim.limitUnproven}
+        ORDER BY proven DESC, due_at LIMIT ${claim.limit}
+      ), cancelled AS (
+        UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
+          status = CASE WHEN resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
+        WHERE id = ANY (ARRAY(SELECT id FROM due WHERE gone))
+        RETURNING id
+      ), interrupted AS (
+        UPDATE webhook_attempts a SET failure = 'interrupted' FROM cancelled
+        WHERE a.delivery_id = cancelled.id AND a.duration_ms IS NULL
+      ), d AS (
+        UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil}, claimed_by = ${claim.claimedBy},
+          interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
+        WHERE id = ANY (ARRAY(SELECT id FROM due WHERE NOT gone))
+        RETURNING *
+      ), attempt AS (
+        INSERT INTO webhook_attempts (delivery_id, number, started_at)
+        SELECT id, attempts + 1, ${claim.at}::timestamptz FROM d
+        ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at
+      )
+      SELECT ${claimed} FROM d JOIN webhook_endpoints e ON e.id = d.endpoint_id`
+    return yield* allClaimed(rows)
+  }, Effect.orDie)
+
+  const finish: WebhookRepo["Service"]["finish"] = Effect.fnUntraced(function* (results) {
+    // An endpoint's row is written only where something changes or a second has passed, so that a
+    // burst does not rewrite it, and in id order, so that instances do not deadlock. What an attempt
+    // to a former url gave says nothing about the present one.
+    const rows = yield* sql`
+      WITH r AS (
+        SELECT * FROM jsonb_to_recordset(${JSON.stringify(results.map(toRecord))}::text::jsonb) AS r (
+          id uuid, claim_id uuid, attempt integer, url text, at timestamptz, duration_ms integer,
+          response_status integer, failure text, response_body text, request_head text, status text, due_at timestamptz)
+      ), d AS (
+        UPDATE webhook_deliveries d SET
+          status = CASE WHEN r.status = 'pending' AND e.deleted_at IS NOT NULL THEN 'cancelled' ELSE r.status END,
+          due_at = CASE WHEN e.deleted_at IS NULL THEN r.due_at END,
+          finished_at = CASE WHEN r.status <> 'pending' OR e.deleted_at IS NOT NULL THEN r.at END,
+          attempts = r.attempt, claim_id = NULL, resent_from = NULL
+        FROM r, webhook_endpoints e
+        WHERE d.id = r.id AND d.claim_id = r.claim_id AND e.id = d.endpoint_id
+        RETURNING d.id, r.claim_id, d.merchant_id, d.env, d.endpoint_id, d.status
+      ), attempt AS (
+        UPDATE webhook_attempts a SET duration_ms = r.duration_ms, response_status = r.response_status,
+          failure = r.failure, response_body = decode(r.response_body, 'hex'),
+          request_head = r.request_head
+        FROM d JOIN r USING (id, claim_id) WHERE a.delivery_id = d.id AND a.number = r.attempt
+      ), latest AS (
+        SELECT d.endpoint_id, r.url,
+          (array_agg(r.response_status IS NOT NULL ORDER BY r.at DESC))[1] AS listening,
+          (array_agg(r.failure IS NOT NULL ORDER BY r.at DESC))[1] AS failing,
+          max(r.at) FILTER (WHERE r.failure IS NULL) AS delivered_at
+        FROM d JOIN r USING (id, claim_id) GROUP BY d.endpoint_id, r.url
+      ), locked AS (
+        SELECT e.id, latest.* FROM webhook_endpoints e
+        JOIN latest ON latest.endpoint_id = e.id AND latest.url = e.url
+        WHERE e.listening <> latest.listening OR e.failing <> latest.failing OR (latest.delivered_at IS NOT NULL
+          AND (e.verified_at IS NULL OR e.last_delivered_at IS NULL
+            OR e.last_delivered_at < latest.delivered_at - interval '1 second'))
+        ORDER BY e.id FOR NO KEY UPDATE OF e
+      ), endpoint AS (
+        UPDATE webhook_endpoints e SET listening = locked.listening, failing = locked.failing,
+          last_delivered_at = coalesce(locked.delivered_at, e.last_delivered_at),
+          verified_at = coalesce(e.verified_at, locked.delivered_at)
+        FROM locked WHERE e.id = locked.id
+      ), alert AS (
+        INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+        SELECT gen_random_uuid(), d.merchant_id, d.env, 'webhook_exhausted', d.id::text,
+          'A webhook delivery failed for good. Repair the receiver, then resend it.', r.at
+        FROM d JOIN r USING (id, claim_id) WHERE d.status = 'failed'
+        ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
+      )
+      SELECT id, status FROM d`
+    return yield* decodeFinished(rows)
+  }, Effect.orDie)
+
+  const release: WebhookRepo["Service"]["release"] = Effect.fn("WebhookRepo.release")(function* (held, at) {
+    yield* sql`
+      UPDATE webhook_deliveries d SET due_at = ${at}, claim_id = NULL
+      FROM unnest(${held.map((one) => one.id)}::uuid[], ${held.map((one) => one.claimId)}::uuid[]) AS held (id, claim_id)
+      WHERE d.id = held.id AND d.claim_id = held.claim_id`
+  }, Effect.orDie)
+
+  return { claimTest, claimResend, claimDue, finish, release }
+})

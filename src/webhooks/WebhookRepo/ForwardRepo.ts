@@ -1,0 +1,61 @@
+// The SQL of `cli listen`: a merchant's test deliveries, and the secret to sign them with.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { EventType } from "../../domain/Webhook.ts"
+
+const ForwardRow = Schema.Struct({
+  id: Uuid,
+  type: EventType,
+  body: Schema.Uint8Array,
+  created_at: Schema.Date
+})
+export type ForwardRow = typeof ForwardRow.Type
+
+const decodeForwards = Schema.decodeUnknownEffect(Schema.Array(ForwardRow))
+const decodeSecrets = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: Uuid, secret_kid: Schema.String, secret_ciphertext: Schema.Uint8Array }))
+)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Created at `from` or later, oldest first, without those named. */
+    deliveries: Effect.fn("ForwardRepo.deliveries")(function* (
+      merchantId: MerchantId,
+      from: Date,
+      without: ReadonlyArray<string>,
+      limit: number
+    ) {
+      return yield* decodeForwards(
+        yield* sql`
+          SELECT id, type, body, created_at FROM webhook_deliveries
+          WHERE merchant_id = ${merchantId} AND env = 'test' AND created_at >= ${from}
+            AND id <> ALL(${without}::uuid[])
+          ORDER BY created_at, id LIMIT ${limit}`
+      )
+    }, Effect.orDie),
+
+    /** The test endpoint's id and sealed secret as they stand now. */
+    secret: Effect.fn("ForwardRepo.secret")(function* (merchantId: MerchantId) {
+      const [row] = yield* decodeSecrets(
+        yield* sql`
+          SELECT id, secret_kid, secret_ciphertext FROM webhook_endpoints
+          WHERE merchant_id = ${merchantId} AND env = 'test' AND deleted_at IS NULL`
+      )
+      return Option.map(Option.fromUndefinedOr(row), (found) => ({
+        endpointId: found.id,
+        sealed: { kid: found.secret_kid, ciphertext: found.secret_ciphertext }
+      }))
+    }, Effect.orDie)
+  }
+})
+
+export class ForwardRepo extends Context.Service<ForwardRepo, Effect.Success<typeof make>>()(
+  "quittance/webhooks/ForwardRepo"
+) {
+  static readonly layer: Layer.Layer<ForwardRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ForwardRepo,
+    make
+  )
+}

@@ -1,0 +1,140 @@
+// WebhookRepo on Postgres: endpoints and views here, claims and outcomes beside it.
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../payments/PaymentRepo.ts"
+import { WebhookRepo } from "../WebhookRepo.ts"
+import { claimsSql } from "./ClaimRepoSql.ts"
+import {
+  allDeliveries,
+  deliveryColumns,
+  endpointColumns,
+  firstDelivery,
+  firstEndpoint,
+  firstWithBody
+} from "./WebhookRows.ts"
+import { workersSql } from "./workersSql.ts"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const claims = yield* claimsSql
+  const workers = yield* workersSql
+
+  const endpoint = sql.literal(endpointColumns)
+  const delivery = sql.literal(deliveryColumns)
+  const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  return WebhookRepo.of({
+    ...claims,
+    ...workers,
+
+    findEndpoint: Effect.fn("WebhookRepo.findEndpoint")(function* (tenant) {
+      return yield* firstEndpoint(
+        yield* sql`SELECT ${endpoint} FROM webhook_endpoints WHERE ${ofTenant(tenant)} AND deleted_at IS NULL`
+      )
+    }, Effect.orDie),
+
+    createEndpoint: Effect.fn("WebhookRepo.createEndpoint")(function* (tenant, { secret, ...created }, at) {
+      return yield* firstEndpoint(
+        yield* sql`
+          INSERT INTO webhook_endpoints
+            (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
+          VALUES (${created.id}, ${tenant.merchantId}, ${tenant.env}, ${created.url}, ${secret.kid},
+            ${secret.ciphertext}, ${created.secretLastFour}, ${at}, ${at})
+          ON CONFLICT (merchant_id, env) WHERE deleted_at IS NULL DO NOTHING
+          RETURNING ${endpoint}`
+      )
+    }, Effect.orDie),
+
+    changeUrl: Effect.fn("WebhookRepo.changeUrl")(function* (tenant, url, at) {
+      return yield* firstEndpoint(
+        yield* sql`
+          UPDATE webhook_endpoints
+          SET url = ${url}, verified_at = NULL, failing = false, listening = false, updated_at = ${at}
+          WHERE ${ofTenant(tenant)} AND deleted_at IS NULL
+          RETURNING ${endpoint}`
+      )
+    }, Effect.orDie),
+
+    replaceSecret: Effect.fn("WebhookRepo.replaceSecret")(function* (tenant, endpointId, replaced, at) {
+      return yield* firstEndpoint(
+        yield* sql`
+          UPDATE webhook_endpoints
+          SET secret_kid = ${replaced.secret.kid}, secret_ciphertext = ${replaced.secret.ciphertext},
+            secret_last_four = ${replaced.secretLastFour}, updated_at = ${at}
+          WHERE id = ${endpointId} AND ${ofTenant(tenant)} AND deleted_at IS NULL
+          RETURNING ${endpoint}`
+      )
+    }, Effect.orDie),
+
+    deleteEndpoint: Effect.fn("WebhookRepo.deleteEndpoint")(function* (tenant, at) {
+      // A settlement or a finish that this snapshot does not see leaves a delivery waiting for an
+      // endpoint that is gone; `claimDue` cancels it when it comes due.
+      const rows = yield* sql`
+        WITH deleted AS (
+          UPDATE webhook_endpoints SET deleted_at = ${at}, updated_at = ${at}
+          WHERE ${ofTenant(tenant)} AND deleted_at IS NULL
+          RETURNING id
+        ), cancelled AS (
+          UPDATE webhook_deliveries d SET due_at = NULL, resent_from = NULL, finished_at = ${at},
+            status = CASE WHEN d.resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
+          FROM deleted WHERE d.endpoint_id = deleted.id AND d.status = 'pending' AND d.claim_id IS NULL
+        )
+        SELECT id FROM deleted`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    enqueueSettled: Effect.fn("WebhookRepo.enqueueSettled")(function* (tenant, paymentId, queued, at) {
+      yield* sql`
+        INSERT INTO webhook_deliveries
+          (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
+        SELECT ${queued.id}::uuid, ${tenant.merchantId}::uuid, ${tenant.env}, e.id, ${paymentId}::uuid,
+          'payment.settled', ${queued.body}::bytea,
+          CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
+          CASE WHEN e.id IS NULL THEN NULL ELSE ${at}::timestamptz END, ${at}::timestamptz,
+          CASE WHEN e.id IS NULL THEN ${at}::timestamptz END
+        FROM (SELECT 1) one LEFT JOIN webhook_endpoints e
+          ON e.merchant_id = ${tenant.merchantId} AND e.env = ${tenant.env} AND e.deleted_at IS NULL`
+    }, Effect.orDie),
+
+    findDelivery: Effect.fn("WebhookRepo.findDelivery")(function* (tenant, id) {
+      return yield* firstDelivery(
+        yield* sql`
+          SELECT ${delivery} FROM webhook_deliveries d
+          WHERE d.id = ${id} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
+      )
+    }, Effect.orDie),
+
+    findOfPayment: Effect.fn("WebhookRepo.findOfPayment")(function* (tenant, paymentId) {
+      return yield* firstWithBody(
+        yield* sql`
+          SELECT ${delivery}, d.body FROM webhook_deliveries d
+          WHERE d.payment_id = ${paymentId} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
+      )
+    }, Effect.orDie),
+
+    listDeliveries: Effect.fn("WebhookRepo.listDeliveries")(function* (tenant, limit) {
+      return yield* allDeliveries(
+        yield* sql`
+          SELECT ${delivery} FROM webhook_deliveries d
+          WHERE d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}
+          ORDER BY d.created_at DESC, d.id DESC LIMIT ${limit}`
+      )
+    }, Effect.orDie),
+
+    prune: Effect.fn("WebhookRepo.prune")(function* (before, limit) {
+      const rows = yield* sql`
+        DELETE FROM webhook_attempts WHERE (delivery_id, number) IN (
+          SELECT a.delivery_id, a.number FROM webhook_attempts a
+          JOIN webhook_deliveries d ON d.id = a.delivery_id
+          WHERE a.started_at < ${before} AND d.status <> 'pending'
+          ORDER BY a.started_at LIMIT ${limit}
+        )
+        RETURNING number`
+      return rows.length
+    }, Effect.orDie)
+  })
+})
+
+export const layerSql: Layer.Layer<WebhookRepo, never, SqlClient.SqlClient> = Layer.suspend(() =>
+  Layer.effect(WebhookRepo, make)
+)

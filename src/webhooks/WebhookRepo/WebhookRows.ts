@@ -1,0 +1,149 @@
+// The rows of endpoints, claims and deliveries as SQL answers them, and their domain shapes.
+import { Effect, Option, Schema } from "effect"
+import { Env } from "../../domain/Chain.ts"
+import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import { Attempt, type Delivery, DeliveryStatus, type Endpoint, EventType } from "../../domain/Webhook.ts"
+import type { Sealed } from "../../keys/SecretBox.ts"
+import type { ClaimedDelivery } from "../WebhookRepo.ts"
+
+const EndpointRow = Schema.Struct({
+  id: Uuid,
+  merchant_id: MerchantId,
+  env: Env,
+  url: Schema.String,
+  listening: Schema.Boolean,
+  failing: Schema.Boolean,
+  secret_last_four: Schema.String,
+  last_delivered_at: Schema.NullOr(Schema.Date),
+  verified_at: Schema.NullOr(Schema.Date),
+  created_at: Schema.Date,
+  updated_at: Schema.Date
+})
+
+/** What `EndpointRow` is read from. */
+export const endpointColumns =
+  "id, merchant_id, env, url, listening, failing, secret_last_four, last_delivered_at, verified_at, created_at, updated_at"
+
+const toEndpoint = (row: typeof EndpointRow.Type): Endpoint => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  url: row.url,
+  health: row.failing ? "failing" : row.verified_at === null ? "unverified" : "healthy",
+  listening: row.listening,
+  secretLastFour: row.secret_last_four,
+  lastDeliveredAt: row.last_delivered_at,
+  verifiedAt: row.verified_at,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at
+})
+
+const ClaimedRow = Schema.Struct({
+  id: Uuid,
+  merchant_id: MerchantId,
+  env: Env,
+  claim_id: Uuid,
+  due_at: Schema.Date,
+  type: EventType,
+  body: Schema.Uint8Array,
+  attempt: Schema.Int,
+  interruptions: Schema.Int,
+  resent_from: Schema.NullOr(DeliveryStatus),
+  endpoint_id: Uuid,
+  url: Schema.String,
+  secret_kid: Schema.String,
+  secret_ciphertext: Schema.Uint8Array,
+  is_proven: Schema.Boolean
+})
+
+/** What `ClaimedRow` is read from: the delivery `d` and its endpoint `e`. */
+export const claimedColumns =
+  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
+
+const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  claimId: row.claim_id,
+  leaseUntil: row.due_at,
+  type: row.type,
+  body: row.body,
+  attempt: row.attempt,
+  interruptions: row.interruptions,
+  resentFrom: row.resent_from,
+  isProven: row.is_proven,
+  target: {
+    endpointId: row.endpoint_id,
+    url: row.url,
+    secret
+  }
+})
+
+const DeliveryRow = Schema.Struct({
+  id: Uuid,
+  type: EventType,
+  payment_id: Schema.NullOr(PaymentId),
+  status: DeliveryStatus,
+  created_at: Schema.Date,
+  attempts: Schema.Array(
+    Schema.Struct({
+      ...Attempt.fields,
+      startedAt: Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
+    })
+  )
+})
+
+/** What `DeliveryRow` is read from: the delivery `d`. */
+export const deliveryColumns = `d.id, d.type, d.payment_id, d.status, d.created_at, coalesce((
+  SELECT json_agg(json_build_object('number', a.number, 'manual', a.manual,
+    'startedAt', (extract(epoch FROM a.started_at) * 1000)::bigint::text, 'durationMs', a.duration_ms,
+    'responseStatus', a.response_status, 'failure', a.failure) ORDER BY a.number)
+  FROM webhook_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts`
+
+const toDelivery = ({ payment_id, created_at, ...row }: typeof DeliveryRow.Type): Delivery => ({
+  ...row,
+  paymentId: payment_id,
+  createdAt: created_at
+})
+
+const DeliveryWithBodyRow = Schema.Struct({ ...DeliveryRow.fields, body: Schema.Uint8Array })
+
+const decodeWithBody = Schema.decodeUnknownEffect(Schema.Array(DeliveryWithBodyRow))
+const decodeEndpoints = Schema.decodeUnknownEffect(Schema.Array(EndpointRow))
+const decodeClaimed = Schema.decodeUnknownEffect(Schema.Array(ClaimedRow))
+const decodeDeliveries = Schema.decodeUnknownEffect(Schema.Array(DeliveryRow))
+
+export const firstEndpoint = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeEndpoints(rows), ([row]) => Option.map(Option.fromUndefinedOr(row), toEndpoint))
+
+/** Deliveries of one claim to one endpoint share its secret, which is then opened once. */
+export const allClaimed = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeClaimed(rows), (all) => {
+    const secrets = new Map<string, Sealed>()
+    return all.map((row) => {
+      const secret = secrets.get(row.endpoint_id) ?? {
+        kid: row.secret_kid,
+        ciphertext: row.secret_ciphertext
+      }
+      secrets.set(row.endpoint_id, secret)
+      return toClaimed(row, secret)
+    })
+  })
+
+export const firstClaimed = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(allClaimed(rows), ([claimed]) => Option.fromUndefinedOr(claimed))
+
+export const allDeliveries = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeDeliveries(rows), (all) => all.map(toDelivery))
+
+export const firstDelivery = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(allDeliveries(rows), ([delivery]) => Option.fromUndefinedOr(delivery))
+
+export const firstWithBody = (rows: ReadonlyArray<unknown>) =>
+  Effect.map(decodeWithBody(rows), ([row]) =>
+    Option.map(Option.fromUndefinedOr(row), ({ body, ...delivery }) => ({
+      delivery: toDelivery(delivery),
+      body
+    }))
+  )

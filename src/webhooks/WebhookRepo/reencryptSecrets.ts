@@ -1,0 +1,25 @@
+// Seals every endpoint's secret under the newest of ENCRYPTION_KEYS, so that older keys
+// can go. The secrets themselves stay as they are; the service goes on meanwhile.
+import { Effect } from "effect"
+import { AppConfig } from "../../AppConfig.ts"
+import { SecretBox } from "../../keys/SecretBox.ts"
+import { SealedSecretRepo } from "./SealedSecretRepo.ts"
+
+const batchSize = 500
+
+/** Answers how many were sealed anew. */
+export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
+  const { encryptionKeys } = yield* AppConfig
+  const box = yield* SecretBox
+  const repo = yield* SealedSecretRepo
+  const newest = encryptionKeys[0]?.kid ?? ""
+  let count = 0
+  while (true) {
+    const batch = yield* repo.underOtherKeys(newest, batchSize)
+    for (const one of batch) {
+      const secret = yield* box.open(one.sealed, one.endpointId)
+      if (yield* repo.replace(one, yield* box.seal(secret, one.endpointId))) count += 1
+    }
+    if (batch.length < batchSize) return { count, kid: newest }
+  }
+})

@@ -1,0 +1,36 @@
+// The processes that send webhooks, at rest: each counts up while it lives.
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Uuid } from "../../domain/Merchant.ts"
+import type { WebhookRepo } from "../WebhookRepo.ts"
+
+const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid, beat: Schema.String })))
+
+/** The part of WebhookRepo that tells which processes live. */
+export const workersSql = Effect.map(
+  SqlClient.SqlClient,
+  (sql): Pick<WebhookRepo["Service"], "beat" | "bury" | "leave"> => ({
+    beat: Effect.fn("WebhookRepo.beat")(function* (id) {
+      return yield* decode(
+        yield* sql`
+          WITH mine AS (
+            INSERT INTO webhook_workers (id, beat) VALUES (${id}, 1)
+            ON CONFLICT (id) DO UPDATE SET beat = webhook_workers.beat + 1, beat_at = now()
+          )
+          SELECT id, beat::text AS beat FROM webhook_workers WHERE id <> ${id}`
+      )
+    }, Effect.orDie),
+    bury: Effect.fn("WebhookRepo.bury")(function* ({ id, beat }, leasedBefore) {
+      const rows = yield* sql`
+        WITH gone AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${beat}::bigint RETURNING id)
+        UPDATE webhook_deliveries d SET due_at = now(), claimed_by = NULL FROM gone
+        WHERE d.claimed_by = gone.id AND d.claim_id IS NOT NULL AND d.due_at > now()
+          AND d.due_at < ${leasedBefore}
+        RETURNING d.id`
+      return rows.length
+    }, Effect.orDie),
+    leave: Effect.fn("WebhookRepo.leave")(function* (id) {
+      yield* sql`DELETE FROM webhook_workers WHERE id = ${id}`
+    }, Effect.orDie)
+  })
+)

@@ -1,0 +1,81 @@
+// How many attempts one endpoint may hold.
+import { expect, test } from "bun:test"
+import {
+  initialWindow,
+  makeEndpointPacing,
+  maxWindow
+} from "../../../src/webhooks/DeliveryWorker/EndpointPacing.ts"
+
+const prompt = { ok: true, durationMs: 5 }
+const slowly = { ok: true, durationMs: 1_200 }
+const hung = { ok: false, durationMs: 15_000 }
+
+const roomAfter = (attempts: ReadonlyArray<{ ok: boolean; durationMs: number }>): number => {
+  const pacing = makeEndpointPacing()
+  for (const attempt of attempts) {
+    pacing.enter("a")
+    pacing.leave("a", attempt)
+  }
+  return pacing.rooms(false).find((one) => one.endpointId === "a")?.room ?? initialWindow
+}
+
+test("an unknown endpoint has room for one", () => expect(roomAfter([])).toBe(1))
+test("prompt answers widen it, to a bound", () => {
+  expect(roomAfter([prompt])).toBe(2)
+  expect(roomAfter(Array.from({ length: 500 }, () => prompt))).toBe(maxWindow)
+})
+test("failures narrow it to one, never to none", () => {
+  expect(roomAfter([prompt, prompt, prompt, hung])).toBe(2)
+  expect(roomAfter([prompt, prompt, prompt, hung, hung])).toBe(1)
+  expect(roomAfter(Array.from({ length: 9 }, () => hung))).toBe(1)
+})
+test("slow successes lift it to a few, and neither widen nor narrow it from there", () => {
+  expect(roomAfter(Array.from({ length: 20 }, () => slowly))).toBe(4)
+  expect(roomAfter([...Array.from({ length: 5 }, () => prompt), slowly])).toBe(6)
+  expect(roomAfter([hung, hung, slowly])).toBe(4)
+})
+const four = () => {
+  const pacing = makeEndpointPacing()
+  pacing.enter("a")
+  pacing.leave("a", slowly)
+  for (let running = 0; running < 4; running++) pacing.enter("a")
+  return pacing
+}
+test("what runs takes room", () => {
+  const pacing = four()
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 0, accepts: true }])
+  pacing.leave("a", hung)
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 0, accepts: false }])
+  pacing.leave("a", prompt)
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 1, accepts: true }])
+})
+test("in a crowded process nothing starts beside an attempt that runs", () => {
+  const pacing = four()
+  pacing.leave("a", prompt)
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 2, accepts: true }])
+  expect(pacing.rooms(true)).toEqual([{ endpointId: "a", room: 0, accepts: true }])
+  for (let running = 0; running < 3; running++) pacing.leave("a", prompt)
+  expect(pacing.rooms(true)).toEqual([{ endpointId: "a", room: 8, accepts: true }])
+})
+test("a claim is worth it once half of the window is free", () => {
+  const pacing = four()
+  expect(pacing.leave("a", slowly)).toBe(false)
+  expect(pacing.leave("a", slowly)).toBe(true)
+  pacing.leave("a", slowly)
+  expect(pacing.leave("a", hung)).toBe(true)
+  pacing.enter("a")
+  expect(pacing.leave("a", hung)).toBe(true)
+})
+test("an endpoint that nothing was sent to for a minute is forgotten, one with attempts is not", () => {
+  let now = 0
+  const pacing = makeEndpointPacing(() => now)
+  for (const id of ["idle", "busy"]) {
+    pacing.enter(id)
+    pacing.leave(id, prompt)
+  }
+  pacing.enter("busy")
+  now = 60_000
+  expect(pacing.rooms(false).map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
+  now = 60_001
+  expect(pacing.rooms(false)).toEqual([{ endpointId: "busy", room: 1, accepts: true }])
+})

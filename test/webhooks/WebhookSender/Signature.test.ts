@@ -1,0 +1,70 @@
+// Signatures against vectors that openssl made, and against the libraries that merchants verify with.
+//
+// For each vector in signature-vectors.json, with $body the decoded bytes:
+//   printf '%s.' "$timestamp" | cat - body | openssl dgst -sha256 -hmac "$secret" -r
+//   printf '%s.%s.' "$id" "$timestamp" | cat - body | openssl dgst -sha256 -mac HMAC \
+//     -macopt hexkey:$(printf %s "${secret#whsec_}" | base64 -d | xxd -p -c 64) -binary | base64
+import { describe, expect, test } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  makeWebhookSecret,
+  serviceSignature,
+  signatureHeaders,
+  standardSignature
+} from "../../../src/webhooks/WebhookSender/Signature.ts"
+import { verifiers } from "../../support/merchantLibraries.ts"
+import vectors from "./signature-vectors.json"
+
+const newSecret = makeWebhookSecret.pipe(Effect.provide(SecureRandom.layerWebCrypto))
+
+describe("golden vectors made by openssl", () => {
+  for (const [index, vector] of vectors.entries()) {
+    test(`vector ${index}: ${vector.bodyBase64.length} base64 digits of body at ${vector.timestamp}`, () => {
+      const { id, secret, timestamp } = vector
+      const body = Buffer.from(vector.bodyBase64, "base64")
+      expect(serviceSignature({ timestamp, body }, secret)).toBe(`t=${timestamp},v1=${vector.serviceHex}`)
+      expect(standardSignature({ id, timestamp, body }, secret)).toBe(`v1,${vector.standardBase64}`)
+      expect(signatureHeaders({ id, timestamp, body }, Redacted.make(secret))).toEqual({
+        "x-service-signature": `t=${timestamp},v1=${vector.serviceHex}`,
+        "webhook-id": id,
+        "webhook-timestamp": String(timestamp),
+        "webhook-signature": `v1,${vector.standardBase64}`
+      })
+    })
+  }
+})
+
+test("a secret is whsec_ and the base64 of 32 bytes, new each time, and hidden from logs", async () => {
+  const [first, second] = await Effect.runPromise(Effect.all([newSecret, newSecret]))
+  const text = Redacted.value(first)
+  expect(text).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(Buffer.from(text.slice("whsec_".length), "base64")).toHaveLength(32)
+  expect(Redacted.value(second)).not.toBe(text)
+  expect(`${first} ${JSON.stringify(first)}`).not.toContain(text.slice(6, 20))
+})
+
+describe("one delivery and one secret string verify unchanged with", () => {
+  const body = JSON.stringify({ id: "7f3c2a4e-5b1d-4c7e-9a43-1f0d6b8e2c55", type: "test", note: "café" })
+  const deliver = async () => {
+    const secret = await Effect.runPromise(newSecret)
+    const timestamp = Math.floor(Date.now() / 1000)
+    const signable = { id: "7f3c2a4e-5b1d-4c7e-9a43-1f0d6b8e2c55", timestamp, body: Buffer.from(body) }
+    return { secret: Redacted.value(secret), headers: { ...signatureHeaders(signable, secret) } }
+  }
+
+  for (const [name, verify] of Object.entries(verifiers)) {
+    test(name, async () => {
+      const { secret, headers } = await deliver()
+      verify(body, headers, secret)
+      expect(() => verify(body.replace("test", "tost"), headers, secret)).toThrow()
+      expect(() =>
+        verify(
+          body,
+          headers,
+          secret.replace(/^whsec_(.)/, (_, first) => `whsec_${first === "A" ? "B" : "A"}`)
+        )
+      ).toThrow()
+    })
+  }
+})
