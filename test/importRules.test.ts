@@ -49,7 +49,7 @@ describe("import rules", () => {
   test("contracts import domain, other contracts and the shared HTTP contract", () => {
     const contract = /^src\/(.*\/)?Api\.ts$/
     const allowed =
-      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Authorization|ErrorResponse|RequestRules|openApiDocument)\.ts|src\/dashboard\/Session\.ts)$/
+      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Authorization|Envelope|RequestRules)\.ts|src\/openapi\/openApiDocument\.ts|src\/dashboard\/Session\.ts)$/
     expect(violations(({ file, target }) => contract.test(file) && !allowed.test(target))).toEqual([])
   })
 

@@ -15,7 +15,7 @@ import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
-import type { NewKey } from "../keys/KeyRepo.ts"
+import type { NewKey } from "../keys/KeyAuth/KeyRepo.ts"
 
 export interface NewAgent {
   readonly id: AgentId

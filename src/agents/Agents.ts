@@ -22,7 +22,8 @@ import {
 } from "../domain/Errors.ts"
 import type { MerchantId, Principal } from "../domain/Merchant.ts"
 import { formatUsd } from "../domain/Money.ts"
-import { issueKey } from "../keys/issueKey.ts"
+import { issueKey } from "../keys/KeyAuth/issueKey.ts"
+import { AgentWallets } from "../wallets/AgentWallets.ts"
 import { typedDataOf } from "../x402/Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../x402/Wire.ts"
 import {
@@ -32,7 +33,6 @@ import {
   type NewAgent,
   type Reservation
 } from "./AgentRepo.ts"
-import { AgentWallets } from "./AgentWallets.ts"
 import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
 
 /** A 402 that an agent met, and the resource that answered it. */

@@ -20,7 +20,7 @@ import {
   X402RequirementsUnsupported
 } from "../domain/Errors.ts"
 import { Authorization, TestRail } from "../http/Authorization.ts"
-import { errorResponse } from "../http/ErrorResponse.ts"
+import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
 const Usd = Schema.String.annotate({ description: "USD as a decimal string.", examples: ["1.50"] })

@@ -2,14 +2,14 @@
 // cancelAuthorization). Nothing else can: whoever has the signature may use it.
 import { Context, Effect, Layer, Option } from "effect"
 import { encodeFunctionData } from "viem"
-import { ChainUnavailable } from "../chain/Verification.ts"
+import { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
 import { networks } from "../domain/Chain.ts"
 import { AgentsNotConfigured, RateLimited } from "../domain/Errors.ts"
+import { AgentWallets } from "../wallets/AgentWallets.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../x402/Authorization.ts"
 import { AuthorizationChain } from "../x402/AuthorizationChain.ts"
 import { Relayer } from "../x402/Relayer.ts"
-import { AgentWallets } from "./AgentWallets.ts"
 
 const cancelGas = 120_000n
 /** Seconds after which some of a day's gas is free again. */

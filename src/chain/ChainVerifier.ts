@@ -3,15 +3,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, parseAbi } from "viem"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
-import { statusOf, verdictOf } from "./Agreement.ts"
-import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifierMemory.ts"
-import { checkNodes } from "./checkNetwork.ts"
-import { MemoryChain } from "./MemoryChain.ts"
-import { makeObservations, type ObservationOptions } from "./Observations.ts"
-import { aboutBlock } from "./observeTransaction.ts"
-import { RpcPool } from "./RpcPool.ts"
-import { Account, Quantity, Word } from "./RpcSchemas.ts"
-import { aboutRange, readingOf } from "./readTransfers.ts"
+import { statusOf, verdictOf } from "./ChainVerifier/Agreement.ts"
+import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifier/ChainVerifierMemory.ts"
+import { checkNodes } from "./ChainVerifier/checkNetwork.ts"
+import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
+import { aboutBlock } from "./ChainVerifier/observeTransaction.ts"
+import { aboutRange, readingOf } from "./ChainVerifier/readTransfers.ts"
 import {
   type AccountState,
   type Balance,
@@ -22,7 +19,10 @@ import {
   type RangeReading,
   type SettledTransfer,
   type Verification
-} from "./Verification.ts"
+} from "./ChainVerifier/Verification.ts"
+import { MemoryChain } from "./MemoryChain.ts"
+import { Account, Quantity, Word } from "./RpcPool/RpcSchemas.ts"
+import { RpcPool } from "./RpcPool.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */

@@ -9,8 +9,8 @@ import {
   type Hex
 } from "viem"
 import type { Address, Env } from "../domain/Chain.ts"
+import type { ChainUnavailable } from "./ChainVerifier/Verification.ts"
 import { RpcPool } from "./RpcPool.ts"
-import type { ChainUnavailable } from "./Verification.ts"
 
 export class ContractSignatures extends Context.Service<
   ContractSignatures,

@@ -2,11 +2,11 @@
 // and the faults of nodes. `ChainVerifier.layerMemory` judges what happens on it.
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
-import type { Agreement } from "./Agreement.ts"
-import { MemoryLedger, type MemoryTransfer } from "./MemoryLedger.ts"
-import { transfersOf } from "./readTransfers.ts"
-import type { RawLog } from "./TransferLog.ts"
-import { type Balance, RangeReading } from "./Verification.ts"
+import type { Agreement } from "./ChainVerifier/Agreement.ts"
+import { transfersOf } from "./ChainVerifier/readTransfers.ts"
+import type { RawLog } from "./ChainVerifier/TransferLog.ts"
+import { type Balance, RangeReading } from "./ChainVerifier/Verification.ts"
+import { MemoryLedger, type MemoryTransfer } from "./MemoryChain/MemoryLedger.ts"
 
 /** What the nodes do to the service: be silent, contradict each other, or nothing. */
 export type MemoryFault = "none" | "fail" | "lie"

@@ -3,7 +3,8 @@
 // is silent says nothing, and one that contradicts raises an alert.
 import { Clock, Context, Deferred, Effect, Layer, type Result, type Scope } from "effect"
 import type { Env } from "../domain/Chain.ts"
-import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
+import { ChainUnavailable } from "./ChainVerifier/Verification.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./RpcPool/ChainAlerts.ts"
 import {
   defaultRpcLimits,
   makeRpcNode,
@@ -11,9 +12,8 @@ import {
   type RpcLimits,
   type RpcNode,
   type RpcUrl
-} from "./RpcNode.ts"
-import { Bytes } from "./RpcSchemas.ts"
-import { ChainUnavailable } from "./Verification.ts"
+} from "./RpcPool/RpcNode.ts"
+import { Bytes } from "./RpcPool/RpcSchemas.ts"
 
 export interface RpcPoolOptions extends Partial<RpcLimits> {
   /** Node URLs by environment. With two, both must agree; three or more tolerate a minority that fails. */

@@ -16,7 +16,7 @@ import {
   ReceiverTaken
 } from "../domain/Errors.ts"
 import { Authorization, TestRail } from "../http/Authorization.ts"
-import { errorResponse } from "../http/ErrorResponse.ts"
+import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { CreatedIntent } from "../intents/Api.ts"
 import { PaymentIdParam } from "../payments/Api.ts"

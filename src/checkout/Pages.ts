@@ -3,8 +3,8 @@
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { browserBundle, bundleAnswer, sourceFile } from "../http/BrowserBundle.ts"
-import { pageHeaders, policyOf } from "../http/pageHeaders.ts"
+import { browserBundle, bundleAnswer, sourceFile } from "../pages/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"

@@ -3,8 +3,8 @@
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { acceptsGzip, browserBundle, bundleAnswer, sourceFile } from "../http/BrowserBundle.ts"
-import { pageHeaders, policyOf } from "../http/pageHeaders.ts"
+import { acceptsGzip, browserBundle, bundleAnswer, sourceFile } from "../pages/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 
 const envs = ["test", "live"]
 

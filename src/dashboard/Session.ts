@@ -5,7 +5,7 @@ import { HttpApiMiddleware } from "effect/http-api"
 import type { Env } from "../domain/Chain.ts"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
 import type { Merchant, MerchantId } from "../domain/Merchant.ts"
-import { errorResponse } from "../http/ErrorResponse.ts"
+import { errorResponse } from "../http/Envelope.ts"
 
 export interface User {
   readonly id: string

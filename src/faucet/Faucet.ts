@@ -4,8 +4,8 @@ import { Context, type Effect, Layer } from "effect"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import { layerLive } from "./FaucetLive.ts"
-import { type Credit, layerMemory } from "./FaucetMemory.ts"
+import { layerLive } from "./Faucet/FaucetLive.ts"
+import { type Credit, layerMemory } from "./Faucet/FaucetMemory.ts"
 
 export interface GrantRequest {
   readonly merchantId: MerchantId

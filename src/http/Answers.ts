@@ -6,12 +6,12 @@ import { HttpApiError } from "effect/http-api"
 import { AppConfig } from "../AppConfig.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { type CodedError, type ErrorDetail, InvalidRequest } from "../domain/Errors.ts"
-import { errorBody } from "./ErrorResponse.ts"
+import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
+import { errorBody } from "./Envelope.ts"
 import { RequestId } from "./RequestContext.ts"
-import { timedRoute } from "./RequestMetrics.ts"
 import { Answers } from "./RequestRules.ts"
+import { timedRoute } from "./Routing/RequestMetrics.ts"
 import { isCrossOrigin } from "./routes.ts"
-import { unexpectedFailure } from "./unexpectedFailure.ts"
 
 /** True for the tagged errors of the catalogue. */
 export const isCodedError = (error: unknown): error is CodedError =>

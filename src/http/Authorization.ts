@@ -9,7 +9,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
-import { errorResponse } from "./ErrorResponse.ts"
+import { errorResponse } from "./Envelope.ts"
 
 /** Whose key the request carries. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(

@@ -11,7 +11,7 @@ import {
   ServiceUnavailable,
   UnsupportedMediaType
 } from "../domain/Errors.ts"
-import { errorResponse } from "./ErrorResponse.ts"
+import { errorResponse } from "./Envelope.ts"
 
 /** Checks a mutation's headers and body before it is decoded. */
 export class BodyRules extends HttpApiMiddleware.Service<BodyRules>()("quittance/http/BodyRules", {

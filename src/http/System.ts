@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { ready } from "../Database.ts"
-import { Readiness } from "./Readiness.ts"
+import { Readiness } from "../workers/Readiness.ts"
 
 /** Every GET path here, for the answers to other methods. */
 export const systemPaths = ["/healthz", "/readyz"]

@@ -5,7 +5,7 @@ import { Address, Env, networks } from "../domain/Chain.ts"
 import { ReceiverTaken } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { Authorization } from "../http/Authorization.ts"
-import { errorResponse } from "../http/ErrorResponse.ts"
+import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
 /** The settlement identity of an environment. */

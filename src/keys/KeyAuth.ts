@@ -12,9 +12,9 @@ import {
   MerchantId,
   type Principal
 } from "../domain/Merchant.ts"
-import { issueKey, type KeyTerms } from "./issueKey.ts"
-import { hashKey, parseKey } from "./KeyFormat.ts"
-import { makeKeyRepo, type NewKey } from "./KeyRepo.ts"
+import { issueKey, type KeyTerms } from "./KeyAuth/issueKey.ts"
+import { hashKey, parseKey } from "./KeyAuth/KeyFormat.ts"
+import { makeKeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
 
 export interface NewMerchant {
   readonly name: string

@@ -20,7 +20,7 @@ import { UsdAmount } from "../domain/Money.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { Authorization } from "../http/Authorization.ts"
-import { ErrorBody, errorResponse } from "../http/ErrorResponse.ts"
+import { ErrorBody, errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { Token } from "../intents/Api.ts"
 

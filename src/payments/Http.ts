@@ -11,7 +11,7 @@ import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/
 import { formatUsd } from "../domain/Money.ts"
 import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
-import { errorBody } from "../http/ErrorResponse.ts"
+import { errorBody } from "../http/Envelope.ts"
 import { clientAddressOf, RequestId } from "../http/RequestContext.ts"
 import type {
   AnnouncedAttempt,

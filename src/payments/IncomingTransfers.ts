@@ -1,7 +1,7 @@
 // Incoming transfers that a person explains: attached to the payment that they were meant for, or
 // marked as handled. Attaching settles the payment by the chain's word alone, as any report does.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
+import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { networks } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,

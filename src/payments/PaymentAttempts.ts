@@ -4,8 +4,8 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
+import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
-import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
@@ -20,7 +20,7 @@ import {
 } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
-import { RateLimiter } from "../http/RateLimiter.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
 import {
   type Attempt,
   type AttemptEnd,
@@ -28,8 +28,8 @@ import {
   type PaymentAttempts as Known
 } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
+import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { Payments } from "./Payments.ts"
-import { makeProvenPayer } from "./provenPayer.ts"
 
 export interface Announce {
   readonly buyerDidToken: string

@@ -14,9 +14,9 @@ import type {
   PaymentSummary
 } from "../domain/Payment.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
+import { layerMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
+import { layerSql } from "./PaymentRepo/PaymentRepoSql.ts"
 import type { TransferStore } from "./PaymentRepo/TransferStore.ts"
-import { layerMemory } from "./PaymentRepoMemory.ts"
-import { layerSql } from "./PaymentRepoSql.ts"
 
 /** The transfer already pays another payment. */
 export class TransferAlreadyUsed extends Data.TaggedError("TransferAlreadyUsed") {}

@@ -9,8 +9,8 @@ import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
+import { verdictOf } from "./Payments/verdictOf.ts"
 import { type Look, openedSince, Payments } from "./Payments.ts"
-import { verdictOf } from "./verdictOf.ts"
 
 /** Delays between looks at a report that the chain has not decided: 5 s doubling to 5 minutes. */
 const lookAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])

@@ -4,11 +4,11 @@ import { type Context, DateTime, Effect, Layer, Metric, Option, Redacted, Schedu
 import { isHex, toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { AppConfig } from "../AppConfig.ts"
-import { AgentWallets } from "../agents/AgentWallets.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { gaugeBy } from "../metrics/series.ts"
+import { AgentWallets } from "../wallets/AgentWallets.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
-import { gaugeBy } from "./series.ts"
 
 const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
 const overdue = gaugeBy("quittance_webhook_overdue_seconds", "How late the most overdue delivery is")({})

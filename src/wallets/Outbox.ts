@@ -3,12 +3,12 @@
 // a reorganisation takes out of its block is broadcast again.
 import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
-import type { HotWallet, Sighting } from "../chain/HotWallet.ts"
-import type { ChainUnavailable } from "../chain/Verification.ts"
+import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { supervised } from "../workers/supervised.ts"
-import { feesOf, replacingFees, reprice } from "./fees.ts"
+import { feesOf, replacingFees, reprice } from "./Outbox/fees.ts"
+import type { HotWallet, Sighting } from "./Outbox/HotWallet.ts"
 import {
   type Ended,
   idOf,
@@ -16,7 +16,7 @@ import {
   type OutboxRepo,
   type Outcome,
   type OutgoingTransaction
-} from "./OutboxRepo.ts"
+} from "./Outbox/OutboxRepo.ts"
 
 export interface OutboxTiming {
   /** Between looks at open transactions. */

@@ -11,7 +11,7 @@ import {
 import { Uuid } from "../domain/Merchant.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
 import { Authorization } from "../http/Authorization.ts"
-import { errorResponse } from "../http/ErrorResponse.ts"
+import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
 const Timestamp = Schema.String.annotate({ description: "ISO 8601 in UTC with milliseconds." })

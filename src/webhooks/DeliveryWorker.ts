@@ -2,8 +2,8 @@
 // a wake-up only makes it prompt.
 import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Readiness } from "../http/Readiness.ts"
 import { DueWork } from "../workers/DueWork.ts"
+import { Readiness } from "../workers/Readiness.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { DeliveryWake } from "./DeliveryWorker/DeliveryWake.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"

@@ -12,7 +12,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { Authorization } from "../http/Authorization.ts"
-import { errorResponse } from "../http/ErrorResponse.ts"
+import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { PaymentAnswer, PaymentIdParam } from "../payments/Api.ts"
 

@@ -12,13 +12,13 @@ import {
   toHex
 } from "viem"
 import { AppConfig } from "../AppConfig.ts"
+import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
-import type { WalletState } from "../chain/HotWallet.ts"
-import type { NodeFailure, RpcNode } from "../chain/RpcNode.ts"
+import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
+import { Bytes, Quantity, Word } from "../chain/RpcPool/RpcSchemas.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
-import { Bytes, Quantity, Word } from "../chain/RpcSchemas.ts"
-import type { ChainUnavailable } from "../chain/Verification.ts"
 import { Address, networks, TransactionHash } from "../domain/Chain.ts"
+import type { WalletState } from "../wallets/Outbox/HotWallet.ts"
 import {
   authorizationAbi,
   type Call,
@@ -27,7 +27,7 @@ import {
   transferCall,
   typedDataOf
 } from "./Authorization.ts"
-import type { InvalidReason } from "./judgeExact.ts"
+import type { InvalidReason } from "./Facilitator/judgeExact.ts"
 
 const network = networks.test
 const usdc = network.usdc.address

@@ -3,12 +3,18 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
-import { ChainUnavailable } from "../chain/Verification.ts"
+import { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { networks } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
 import { type Payment, PaymentId } from "../domain/Payment.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
-import { type InvalidReason, judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./judgeExact.ts"
+import {
+  type InvalidReason,
+  judgeAuthorization,
+  judgeKnown,
+  judgeTerms,
+  judgeToken
+} from "./Facilitator/judgeExact.ts"
 import { Relayer } from "./Relayer.ts"
 import {
   amountOf,
@@ -16,7 +22,7 @@ import {
   type PaymentTaken,
   type Settlement,
   SettlementRepo
-} from "./SettlementRepo.ts"
+} from "./Settlements/SettlementRepo.ts"
 import { budgetReasons, Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 

@@ -4,7 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
-import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
+import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import {
   InvalidRequest,
   KeyKindNotAllowed,
@@ -15,10 +15,10 @@ import {
 } from "../domain/Errors.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
-import { RateLimiter } from "../http/RateLimiter.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
-import { unstorableAdvice, unstorablePlace } from "../http/unstorableText.ts"
+import { unstorableAdvice, unstorablePlace } from "../http/RequestRules/unstorableText.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
 import { viewOf } from "../payments/Http.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { idempotencyHeader } from "./Api.ts"

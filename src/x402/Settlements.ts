@@ -3,20 +3,20 @@
 // reconciler all call `advance`. Success is the Transfer log, never a status alone; failure is
 // what the chain shows of the authorization, never that a try of ours came to nothing.
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
-import type { ChainUnavailable } from "../chain/Verification.ts"
+import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
-import { idsOf } from "../wallets/OutboxRepo.ts"
+import { idsOf } from "../wallets/Outbox/OutboxRepo.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
+import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
 import { Relayer } from "./Relayer.ts"
-import type { RelayLimit } from "./RelayerRepo.ts"
-import { countSettlement } from "./SettlementMetrics.ts"
-import { amountOf, type Settlement, SettlementRepo } from "./SettlementRepo.ts"
+import { countSettlement } from "./Settlements/SettlementMetrics.ts"
+import { amountOf, type Settlement, SettlementRepo } from "./Settlements/SettlementRepo.ts"
 
 interface Shape {
   /**

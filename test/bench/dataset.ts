@@ -11,7 +11,7 @@ import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/database/migrate.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
-import { generateKey, hashKey } from "../../src/keys/KeyFormat.ts"
+import { generateKey, hashKey } from "../../src/keys/KeyAuth/KeyFormat.ts"
 
 const merchantCount = 20
 const paymentsPerMerchant = 400

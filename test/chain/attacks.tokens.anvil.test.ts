@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { encodeFunctionData, type Hex, pad, toHex } from "viem"
-import { transferTopic } from "../../src/chain/TransferLog.ts"
+import { transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import {
   amount,

@@ -1,7 +1,7 @@
 // A mismatch names the field in which the nearest transfer differs, with what was
 // expected and what the chain shows.
 import { describe, expect, test } from "bun:test"
-import { judgeTransfer, type TransactionFacts } from "../../src/chain/judgeTransfer.ts"
+import { judgeTransfer, type TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
 import { row } from "../support/attackRows.ts"
 import {
   amount,

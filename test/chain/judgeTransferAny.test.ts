@@ -1,8 +1,8 @@
 // What a verdict says beyond its reason, and that it holds for any amounts and logs.
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { judgeTransfer, type TransactionFacts } from "../../src/chain/judgeTransfer.ts"
-import type { Expectation, Verification } from "../../src/chain/Verification.ts"
+import { judgeTransfer, type TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
+import type { Expectation, Verification } from "../../src/chain/ChainVerifier/Verification.ts"
 import { AtomicUsdc, formatUsd } from "../../src/domain/Money.ts"
 import { row } from "../support/attackRows.ts"
 import {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { browserBundle } from "../../src/http/BrowserBundle.ts"
+import { browserBundle } from "../../src/pages/BrowserBundle.ts"
 
 const source = join(import.meta.dir, "../../src/checkout")
 const built = (entry: string) =>

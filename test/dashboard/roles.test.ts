@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
 import { DashboardApi } from "../../src/dashboard/Api.ts"
-import { endpointsOf } from "../../src/http/pathTable.ts"
+import { endpointsOf } from "../../src/http/Routing/pathTable.ts"
 import { makeShop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"

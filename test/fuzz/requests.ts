@@ -1,8 +1,8 @@
 // Requests drawn from the OpenAPI document: valid, nearly valid, hostile
 // (the classes of threats section 5).
 import fc from "fast-check"
-import { openApiDocument } from "../../src/http/Documents.ts"
 import { access } from "../../src/http/routes.ts"
+import { openApiDocument } from "../../src/openapi/Documents.ts"
 import type { Call } from "../support/contractCheck.ts"
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document of any shape is walked here

@@ -7,20 +7,20 @@ import { type Mutant, mutantsOf } from "./mutants.ts"
 
 const root = join(import.meta.dir, "../..")
 const targets = [
-  "src/chain/judgeTransfer.ts",
-  "src/chain/judgeBlock.ts",
-  "src/chain/TransferLog.ts",
-  "src/chain/Agreement.ts",
+  "src/chain/ChainVerifier/judgeTransfer.ts",
+  "src/chain/ChainVerifier/judgeBlock.ts",
+  "src/chain/ChainVerifier/TransferLog.ts",
+  "src/chain/ChainVerifier/Agreement.ts",
   "src/domain/Money.ts",
   "src/domain/Payment.ts",
   "src/domain/TokenChange.ts"
 ]
 const tests = [
-  "test/chain/judgeTransfer.test.ts",
+  "test/chain/ChainVerifier/judgeTransfer.test.ts",
   "test/chain/judgeTransferAny.test.ts",
   "test/chain/explainMismatch.test.ts",
-  "test/chain/judgeBlock.test.ts",
-  "test/chain/TransferLog.test.ts",
+  "test/chain/ChainVerifier/judgeBlock.test.ts",
+  "test/chain/ChainVerifier/TransferLog.test.ts",
   "test/chain/ChainVerifier.memory.test.ts",
   "test/domain"
 ]

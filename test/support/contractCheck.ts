@@ -4,7 +4,7 @@ import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
 import { networks } from "../../src/domain/Chain.ts"
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
-import { openApiDocument } from "../../src/http/Documents.ts"
+import { openApiDocument } from "../../src/openapi/Documents.ts"
 
 const document = JSON.parse(JSON.stringify(openApiDocument("http://localhost:8787")))
 const ajv = new Ajv2020({ strict: false, allErrors: true })

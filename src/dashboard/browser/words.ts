@@ -1,6 +1,6 @@
 // What codes mean, in the words of the pages. A code without its words does not compile.
 import type { AlertKind } from "../../alerts/AlertKind.ts"
-import type { MismatchReason, PendingReason } from "../../chain/Verification.ts"
+import type { MismatchReason, PendingReason } from "../../chain/ChainVerifier/Verification.ts"
 import type { AttemptFailure, DeliveryStatus } from "../../domain/Webhook.ts"
 
 /** A later release, sharing the database, may have codes that this one does not know. */

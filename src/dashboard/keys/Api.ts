@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { NotFound, PasswordRequired } from "../../domain/Errors.ts"
 import { Permission, Uuid } from "../../domain/Merchant.ts"
-import { errorResponse } from "../../http/ErrorResponse.ts"
+import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 

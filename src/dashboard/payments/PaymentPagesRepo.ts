@@ -7,7 +7,7 @@ import type { TransactionHash } from "../../domain/Chain.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
 import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
-import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
+import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRepo/PaymentRow.ts"
 import type { Member } from "../Session.ts"
 
 type Tenant = Member["tenant"]

@@ -11,7 +11,7 @@ import {
   ReceiverTaken
 } from "../../domain/Errors.ts"
 import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
-import { errorResponse } from "../../http/ErrorResponse.ts"
+import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { Email, Text, TypedAddress } from "../accounts/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"

@@ -12,7 +12,7 @@ import {
 import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
-import { errorResponse } from "../../http/ErrorResponse.ts"
+import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { PaymentView } from "../../payments/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"

@@ -11,7 +11,7 @@ import {
 } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
-import { errorResponse } from "../../http/ErrorResponse.ts"
+import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { EndpointView } from "../../webhooks/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"

@@ -2,7 +2,7 @@
 // been read, and what a person says of a transfer that no payment claims.
 
 import type { Effect, Option } from "effect"
-import type { ChainTransfer } from "../../chain/Verification.ts"
+import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"

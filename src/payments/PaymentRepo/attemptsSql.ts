@@ -5,7 +5,6 @@ import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import {
   type Attempt,
   type AttemptStore,
@@ -13,6 +12,7 @@ import {
   blockTolerance,
   type OpenAttempt
 } from "./AttemptStore.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,

@@ -1,6 +1,6 @@
 // Incoming transfers and chain cursors in this process: the same rules as on Postgres.
 import { Effect, Option } from "effect"
-import type { ChainTransfer } from "../../chain/Verification.ts"
+import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
 import type { Address, Env } from "../../domain/Chain.ts"
 import type { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"

@@ -7,7 +7,7 @@ import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { Tenant } from "../PaymentRepo.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 import type { ChainCursor, CursorLease, IncomingTransfer, Match, TransferStore } from "./TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(

@@ -2,7 +2,7 @@
 // and those given up.
 import { type Effect, Metric } from "effect"
 import { AttemptFailure } from "../../domain/Webhook.ts"
-import { counterBy, secondsBy } from "../../telemetry/series.ts"
+import { counterBy, secondsBy } from "../../metrics/series.ts"
 
 /** Counts a finished attempt. */
 export const countAttempt = counterBy(

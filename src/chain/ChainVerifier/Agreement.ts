@@ -1,0 +1,49 @@
+// What the nodes together say about a transaction, and the verdicts that follow.
+// Shared by the verifier over RPC and the one in memory.
+import type { Env } from "../../domain/Chain.ts"
+import { judgeBlock } from "./judgeBlock.ts"
+import { judgeTransfer, type TransactionFacts } from "./judgeTransfer.ts"
+import { BlockStatus, type Expectation, type SettledTransfer, Verification } from "./Verification.ts"
+
+export type Agreement =
+  /** In a block, says a majority. */
+  | { readonly _tag: "Included"; readonly facts: TransactionFacts }
+  /** In no block up to `head`, says a majority. */
+  | { readonly _tag: "Absent"; readonly head: bigint }
+  /** Some nodes see it and some do not yet: no majority for either. */
+  | { readonly _tag: "Spreading" }
+  | { readonly _tag: "Open"; readonly reason: "disagreement" | "rpc_unavailable" }
+
+export const verdictOf = (agreement: Agreement, expectation: Expectation, required: number): Verification => {
+  switch (agreement._tag) {
+    case "Included":
+      return judgeTransfer(agreement.facts, expectation, required)
+    case "Open":
+      return Verification.Pending({ reason: agreement.reason })
+    case "Spreading":
+      return Verification.Pending({ reason: "spreading" })
+    case "Absent":
+      return Verification.Pending({ reason: "not_found" })
+  }
+}
+
+/** Dropped only when nodes that have passed the block's height do not have the transaction. */
+export const statusOf = (
+  env: Env,
+  agreement: Agreement,
+  settled: SettledTransfer,
+  finalityDepth: number
+): BlockStatus => {
+  switch (agreement._tag) {
+    case "Included":
+      return judgeBlock(env, settled, agreement.facts, finalityDepth)
+    case "Absent":
+      return agreement.head >= settled.blockNumber
+        ? BlockStatus.Dropped({ reason: "not_included" })
+        : BlockStatus.Unknown({ reason: "lagging" })
+    case "Spreading":
+      return BlockStatus.Unknown({ reason: "lagging" })
+    case "Open":
+      return BlockStatus.Unknown({ reason: agreement.reason })
+  }
+}

@@ -1,0 +1,64 @@
+// The verifier over `MemoryChain`: the same judgements on the same facts, with
+// no network in between.
+import { Effect } from "effect"
+import { type Env, networks } from "../../domain/Chain.ts"
+import type { ChainVerifier } from "../ChainVerifier.ts"
+import { MemoryChain } from "../MemoryChain.ts"
+import { unavailable } from "../RpcPool.ts"
+import { statusOf, verdictOf } from "./Agreement.ts"
+
+export interface MemoryVerifierOptions {
+  /** Blocks that must lie on top of a transfer's block. Default 1. */
+  readonly confirmations?: number
+  /** Default 64. */
+  readonly finalityDepth?: number
+}
+
+/** The service of `ChainVerifier.layerMemory`. */
+export const makeMemoryVerifier = Effect.fnUntraced(function* (
+  options: MemoryVerifierOptions
+): Effect.fn.Return<ChainVerifier["Service"], never, MemoryChain> {
+  const chain = yield* MemoryChain
+  const { confirmations = 1, finalityDepth = 64 } = options
+  const head = (env: Env) =>
+    chain
+      .visibleHead(env)
+      .pipe(
+        Effect.flatMap((visible) =>
+          visible === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(visible)
+        )
+      )
+  return {
+    verify: (expectation) =>
+      chain
+        .agreement(expectation.env, expectation.transactionId)
+        .pipe(Effect.map((agreement) => verdictOf(agreement, expectation, confirmations))),
+    blockStatus: (env, settled) =>
+      chain
+        .agreement(env, settled.transactionId)
+        .pipe(Effect.map((agreement) => statusOf(env, agreement, settled, finalityDepth))),
+    readBalance: (env, address) => Effect.andThen(head(env), chain.balance(address, env)),
+    headBlock: (env) =>
+      Effect.flatMap(chain.visibleBlock(env), (block) =>
+        block === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(block)
+      ),
+    account: (env, address) =>
+      Effect.gen(function* () {
+        const height = yield* head(env)
+        const nonce = yield* chain.sent(address, env, height)
+        return { head: height, nonce, pending: nonce }
+      }),
+    sender: () => Effect.succeed(undefined),
+    hasUsedNonce: (env, address, nonce, height) =>
+      Effect.map(chain.sent(address, env, height), (sent) => sent > nonce),
+    readTransfers: chain.reading,
+    checkNetwork: (env) =>
+      head(env).pipe(
+        Effect.match({
+          onSuccess: () =>
+            ({ env, verdict: "ok", message: `${networks[env].name} in memory`, nodes: [] }) as const,
+          onFailure: ({ message }) => ({ env, verdict: "unavailable", message, nodes: [] }) as const
+        })
+      )
+  }
+})

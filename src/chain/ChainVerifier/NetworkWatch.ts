@@ -1,0 +1,136 @@
+// Settlement only on the right chain: every configured network is checked at start
+// and whenever a node comes back. A wrong one stops the start in production and
+// switches settlement off in development; one that is silent does neither.
+import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Schedule, Semaphore } from "effect"
+import { AppConfig } from "../../AppConfig.ts"
+import { type Env, networks } from "../../domain/Chain.ts"
+import { ChainVerifier } from "../ChainVerifier.ts"
+import { RpcPool } from "../RpcPool.ts"
+import { type NetworkCheck, type NetworkVerdict, Verification } from "./Verification.ts"
+
+/** Nodes of another chain are configured. `message` is the whole sentence for the operator. */
+export class WrongNetwork extends Data.TaggedError("WrongNetwork")<{
+  readonly variable: string
+  readonly message: string
+}> {}
+
+export interface NetworkWatchOptions {
+  /** The longest that a production start waits for silent nodes. Default 2 s. */
+  readonly patience?: Duration.Input
+  /** Between looks while a network is not known to be right. Default 2 s. */
+  readonly again?: Duration.Input
+  /** Between looks for nodes that have come back. Default 1 s. */
+  readonly every?: Duration.Input
+}
+
+const variables: { readonly [E in Env]: string } = {
+  test: "BASE_SEPOLIA_RPC_URLS",
+  live: "ARBITRUM_RPC_URLS"
+}
+
+const wrongVerdicts: ReadonlyArray<NetworkVerdict> = ["wrong_chain", "no_token", "wrong_domain"]
+const wrongNode = ({ nodes }: NetworkCheck) => nodes.find(({ verdict }) => wrongVerdicts.includes(verdict))
+
+/** Where a majority is right, one wrong node decides nothing: it is heard of, and outvoted. */
+const isRight = ({ nodes }: NetworkCheck) =>
+  nodes.filter(({ verdict }) => verdict === "ok").length > nodes.length / 2
+
+const refusal = ({ env, message }: NetworkCheck) =>
+  new WrongNetwork({
+    variable: variables[env],
+    message: `${variables[env]}: ${message}. Set it to nodes of ${networks[env].name}.`
+  })
+
+type State = "unknown" | "right" | "wrong"
+
+const refuted = (state: State): Verification | undefined =>
+  state === "right"
+    ? undefined
+    : Verification.Pending({ reason: state === "wrong" ? "wrong_network" : "rpc_unavailable" })
+
+const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
+  const { environment } = yield* AppConfig
+  const chain = yield* ChainVerifier
+  const pool = yield* RpcPool
+  const again = Duration.toMillis(options.again ?? "2 seconds")
+  const reconnections = (env: Env) => pool.nodes(env).reduce((sum, node) => sum + node.reconnections(), 0)
+
+  const watchOf = Effect.fnUntraced(function* (env: Env) {
+    const first = yield* Deferred.make<NetworkCheck>()
+    let state: State = "unknown"
+    let seen = 0
+    let lookedAt = 0
+
+    const look = Effect.gen(function* () {
+      const connections = reconnections(env)
+      const check = yield* chain.checkNetwork(env)
+      seen = connections
+      lookedAt = yield* Clock.currentTimeMillis
+      const wrong = wrongNode(check)
+      if (isRight(check)) state = "right"
+      // Silent nodes change nothing: their answers, when they come, count as they did.
+      else if (wrong !== undefined) state = "wrong"
+      yield* Deferred.succeed(first, check)
+      if (wrong !== undefined) {
+        const off = state === "wrong" ? `settlement on ${networks[env].name} is off. ` : ""
+        yield* pool.alert("wrong_chain", env, wrong.host, off + refusal(check).message)
+      }
+      for (const { host, verdict } of check.nodes) {
+        // Mainnet execution is gated: nothing waits for its nodes.
+        if (env === "test" && verdict === "unavailable")
+          yield* pool.alert("unreachable", env, host, "does not answer")
+        else if (verdict === "ok") yield* pool.answered("unreachable", env, host)
+      }
+    })
+    const turn = Semaphore.makeUnsafe(1)
+    const lookIfReconnected = turn.withPermits(1)(
+      Effect.suspend(() => (reconnections(env) === seen ? Effect.void : look))
+    )
+    const lookIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      state !== "right" && now - lookedAt >= again ? look : lookIfReconnected
+    )
+    yield* look.pipe(
+      Effect.andThen(Effect.repeat(lookIfDue, Schedule.spaced(options.every ?? "1 second"))),
+      Effect.forkScoped
+    )
+    return {
+      first: Deferred.await(first),
+      lookIfReconnected,
+      state: () => state
+    }
+  })
+
+  const watches = { test: yield* watchOf("test"), live: yield* watchOf("live") }
+
+  if (environment === "production") {
+    yield* Effect.forEach(
+      [watches.test, watches.live],
+      Effect.fnUntraced(function* ({ first }) {
+        const check = yield* Effect.timeoutOption(first, options.patience ?? "2 seconds")
+        if (Option.isSome(check) && wrongNode(check.value) !== undefined) return yield* refusal(check.value)
+      }),
+      { concurrency: 2, discard: true }
+    )
+  }
+
+  return ChainVerifier.of({
+    ...chain,
+    verify: Effect.fnUntraced(function* (expectation) {
+      const watch = watches[expectation.env]
+      // A report that comes before the first check has ended waits for it.
+      yield* watch.first
+      const known = refuted(watch.state())
+      if (known !== undefined) return known
+      const verdict = yield* chain.verify(expectation)
+      // On a connection that has come back, nothing is said before the network is known again.
+      if (verdict._tag !== "Pending") yield* watch.lookIfReconnected
+      return refuted(watch.state()) ?? verdict
+    })
+  })
+})
+
+/** A `ChainVerifier` that proves nothing on a network that is not known to be the right one. */
+export const layer = (
+  options: NetworkWatchOptions = {}
+): Layer.Layer<ChainVerifier, WrongNetwork, ChainVerifier | RpcPool | AppConfig> =>
+  Layer.effect(ChainVerifier, make(options))

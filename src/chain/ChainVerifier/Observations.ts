@@ -1,0 +1,114 @@
+// What the nodes said about a transaction, remembered for a moment so that
+// hammering costs them a bounded number of calls: many reports at once share one
+// round, and an answer that settles nothing stands until the chain has moved on.
+import { Cache, Clock, Duration, Effect, Option, Schema } from "effect"
+import { Env, TransactionHash } from "../../domain/Chain.ts"
+import { Quantity } from "../RpcPool/RpcSchemas.ts"
+import type { RpcPool } from "../RpcPool.ts"
+import type { Agreement } from "./Agreement.ts"
+import { aboutTransaction, agreementOf } from "./observeTransaction.ts"
+import type { Verification } from "./Verification.ts"
+
+export interface ObservationOptions {
+  /** How long an observation is shared with further reports of the same transaction. Default 300 ms. */
+  readonly memory?: Duration.Input
+  /** How long one that settles nothing stands while the head stays. Default 2 s. */
+  readonly negativeMemory?: Duration.Input
+}
+
+export interface Observations {
+  /** At most `memory` old. */
+  readonly fresh: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
+  /**
+   * The verdict by `judge`. One that settles nothing may rest on an observation as old as
+   * `negativeMemory`; one that settles never does.
+   */
+  readonly verdict: (
+    env: Env,
+    transactionId: TransactionHash,
+    judge: (agreement: Agreement) => Verification
+  ) => Effect.Effect<Verification>
+}
+
+interface Remembered {
+  readonly at: number
+  readonly head: bigint
+  readonly agreement: Agreement
+}
+
+const Key = Schema.fromJsonString(Schema.Tuple([Env, TransactionHash]))
+const keyOf = Schema.encodeSync(Key)
+/** Observed at once: each is shared for a moment, and kept no longer for it. */
+const capacity = 512
+/** Answers that settle nothing, while they stand. */
+const negativeCapacity = 4096
+
+const headOf = (agreement: Agreement): bigint | undefined =>
+  agreement._tag === "Included"
+    ? agreement.facts.head
+    : agreement._tag === "Absent"
+      ? agreement.head
+      : undefined
+
+export const makeObservations = Effect.fnUntraced(function* (
+  pool: RpcPool["Service"],
+  options: ObservationOptions
+): Effect.fn.Return<Observations> {
+  const memory = options.memory ?? Duration.millis(300)
+  const negativeMillis = Duration.toMillis(options.negativeMemory ?? Duration.seconds(2))
+
+  const observed = yield* Cache.make({
+    lookup: (key: string) => {
+      const [env, transactionId] = Schema.decodeSync(Key)(key)
+      return Effect.map(pool.poll(env, aboutTransaction(transactionId)), agreementOf)
+    },
+    capacity,
+    timeToLive: memory
+  })
+  // One call for all transactions: whether anything can have changed.
+  const heads = yield* Cache.make({
+    lookup: (env: Env) =>
+      Effect.option(pool.first(env, (node) => node.call("eth_blockNumber", [], Quantity))),
+    capacity: 2,
+    timeToLive: memory
+  })
+  const negatives = new Map<string, Remembered>()
+
+  const remember = (key: string, agreement: Agreement, at: number) => {
+    const head = headOf(agreement)
+    negatives.delete(key)
+    if (head === undefined || negativeMillis === 0) return
+    negatives.set(key, { at, head, agreement })
+    // In the order in which they came: those that stand no more are in front.
+    for (const [earlier, kept] of negatives) {
+      if (at - kept.at < negativeMillis && negatives.size <= negativeCapacity) break
+      negatives.delete(earlier)
+    }
+  }
+
+  /** The remembered observation, if it is young enough and the chain has no new block. */
+  const standing = Effect.fnUntraced(function* (env: Env, key: string, now: number) {
+    const known = negatives.get(key)
+    if (known === undefined || now - known.at >= negativeMillis) return undefined
+    const head = yield* Cache.get(heads, env)
+    return Option.isSome(head) && head.value <= known.head ? known.agreement : undefined
+  })
+
+  const fresh: Observations["fresh"] = (env, transactionId) =>
+    Cache.get(observed, keyOf([env, transactionId]))
+
+  return {
+    fresh,
+    verdict: Effect.fnUntraced(function* (env, transactionId, judge) {
+      const key = keyOf([env, transactionId])
+      const now = yield* Clock.currentTimeMillis
+      const known = yield* standing(env, key, now)
+      const old = known === undefined ? undefined : judge(known)
+      if (old !== undefined && old._tag !== "Verified") return old
+      const agreement = yield* fresh(env, transactionId)
+      const verdict = judge(agreement)
+      if (verdict._tag !== "Verified") remember(key, agreement, now)
+      return verdict
+    })
+  }
+})

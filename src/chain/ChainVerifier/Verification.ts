@@ -1,0 +1,196 @@
+// What the chain is asked about a payment, and the answers it can give.
+import { Data, Schema } from "effect"
+import type { Address, ChainId, Env, TransactionHash } from "../../domain/Chain.ts"
+import type { AtomicUsdc } from "../../domain/Money.ts"
+import type { TokenChange } from "../../domain/TokenChange.ts"
+
+/** What must have happened for a payment to be settled. */
+export interface Expectation {
+  readonly env: Env
+  readonly transactionId: TransactionHash
+  /** The address that the buyer's token proves. */
+  readonly payer: Address
+  /** The receiver frozen in the intent. */
+  readonly receiver: Address
+  readonly amount: AtomicUsdc
+  /** The payment's creation; older transfers belong to something else. */
+  readonly notBefore: Date
+  /**
+   * A height below which no block can hold the transfer. Where it is known it decides instead of
+   * `notBefore`: a chain's heights need no clock of ours.
+   */
+  readonly sinceBlock?: bigint
+  /** As declared by the client: compared, never trusted. */
+  readonly tokenChanges: ReadonlyArray<TokenChange>
+  /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
+  readonly excludeOrdinals?: ReadonlyArray<number>
+}
+
+/** Why a transaction is neither a match nor a mismatch yet. */
+export const PendingReason = Schema.Literals([
+  /** A majority of the nodes shows the transaction in no block. */
+  "not_found",
+  /** Some nodes show it and some do not yet. */
+  "spreading",
+  /** In a block, but not deep enough. */
+  "confirmations",
+  /** The block that held it is not canonical (any more). */
+  "reorganised",
+  /** Nodes contradict each other. */
+  "disagreement",
+  /** Too few nodes answered. */
+  "rpc_unavailable",
+  /** The configured nodes serve another network; settlement is off until that is corrected. */
+  "wrong_network"
+])
+export type PendingReason = typeof PendingReason.Type
+
+/** What a transaction that does not pay the payment differs in. */
+export const MismatchReason = Schema.Literals([
+  "receiver",
+  "amount",
+  "token",
+  "payer",
+  "reverted",
+  "too_old",
+  "declared_changes",
+  "no_transfer",
+  "already_used"
+])
+export type MismatchReason = typeof MismatchReason.Type
+
+export type Verification = Data.TaggedEnum<{
+  Verified: {
+    readonly chainId: ChainId
+    readonly transactionId: TransactionHash
+    /** Position of the log among the logs of its transaction, in this block. */
+    readonly logPosition: number
+    /** Place among the transfers of its transaction with the same payer, receiver and amount. */
+    readonly ordinal: number
+    readonly blockNumber: bigint
+    readonly blockHash: TransactionHash
+    readonly payer: Address
+    readonly receiver: Address
+    readonly token: Address
+    /** Atomic USDC. */
+    readonly value: AtomicUsdc
+    /** Blocks on top of the one that holds the transfer. */
+    readonly confirmations: number
+  }
+  Pending: {
+    readonly reason: PendingReason
+    /** With `confirmations`: blocks still to come. */
+    readonly missingConfirmations?: number
+  }
+  Mismatch: {
+    readonly reason: MismatchReason
+    readonly expected?: string
+    readonly actual?: string
+    /** Whether the block has the required confirmations; until then a reorganisation can still change it. */
+    readonly confirmed: boolean
+  }
+}>
+export const Verification = Data.taggedEnum<Verification>()
+
+/** The place of a settled transfer, as recorded when it settled. */
+export interface SettledTransfer {
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+  readonly transactionId: TransactionHash
+  /** With it a re-included transaction must still carry this very transfer. */
+  readonly transfer?: {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+    /** Place among the transaction's equal transfers. */
+    readonly ordinal: number
+  }
+}
+
+/** What has become of a settled transfer's block. */
+export type BlockStatus = Data.TaggedEnum<{
+  /** Where it was, `confirmations` blocks deep; `final` once that reaches the finality depth. */
+  Canonical: { readonly confirmations: number; readonly final: boolean }
+  /** Reorganised into another block, the transfer intact. */
+  Moved: {
+    readonly blockNumber: bigint
+    readonly blockHash: TransactionHash
+    /** Where the transfer now is among the transaction's logs; absent when `transfer` was not given. */
+    readonly logPosition?: number
+    readonly confirmations: number
+  }
+  /** No longer on the canonical chain: the money did not move. */
+  Dropped: { readonly reason: "not_included" | "reverted" | "transfer_changed" }
+  /** The nodes cannot tell now. */
+  Unknown: { readonly reason: "disagreement" | "rpc_unavailable" | "lagging" }
+}>
+export const BlockStatus = Data.taggedEnum<BlockStatus>()
+
+export type NetworkVerdict =
+  | "ok"
+  | "unconfigured"
+  | "wrong_chain"
+  | "no_token"
+  | "wrong_domain"
+  | "unavailable"
+
+/** The start-up check of a chain: `message` says what to change. */
+export interface NetworkCheck {
+  readonly env: Env
+  readonly verdict: NetworkVerdict
+  readonly message: string
+  readonly nodes: ReadonlyArray<{ readonly host: string; readonly verdict: NetworkVerdict }>
+}
+
+/** Balances of an address: atomic USDC and wei. */
+export interface Balance {
+  readonly usdcAtomic: bigint
+  readonly gasWei: bigint
+}
+
+/** No answer from the chain that could be relied on; trying again later can help. */
+export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
+  reason: Schema.Literals(["unconfigured", "rpc_unavailable", "disagreement"]),
+  message: Schema.String
+}) {}
+
+/** A USDC transfer as the chain shows it. */
+export interface ChainTransfer {
+  readonly transactionId: TransactionHash
+  readonly payer: Address
+  readonly receiver: Address
+  /** Atomic USDC. */
+  readonly amount: bigint
+  /** Place among the transfers of its transaction with the same payer, receiver and amount. */
+  readonly ordinal: number
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+}
+
+/** What the nodes say of a range of blocks. */
+export type RangeReading = Data.TaggedEnum<{
+  /** Every USDC transfer of the range, in the order of the chain. */
+  Read: {
+    /** Hash of the block before the first. */
+    readonly parentHash: TransactionHash
+    /** Of the last block; the time in Unix seconds. */
+    readonly blockHash: TransactionHash
+    readonly blockTime: bigint
+    readonly transfers: ReadonlyArray<ChainTransfer>
+  }
+  /** A majority has not reached the last block. */
+  Behind: Record<never, never>
+  /** No majority: silence, refusals or contradictions. A shorter range may be answered. */
+  Unread: Record<never, never>
+}>
+export const RangeReading = Data.taggedEnum<RangeReading>()
+
+/** Where an account stands on the chain. */
+export interface AccountState {
+  /** Height of the chain. */
+  readonly head: bigint
+  /** Next nonce by mined transactions. */
+  readonly nonce: bigint
+  /** Next nonce by those that the node holds unmined as well. */
+  readonly pending: bigint
+}

@@ -1,0 +1,80 @@
+// The start-up check: does each node serve the right chain, and is the contract
+// at the pinned address the USDC that it must be?
+import { Effect } from "effect"
+import { encodeFunctionData, hashDomain, parseAbi } from "viem"
+import { type Env, type Network, networks } from "../../domain/Chain.ts"
+import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
+import { Bytes } from "../RpcPool/RpcSchemas.ts"
+import type { NetworkCheck, NetworkVerdict } from "./Verification.ts"
+
+const domainSeparatorCall = encodeFunctionData({
+  abi: parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"])
+})
+
+/** EIP-712 domain separator of the network's USDC contract. */
+export const domainSeparator = ({ chainId, usdc }: Network): `0x${string}` =>
+  hashDomain({
+    domain: {
+      name: usdc.domainName,
+      version: usdc.domainVersion,
+      chainId: BigInt(chainId),
+      verifyingContract: usdc.address
+    },
+    types: {
+      EIP712Domain: [
+        { name: "name", type: "string" },
+        { name: "version", type: "string" },
+        { name: "chainId", type: "uint256" },
+        { name: "verifyingContract", type: "address" }
+      ]
+    }
+  })
+
+const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NetworkVerdict> =>
+  Effect.gen(function* (): Effect.fn.Return<NetworkVerdict, NodeFailure> {
+    const { address } = network.usdc
+    yield* node.checkChain
+    const code = yield* node.callUnchecked("eth_getCode", [address, "latest"], Bytes)
+    if (code === "0x") return "no_token"
+    const separator = yield* node
+      .callUnchecked("eth_call", [{ to: address, data: domainSeparatorCall }, "latest"], Bytes)
+      .pipe(
+        Effect.catchIf(
+          (cause: NodeFailure) => cause.kind === "reverted",
+          () => Effect.succeed("0x" as const)
+        )
+      )
+    return separator === domainSeparator(network) ? "ok" : "wrong_domain"
+  }).pipe(
+    Effect.catch(({ kind }) =>
+      Effect.succeed<NetworkVerdict>(kind === "wrong_chain" ? "wrong_chain" : "unavailable")
+    )
+  )
+
+const messages: { readonly [V in NetworkVerdict]: (network: Network, hosts: string) => string } = {
+  ok: ({ name }) => `${name} is reachable and its USDC contract is the expected one`,
+  unconfigured: ({ name }) => `no RPC node is configured for ${name}`,
+  wrong_chain: ({ chainId, name }, hosts) => `${hosts} does not serve ${name} (chain id ${chainId})`,
+  no_token: ({ name, usdc }, hosts) =>
+    `${hosts} shows no contract at ${usdc.address}, where ${name} has USDC`,
+  wrong_domain: ({ name, usdc }, hosts) =>
+    `the contract at ${usdc.address} on ${hosts} is not the USDC of ${name}`,
+  unavailable: ({ name }, hosts) => `too few RPC nodes of ${name} answer: ${hosts}`
+}
+
+/** A node that is definitely wrong decides; otherwise a majority must be well. Never fails. */
+export const checkNodes = Effect.fnUntraced(function* (env: Env, nodes: ReadonlyArray<RpcNode>) {
+  const network = networks[env]
+  const verdicts = yield* Effect.forEach(
+    nodes,
+    (node) => Effect.map(judgeNode(network, node), (verdict) => ({ host: node.host, verdict })),
+    { concurrency: "unbounded" }
+  )
+  const well = verdicts.filter((node) => node.verdict === "ok").length
+  const wrong = verdicts.find((node) => node.verdict !== "ok" && node.verdict !== "unavailable")
+  const verdict: NetworkVerdict =
+    nodes.length === 0 ? "unconfigured" : (wrong?.verdict ?? (well > nodes.length / 2 ? "ok" : "unavailable"))
+  const hosts = verdicts.flatMap((node) => (node.verdict === verdict ? [node.host] : [])).join(", ")
+  const check: NetworkCheck = { env, verdict, message: messages[verdict](network, hosts), nodes: verdicts }
+  return check
+})

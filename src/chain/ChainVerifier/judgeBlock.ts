@@ -1,0 +1,38 @@
+// What has become of a settled transfer's block. Pure, as `judgeTransfer` is.
+import { type Env, networks } from "../../domain/Chain.ts"
+import { sameAddress } from "../Address.ts"
+import type { TransactionFacts } from "./judgeTransfer.ts"
+import { readTransferLogs } from "./TransferLog.ts"
+import { BlockStatus, type SettledTransfer } from "./Verification.ts"
+
+/** `facts` are what the chain shows of the transaction now; `finalityDepth` is in blocks. */
+export const judgeBlock = (
+  env: Env,
+  settled: SettledTransfer,
+  facts: TransactionFacts,
+  finalityDepth: number
+): BlockStatus => {
+  if (facts.blockHash !== facts.canonicalHash) {
+    return BlockStatus.Dropped({ reason: "not_included" })
+  }
+  const confirmations = Math.max(0, Number(facts.head - facts.blockNumber))
+  if (facts.blockHash === settled.blockHash) {
+    return BlockStatus.Canonical({ confirmations, final: confirmations >= finalityDepth })
+  }
+  const moved = { blockNumber: facts.blockNumber, blockHash: facts.blockHash, confirmations }
+  if (facts.status !== "success") return BlockStatus.Dropped({ reason: "reverted" })
+  if (settled.transfer === undefined) return BlockStatus.Moved(moved)
+  const { amount, ordinal, payer, receiver } = settled.transfer
+  const carried = readTransferLogs(facts.logs).filter(
+    ({ from, to, token, value }) =>
+      sameAddress(token, networks[env].usdc.address) &&
+      sameAddress(from, payer) &&
+      sameAddress(to, receiver) &&
+      value === amount
+  )
+  // Equal transfers are told apart by their ordinal: the others may pay other payments.
+  const transfer = carried[ordinal]
+  return transfer === undefined
+    ? BlockStatus.Dropped({ reason: "transfer_changed" })
+    : BlockStatus.Moved({ ...moved, logPosition: transfer.position })
+}

@@ -1,0 +1,145 @@
+// The decision whether a transaction settles a payment. Pure: the facts of the
+// chain and what the payment expects go in, a verdict comes out. The sender,
+// recipient and input of the transaction itself are never looked at.
+import { networks, type TransactionHash } from "../../domain/Chain.ts"
+import { sameTokenChanges } from "../../domain/TokenChange.ts"
+import { sameAddress } from "../Address.ts"
+import { type RawLog, readTransferLogs, type TransferLog } from "./TransferLog.ts"
+import { type Expectation, type MismatchReason, Verification } from "./Verification.ts"
+
+/** What the chain shows of a transaction that is in a block. */
+export interface TransactionFacts {
+  readonly blockNumber: bigint
+  readonly blockHash: TransactionHash
+  readonly status: "success" | "reverted"
+  /** In the order of the receipt. */
+  readonly logs: ReadonlyArray<RawLog>
+  /** Hash of the canonical block at that height. */
+  readonly canonicalHash: TransactionHash
+  /** Unix seconds of that block. */
+  readonly blockTime: bigint
+  /** Height of the chain. */
+  readonly head: bigint
+}
+
+/** Clocks of buyers' payments and of blocks may differ by this much. */
+const clockToleranceSeconds = 60
+
+interface Finding {
+  readonly reason: MismatchReason
+  readonly expected?: string
+  readonly actual?: string
+}
+
+/** Names the field in which the nearest transfer differs. */
+const explain = (expectation: Expectation, transfers: ReadonlyArray<TransferLog>): Finding => {
+  const { amount, payer, receiver } = expectation
+  const token = networks[expectation.env].usdc.address
+  const usdc = transfers.filter((transfer) => sameAddress(transfer.token, token))
+  const from = (transfer: TransferLog) => sameAddress(transfer.from, payer)
+  const to = (transfer: TransferLog) => sameAddress(transfer.to, receiver)
+  const exact = (transfer: TransferLog) => transfer.value === amount
+
+  const otherAmount = usdc.find((transfer) => from(transfer) && to(transfer))
+  if (otherAmount !== undefined) {
+    return { reason: "amount", expected: String(amount), actual: String(otherAmount.value) }
+  }
+  const otherPayer = usdc.find((transfer) => to(transfer) && exact(transfer)) ?? usdc.find(to)
+  if (otherPayer !== undefined) return { reason: "payer", expected: payer, actual: otherPayer.from }
+  const otherReceiver = usdc.find((transfer) => from(transfer) && exact(transfer)) ?? usdc.find(from)
+  if (otherReceiver !== undefined) return { reason: "receiver", expected: receiver, actual: otherReceiver.to }
+  const otherToken = transfers.find(
+    (transfer) => !sameAddress(transfer.token, token) && from(transfer) && to(transfer)
+  )
+  if (otherToken !== undefined) return { reason: "token", expected: token, actual: otherToken.token }
+  return { reason: "no_transfer" }
+}
+
+/** By height where the expectation knows one, otherwise by time. */
+const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation): Finding | undefined => {
+  if (sinceBlock !== undefined) {
+    return facts.blockNumber >= sinceBlock
+      ? undefined
+      : {
+          reason: "too_old",
+          expected: `block ${sinceBlock} or later`,
+          actual: `block ${facts.blockNumber}`
+        }
+  }
+  const earliest = BigInt(Math.floor(notBefore.getTime() / 1000) - clockToleranceSeconds)
+  return facts.blockTime >= earliest
+    ? undefined
+    : {
+        reason: "too_old",
+        expected: `a block at or after ${isoTime(earliest)}`,
+        actual: isoTime(facts.blockTime)
+      }
+}
+
+/**
+ * Judges a transaction. `required` is how many blocks must lie on top of its
+ * block. Anything that is wrong for good is told at once; what is right waits
+ * until it is deep enough.
+ */
+export const judgeTransfer = (
+  facts: TransactionFacts,
+  expectation: Expectation,
+  required: number
+): Verification => {
+  const { usdc, chainId } = networks[expectation.env]
+  if (facts.blockHash !== facts.canonicalHash) return Verification.Pending({ reason: "reorganised" })
+
+  const confirmations = Math.max(0, Number(facts.head - facts.blockNumber))
+  const mismatch = (finding: Finding) =>
+    Verification.Mismatch({ ...finding, confirmed: confirmations >= required })
+  if (facts.status !== "success") return mismatch({ reason: "reverted" })
+
+  const transfers = readTransferLogs(facts.logs)
+  const matching = transfers.filter(
+    (transfer) =>
+      sameAddress(transfer.token, usdc.address) &&
+      sameAddress(transfer.from, expectation.payer) &&
+      sameAddress(transfer.to, expectation.receiver) &&
+      transfer.value === expectation.amount
+  )
+  if (matching.length === 0) return mismatch(explain(expectation, transfers))
+
+  const age = tooOld(facts, expectation)
+  if (age !== undefined) return mismatch(age)
+  const claimed = expectation.excludeOrdinals ?? []
+  const ordinal = matching.findIndex((_, index) => !claimed.includes(index))
+  const transfer = matching[ordinal]
+  if (transfer === undefined) return mismatch({ reason: "already_used" })
+
+  const shown = {
+    amountAtomic: String(transfer.value),
+    chainId,
+    receiver: transfer.to,
+    tokenAddress: transfer.token
+  }
+  if (!sameTokenChanges(expectation.tokenChanges, [shown])) {
+    return mismatch({ reason: "declared_changes", expected: JSON.stringify([shown]) })
+  }
+  if (confirmations < required) {
+    return Verification.Pending({ reason: "confirmations", missingConfirmations: required - confirmations })
+  }
+  return Verification.Verified({
+    chainId,
+    transactionId: expectation.transactionId,
+    logPosition: transfer.position,
+    ordinal,
+    blockNumber: facts.blockNumber,
+    blockHash: facts.blockHash,
+    payer: transfer.from,
+    receiver: transfer.to,
+    token: transfer.token,
+    value: expectation.amount,
+    confirmations
+  })
+}
+
+/** ISO text of block times, which a hostile node can put beyond the calendar. */
+const isoTime = (seconds: bigint): string => {
+  const time = new Date(Number(seconds) * 1000)
+  return Number.isNaN(time.getTime()) ? `${seconds} s` : time.toISOString()
+}

@@ -1,0 +1,41 @@
+// What an operator must hear about the nodes. A node is named by its host alone:
+// its URL may hold an access key.
+import { Context, Effect } from "effect"
+import type { Env } from "../../domain/Chain.ts"
+
+export type ChainAlertKind =
+  /** Two nodes state different facts: one of them lies or is on a fork. */
+  | "disagreement"
+  /** The node serves another chain than its environment's. */
+  | "wrong_chain"
+  /** The node answered something that no honest node says. */
+  | "malformed_answer"
+  /** The node does not answer. */
+  | "unreachable"
+
+export interface ChainAlert {
+  readonly kind: ChainAlertKind
+  readonly env: Env
+  readonly host: string
+  readonly message: string
+}
+
+/** A node that was in trouble answers as it should again. */
+export type ChainRecovery = Pick<ChainAlert, "kind" | "env" | "host">
+
+/** Receives each recovery: once for what this process has told of, and once for each node when it first answers. */
+export const ChainRecoveries = Context.Reference<(recovery: ChainRecovery) => Effect.Effect<void>>(
+  "quittance/chain/ChainRecoveries",
+  { defaultValue: () => () => Effect.void }
+)
+
+/** Receives each alert; logs a warning by default. The same alert comes at most once a minute. */
+export const ChainAlerts = Context.Reference<(alert: ChainAlert) => Effect.Effect<void>>(
+  "quittance/chain/ChainAlerts",
+  {
+    defaultValue: () => (alert) =>
+      Effect.logWarning(alert.message).pipe(
+        Effect.annotateLogs({ chainAlert: alert.kind, env: alert.env, host: alert.host })
+      )
+  }
+)

@@ -1,0 +1,94 @@
+// Authentication and the route table, before anything of the request is decoded.
+import { Effect, Layer, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { AppConfig } from "../../AppConfig.ts"
+import {
+  InvalidApiKey,
+  KeyKindNotAllowed,
+  LiveModeNoTestFunds,
+  ManagePermissionRequired,
+  RateLimited
+} from "../../domain/Errors.ts"
+import type { Principal } from "../../domain/Merchant.ts"
+import { KeyAuth } from "../../keys/KeyAuth.ts"
+import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
+import { Authorization, CurrentPrincipal, TestRail } from "../Authorization.ts"
+import { clientAddressOf, siteOf } from "../RequestContext.ts"
+import { type Access, access } from "../routes.ts"
+
+/** Why the principal may not call an endpoint of this access, or undefined where it may. */
+export const refusal = (rule: Access | undefined, principal: Principal) => {
+  if (rule?.testRail === true && principal.env === "live") return undefined
+  if (rule === undefined || !rule.kinds.includes(principal.kind)) {
+    return new KeyKindNotAllowed({
+      details: [
+        {
+          path: "authorization",
+          message: "Another kind of key calls this endpoint.",
+          expected: rule?.kinds.join(" or ") ?? "none",
+          actual: principal.kind
+        }
+      ]
+    })
+  }
+  if (rule.manage === true && principal.permission !== "manage") return new ManagePermissionRequired()
+  return undefined
+}
+
+/** How many client addresses may use a publishable key to the full at once. */
+const addressesPerKey = 50
+
+/** And a site of IPv6, which has 65,536 of them. */
+const addressesPerSite = 10
+
+const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
+
+export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | AppConfig> = Layer.effect(
+  Authorization,
+  Effect.gen(function* () {
+    const keys = yield* KeyAuth
+    const limiter = yield* RateLimiter
+    const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
+    const limit = perSecond(rateLimitPerKey)
+    const siteLimit = perSecond(rateLimitPerKey * addressesPerSite)
+    const publicLimit = perSecond(rateLimitPerKey * addressesPerKey)
+
+    /**
+     * Seconds to wait, 0 for none. Everybody has a publishable key: it is limited by the address that
+     * presents it, and what is refused there takes nothing of the key's own, higher limit.
+     */
+    const waitOf = Effect.fnUntraced(function* ({ keyId, kind }: Principal) {
+      if (kind !== "publishable") return yield* limiter.take(keyId, limit)
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const client = clientAddressOf(request, trustedProxyHops)
+      const site = siteOf(client)
+      const wait = yield* limiter.take(`${keyId} ${client}`, limit)
+      if (wait > 0) return wait
+      const siteWait = site === client ? 0 : yield* limiter.take(`${keyId} ${site}`, siteLimit)
+      return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
+    })
+
+    return Authorization.of({
+      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint, group }) {
+        const key = Redacted.value(credential)
+        if (key === "") return yield* new InvalidApiKey()
+        const principal = yield* keys.authenticate(key)
+        const wait = yield* waitOf(principal)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const refused = refusal(access[`${group.identifier}.${endpoint.identifier}`], principal)
+        if (refused !== undefined) return yield* refused
+        return yield* Effect.provideService(httpEffect, CurrentPrincipal, principal)
+      })
+    })
+  })
+)
+
+/** Runs inside Authorization, so that a live key is refused before its request is decoded. */
+export const layerTestRail: Layer.Layer<TestRail> = Layer.succeed(
+  TestRail,
+  Effect.fnUntraced(function* (httpEffect) {
+    const principal = yield* CurrentPrincipal
+    if (principal.env !== "test") return yield* new LiveModeNoTestFunds()
+    return yield* httpEffect
+  })
+)

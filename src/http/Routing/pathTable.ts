@@ -1,0 +1,67 @@
+// Which methods each path takes, for 405 answers and preflights.
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { isCrossOrigin } from "../routes.ts"
+
+export interface PathMethods {
+  readonly pattern: RegExp
+  readonly methods: Set<string>
+  readonly crossOrigin: Set<string>
+}
+
+export interface ContractEndpoint {
+  /** `group.endpoint`. */
+  readonly name: string
+  readonly method: string
+  readonly path: string
+}
+
+/** Every endpoint of a contract. */
+export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  contract: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<ContractEndpoint> => {
+  const endpoints: Array<ContractEndpoint> = []
+  HttpApi.reflect(contract, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) =>
+      void endpoints.push({
+        name: `${group.identifier}.${endpoint.identifier}`,
+        method: endpoint.method,
+        path: endpoint.path
+      })
+  })
+  return endpoints
+}
+
+/** Path to methods; `systemPaths` are the GET paths outside the contracts. */
+export const pathTable = (
+  endpoints: ReadonlyArray<ContractEndpoint>,
+  systemPaths: ReadonlyArray<string>
+): ReadonlyArray<PathMethods> => {
+  const table = new Map<string, PathMethods>()
+  const entry = (path: string) => {
+    const found = table.get(path) ?? {
+      pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/g, "[^/]+")}$`),
+      methods: new Set<string>(),
+      crossOrigin: new Set<string>()
+    }
+    table.set(path, found)
+    return found
+  }
+  for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
+  for (const { name, method, path } of endpoints) {
+    const { methods, crossOrigin } = entry(path)
+    methods.add(method)
+    if (method === "GET") methods.add("HEAD")
+    if (isCrossOrigin(name)) crossOrigin.add(method)
+  }
+  return [...table.values()]
+}
+
+/** The path of a request target, without its query. */
+export const pathOf = (target: string): string => target.split("?")[0] ?? "/"
+
+export const entryOf = (table: ReadonlyArray<PathMethods>, path: string): PathMethods | undefined =>
+  table.find((one) => one.pattern.test(path))
+
+/** The value of the header `allow`. */
+export const allowOf = ({ methods }: PathMethods): string => [...methods].sort().join(", ")

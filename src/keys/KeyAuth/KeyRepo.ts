@@ -1,0 +1,216 @@
+// The SQL of merchants and API keys.
+import { Effect, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { batched } from "../../database/batched.ts"
+import { Env } from "../../domain/Chain.ts"
+import { ReceiverTaken } from "../../domain/Errors.ts"
+import {
+  type ApiKey,
+  KeyKind,
+  type Merchant,
+  MerchantId,
+  Permission,
+  type Principal,
+  Uuid
+} from "../../domain/Merchant.ts"
+import { makeReceiverRepo } from "../../merchants/Receivers/ReceiverRepo.ts"
+import { hashKey } from "./KeyFormat.ts"
+
+const MerchantRow = Schema.Struct({
+  merchant_id: MerchantId,
+  name: Schema.String,
+  logo_url: Schema.NullOr(Schema.String),
+  receiver_test: AddressBytes,
+  receiver_live: AddressBytes,
+  moved_receivers: Schema.Array(Env),
+  identity_audience: Schema.NullOr(Schema.String),
+  bound_tokens_only: Schema.Boolean,
+  token_lifetime_seconds: Schema.Int
+})
+
+const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
+  id: row.merchant_id,
+  name: row.name,
+  logoUrl: row.logo_url,
+  receivers: { test: row.receiver_test, live: row.receiver_live },
+  ...(row.moved_receivers.length === 0 ? {} : { movedReceivers: row.moved_receivers }),
+  identityAudience: row.identity_audience,
+  boundTokensOnly: row.bound_tokens_only,
+  tokenLifetimeSeconds: row.token_lifetime_seconds
+})
+
+const PrincipalRow = Schema.Struct({
+  ...MerchantRow.fields,
+  hash: Schema.Uint8Array,
+  id: Uuid,
+  kind: KeyKind,
+  env: Env,
+  permission: Permission
+})
+
+const toPrincipal = (row: typeof PrincipalRow.Type): Principal => ({
+  keyId: row.id,
+  kind: row.kind,
+  env: row.env,
+  permission: row.permission,
+  merchant: toMerchant(row)
+})
+
+const hex = (value: Uint8Array) => Buffer.from(value).toString("hex")
+const bytes = (value: string) => Buffer.from(value, "hex")
+
+const KeyRow = Schema.Struct({
+  id: Uuid,
+  kind: KeyKind,
+  env: Env,
+  permission: Permission,
+  prefix: Schema.String,
+  last_four: Schema.String,
+  created_at: Schema.Date,
+  last_used_at: Schema.NullOr(Schema.Date),
+  revoked_at: Schema.NullOr(Schema.Date)
+})
+
+const toApiKey = (row: typeof KeyRow.Type): ApiKey => ({
+  id: row.id,
+  kind: row.kind,
+  env: row.env,
+  permission: row.permission,
+  prefix: row.prefix,
+  lastFour: row.last_four,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  revokedAt: row.revoked_at
+})
+
+/** A key about to be stored: everything but its secret part. */
+export interface NewKey {
+  readonly id: string
+  readonly kind: KeyKind
+  readonly env: Env
+  readonly permission: Permission
+  readonly hash: Uint8Array
+  readonly prefix: string
+  readonly lastFour: string
+}
+
+// The row is this service's own and its constraints hold: types are parsed, filters not run again.
+const decodePrincipals = Schema.decodeUnknownEffect(Schema.Array(PrincipalRow), { disableChecks: true })
+const decodeKeys = Schema.decodeUnknownEffect(Schema.Array(KeyRow))
+const decodeMerchants = Schema.decodeUnknownEffect(Schema.Array(MerchantRow))
+
+export const makeKeyRepo = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const claims = yield* makeReceiverRepo
+
+  const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+    const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
+    const rows = yield* sql`
+      SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
+        m.receiver_test, m.receiver_live, m.moved_receivers, m.identity_audience, m.bound_tokens_only,
+        m.token_lifetime_seconds
+      FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
+      WHERE k.hash = ANY(${[...keyOf.keys()].map(bytes)}::bytea[]) AND k.revoked_at IS NULL`
+    const found = new Map(
+      (yield* decodePrincipals(rows)).map((row) => [keyOf.get(hex(row.hash)), toPrincipal(row)])
+    )
+    return keys.map((key) => Option.fromUndefinedOr(found.get(key)))
+  }, Effect.orDie)
+
+  /** The principal of a current key: one statement for all requests of a turn. */
+  const findPrincipal = yield* batched(findPrincipals)
+
+  const insertKey = Effect.fn("KeyRepo.insertKey")(function* (merchantId: MerchantId, key: NewKey, at: Date) {
+    yield* sql`
+      INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
+      VALUES (${key.id}, ${merchantId}, ${key.kind}, ${key.env}, ${key.permission}, ${key.hash},
+        ${key.prefix}, ${key.lastFour}, ${at})`
+  }, Effect.orDie)
+
+  /** The merchant with its first keys and its receiving addresses: all or nothing. */
+  const insertMerchant = Effect.fn("KeyRepo.insertMerchant")(
+    (merchant: Merchant, keys: ReadonlyArray<NewKey>, at: Date) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`
+          INSERT INTO merchants (id, name, logo_url, receiver_test, receiver_live, identity_audience,
+            bound_tokens_only, token_lifetime_seconds, created_at)
+          VALUES (${merchant.id}, ${merchant.name}, ${merchant.logoUrl}, ${toBytes(merchant.receivers.test)},
+            ${toBytes(merchant.receivers.live)}, ${merchant.identityAudience}, ${merchant.boundTokensOnly},
+            ${merchant.tokenLifetimeSeconds}, ${at})`
+            for (const key of keys) yield* insertKey(merchant.id, key, at)
+            for (const env of Env.literals) {
+              const address = merchant.receivers[env]
+              const holder = yield* claims.claim({ merchantId: merchant.id, env, address })
+              if (Option.isSome(holder)) return yield* new ReceiverTaken()
+            }
+          })
+        )
+        .pipe(Effect.catchIf((error) => !(error instanceof ReceiverTaken), Effect.die))
+  )
+
+  /** Revokes a key and stores its successor in one statement. False where there was nothing to revoke. */
+  const replaceKey = Effect.fn("KeyRepo.replaceKey")(function* (
+    merchantId: MerchantId,
+    keyId: string,
+    successor: Pick<NewKey, "id" | "hash" | "lastFour">,
+    at: Date
+  ) {
+    const rows = yield* sql`
+      WITH revoked AS (
+        UPDATE api_keys SET revoked_at = ${at}
+        WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL AND kind <> 'agent'
+        RETURNING kind, env, permission, prefix
+      )
+      INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
+      SELECT ${successor.id}, ${merchantId}, kind, env, permission, ${successor.hash}, prefix,
+        ${successor.lastFour}, ${at}::timestamptz
+      FROM revoked
+      RETURNING id`
+    return rows.length > 0
+  }, Effect.orDie)
+
+  const revokeKey = Effect.fn("KeyRepo.revokeKey")(function* (
+    merchantId: MerchantId,
+    keyId: string,
+    at: Date
+  ) {
+    const rows = yield* sql`
+      UPDATE api_keys SET revoked_at = ${at}
+      WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL
+      RETURNING id`
+    return rows.length > 0
+  }, Effect.orDie)
+
+  const findKeys = Effect.fn("KeyRepo.findKeys")(function* (merchantId: MerchantId) {
+    const rows = yield* sql`
+      SELECT id, kind, env, permission, prefix, last_four, created_at, last_used_at, revoked_at
+      FROM api_keys WHERE merchant_id = ${merchantId} ORDER BY created_at, id`
+    return (yield* decodeKeys(rows)).map(toApiKey)
+  }, Effect.orDie)
+
+  const findMerchants = Effect.fn("KeyRepo.findMerchants")(function* () {
+    const rows = yield* sql`
+      SELECT id AS merchant_id, name, logo_url, receiver_test, receiver_live, moved_receivers, identity_audience,
+        bound_tokens_only, token_lifetime_seconds
+      FROM merchants ORDER BY created_at, id`
+    return (yield* decodeMerchants(rows)).map(toMerchant)
+  }, Effect.orDie)
+
+  const touchKeys = Effect.fnUntraced(function* (keyIds: ReadonlyArray<string>, at: Date) {
+    yield* sql`UPDATE api_keys SET last_used_at = ${at} WHERE id = ANY(${keyIds}::uuid[])`
+  }, Effect.orDie)
+
+  return {
+    findPrincipal,
+    insertMerchant,
+    insertKey,
+    replaceKey,
+    revokeKey,
+    findKeys,
+    findMerchants,
+    touchKeys
+  }
+})

@@ -1,0 +1,28 @@
+// A fresh key: its text, shown once, and what is stored of it.
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Env } from "../../domain/Chain.ts"
+import type { KeyKind, Permission } from "../../domain/Merchant.ts"
+import { generateKey, hashKey, keyPrefix } from "./KeyFormat.ts"
+import type { NewKey } from "./KeyRepo.ts"
+
+export interface KeyTerms {
+  readonly kind: KeyKind
+  readonly env: Env
+  readonly permission: Permission
+}
+
+export const issueKey = Effect.fnUntraced(function* ({ kind, env, permission }: KeyTerms) {
+  const random = yield* SecureRandom.SecureRandom
+  const key = yield* generateKey(kind, env)
+  const newKey: NewKey = {
+    id: yield* random.uuidV7(),
+    kind,
+    env,
+    permission,
+    hash: hashKey(key),
+    prefix: keyPrefix(kind, env),
+    lastFour: key.slice(-4)
+  }
+  return { key, newKey }
+})

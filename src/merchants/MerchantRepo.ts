@@ -1,0 +1,148 @@
+// The SQL of a merchant's profile and receiving addresses after its creation.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
+import type { Address } from "../domain/Chain.ts"
+import type { Merchant, MerchantId } from "../domain/Merchant.ts"
+import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./Receivers/ReceiverRepo.ts"
+
+export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
+
+/** What a merchant asks of its buyers' tokens. What is left out stays as it is. */
+export type TokenRules = Partial<Pick<Merchant, "boundTokensOnly" | "tokenLifetimeSeconds">>
+
+export interface ReceiverChange {
+  readonly before: Address
+  readonly after: Address
+  /** When it takes effect; none where it has. */
+  readonly dueAt: Option.Option<Date>
+}
+
+/** A change that does not take effect at once. */
+export interface Wait {
+  readonly id: string
+  readonly userId: string
+  readonly at: Date
+  readonly dueAt: Date
+}
+
+/** What became of a change. Taken: the address is another merchant's. */
+export type ReceiverOutcome =
+  | { readonly _tag: "Changed"; readonly change: ReceiverChange }
+  | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
+  | { readonly _tag: "Unknown" }
+
+const decodeReceivers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ before: AddressBytes, moved: Schema.Boolean }))
+)
+
+const decodeRules = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
+)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const claims = yield* makeReceiverRepo
+
+  const assignments = (rules: TokenRules) => sql`
+    bound_tokens_only = coalesce(${rules.boundTokensOnly ?? null}::boolean, bound_tokens_only),
+    token_lifetime_seconds = coalesce(${rules.tokenLifetimeSeconds ?? null}::integer, token_lifetime_seconds)`
+  const ruleColumns = sql`
+    bound_tokens_only AS "boundTokensOnly", token_lifetime_seconds AS "tokenLifetimeSeconds"`
+
+  return {
+    /** The rules as they stand then; none where there is no such merchant. */
+    updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (
+      id: MerchantId,
+      profile: Profile,
+      rules: TokenRules = {}
+    ) {
+      const [row] = yield* decodeRules(
+        yield* sql`
+          UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
+            identity_audience = ${profile.identityAudience}, ${assignments(rules)}
+          WHERE id = ${id} RETURNING ${ruleColumns}`
+      )
+      return Option.fromUndefinedOr(row)
+    }, Effect.orDie),
+
+    /** As `updateProfile`, of the rules alone. */
+    updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (
+      id: MerchantId,
+      rules: TokenRules
+    ) {
+      const [row] = yield* decodeRules(
+        yield* sql`UPDATE merchants SET ${assignments(rules)} WHERE id = ${id} RETURNING ${ruleColumns}`
+      )
+      return Option.fromUndefinedOr(row)
+    }, Effect.orDie),
+
+    /**
+     * Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's.
+     * It replaces a change that waits. Where the present address has become another merchant's, nothing is
+     * received at it, and no change waits.
+     */
+    changeReceiver: (
+      place: ReceiverPlace,
+      { holder, wait }: { readonly holder?: ReceiverHolder; readonly wait: Option.Option<Wait> }
+    ) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* (): Effect.fn.Return<ReceiverOutcome, unknown> {
+            const { merchantId, env, address } = place
+            const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+            const [row] = yield* decodeReceivers(
+              yield* sql`
+                SELECT ${column} AS before, ${env} = ANY(moved_receivers) AS moved
+                FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+            )
+            if (row === undefined) return { _tag: "Unknown" }
+            if (holder === undefined || !(yield* claims.take(place, holder))) {
+              const other = yield* claims.claim(place)
+              if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
+            }
+            const waits = Option.filter(wait, () => !row.moved && row.before !== address)
+            // The present address again changes nothing, and leaves what waits.
+            if (row.before !== address) {
+              yield* sql`
+                UPDATE receiver_changes SET ended_at = now(), outcome = 'replaced'
+                WHERE merchant_id = ${merchantId} AND env = ${env} AND ended_at IS NULL`
+            }
+            yield* Option.match(waits, {
+              onNone: () => sql`
+                UPDATE merchants SET ${column} = ${toBytes(address)},
+                  moved_receivers = array_remove(moved_receivers, ${env}::text)
+                WHERE id = ${merchantId}`,
+              onSome: ({ at, dueAt, id, userId }) => sql`
+                INSERT INTO receiver_changes
+                  (id, merchant_id, env, address, requested_by, requested_at, due_at)
+                VALUES (${id}, ${merchantId}, ${env}, ${toBytes(address)}, ${userId}, ${at}, ${dueAt})`
+            })
+            if (holder !== undefined) {
+              yield* sql`
+                UPDATE merchants
+                SET moved_receivers = array_append(array_remove(moved_receivers, ${env}::text), ${env}::text)
+                WHERE id = ${holder.merchantId} AND id <> ${merchantId} AND ${column} = ${toBytes(address)}`
+            }
+            return {
+              _tag: "Changed",
+              change: {
+                before: row.before,
+                after: address,
+                dueAt: Option.map(waits, ({ dueAt }) => dueAt)
+              }
+            }
+          })
+        )
+        .pipe(Effect.orDie, Effect.withSpan("MerchantRepo.changeReceiver"))
+  }
+})
+
+export class MerchantRepo extends Context.Service<MerchantRepo, Effect.Success<typeof make>>()(
+  "quittance/keys/MerchantRepo"
+) {
+  static readonly layer: Layer.Layer<MerchantRepo, never, SqlClient.SqlClient> = Layer.effect(
+    MerchantRepo,
+    make
+  )
+}

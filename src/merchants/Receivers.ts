@@ -1,0 +1,159 @@
+// Changing where a merchant's money goes. An address of another merchant moves only by a signature of its
+// owner, which is judged outside of every transaction. What a member changes on Mainnet waits, so that
+// another can withdraw it.
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Hex, hashMessage, recoverMessageAddress } from "viem"
+import { AppConfig } from "../AppConfig.ts"
+import { type Actor, AuditLog } from "../audit/AuditLog.ts"
+import { parseAddress } from "../chain/Address.ts"
+import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
+import { ContractSignatures } from "../chain/ContractSignatures.ts"
+import type { Env } from "../domain/Chain.ts"
+import { type ChainUnavailableError, ReceiverTaken } from "../domain/Errors.ts"
+import type { MerchantId } from "../domain/Merchant.ts"
+import { MerchantRepo, type ReceiverChange } from "./MerchantRepo.ts"
+import { ReceiverChangeRepo, type WaitingChange } from "./Receivers/ReceiverChangeRepo.ts"
+import type { ReceiverHolder, ReceiverPlace } from "./Receivers/ReceiverRepo.ts"
+import { receiverMessage } from "./Receivers/receiverMessage.ts"
+
+/** The refusal, with the text that the owner may sign. `wrong` where a signature was given. */
+const taken = (place: ReceiverPlace, holder: ReceiverHolder, wrong: boolean) =>
+  new ReceiverTaken({
+    ...(wrong ? { reason: "signature" } : {}),
+    details: [
+      {
+        path: "body.signature",
+        message: wrong
+          ? "This is no signature of the text in `expected` by the address's key."
+          : "If the address is yours, sign the text in `expected` with its key (personal_sign) and send the signature.",
+        expected: receiverMessage(place, holder)
+      }
+    ]
+  })
+
+export class Receivers extends Context.Service<
+  Receivers,
+  {
+    /**
+     * `signature` is hex. New intents name the new address; those that exist keep theirs. A live address
+     * waits for LIVE_RECEIVER_DELAY, unless the operator changes it. None where there is no such merchant.
+     */
+    readonly change: (
+      place: ReceiverPlace,
+      signature: Option.Option<string>,
+      actor: Actor
+    ) => Effect.Effect<Option.Option<ReceiverChange>, ReceiverTaken | ChainUnavailableError>
+    /** The change that waits. */
+    readonly waiting: (merchantId: MerchantId, env: Env) => Effect.Effect<Option.Option<WaitingChange>>
+    /** False where no change waits. */
+    readonly withdraw: (merchantId: MerchantId, env: Env, actor: Actor) => Effect.Effect<boolean>
+  }
+>()("quittance/keys/Receivers") {
+  static readonly layer: Layer.Layer<
+    Receivers,
+    never,
+    MerchantRepo | ReceiverChangeRepo | ContractSignatures | AuditLog | AppConfig | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Receivers,
+    Effect.gen(function* () {
+      const merchants = yield* MerchantRepo
+      const changes = yield* ReceiverChangeRepo
+      const audit = yield* AuditLog
+      const random = yield* SecureRandom.SecureRandom
+      const { liveReceiverDelay } = yield* AppConfig
+      const contracts = yield* ContractSignatures
+
+      const signedByOwner = Effect.fnUntraced(function* (
+        { env, address }: ReceiverPlace,
+        message: string,
+        text: string
+      ) {
+        const signature: Hex = `0x${text.slice(2)}`
+        const signer = yield* Effect.tryPromise(() => recoverMessageAddress({ message, signature })).pipe(
+          Effect.map(parseAddress),
+          Effect.orElseSucceed(() => undefined)
+        )
+        if (signer === address) return true
+        return yield* contracts.verify(env, address, hashMessage(message), signature).pipe(orChainUnavailable)
+      })
+
+      const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Actor) {
+        if (env === "test" || userId === null || Duration.isZero(liveReceiverDelay)) return Option.none()
+        const at = yield* DateTime.nowAsDate
+        return Option.some({
+          id: yield* random.uuidV7(),
+          userId,
+          at,
+          dueAt: new Date(at.getTime() + Duration.toMillis(liveReceiverDelay))
+        })
+      })
+
+      const recorded = Effect.fnUntraced(function* (
+        place: ReceiverPlace,
+        actor: Actor,
+        holder?: ReceiverHolder
+      ) {
+        const wait = yield* waitOf(place.env, actor)
+        return yield* audit.recording(
+          place.merchantId,
+          actor,
+          merchants.changeReceiver(place, holder === undefined ? { wait } : { holder, wait }),
+          (outcome) => {
+            if (outcome._tag !== "Changed" || outcome.change.before === outcome.change.after)
+              return Option.none()
+            const { after, before, dueAt } = outcome.change
+            return Option.some(
+              Option.match(dueAt, {
+                onNone: () => ({
+                  action: "receiver.changed" as const,
+                  env: place.env,
+                  summary: `changed the receiving address from ${before} to ${after}`
+                }),
+                onSome: (due) => ({
+                  action: "receiver.change_requested" as const,
+                  env: place.env,
+                  summary: `asked for another receiving address: ${after} instead of ${before} from ${due.toISOString().slice(0, 16).replace("T", " ")} UTC on; until then any member can withdraw it`
+                })
+              })
+            )
+          }
+        )
+      })
+
+      return {
+        waiting: changes.find,
+        withdraw: Effect.fn("Receivers.withdraw")(function* (merchantId, env, actor) {
+          const waiting = yield* changes.find(merchantId, env)
+          if (Option.isNone(waiting)) return false
+          const { address, id, requestedBy } = waiting.value
+          return yield* audit.recording(
+            merchantId,
+            actor,
+            Effect.flatMap(DateTime.nowAsDate, (at) => changes.withdraw(id, at)),
+            (withdrawn) =>
+              withdrawn
+                ? Option.some({
+                    action: "receiver.change_withdrawn" as const,
+                    env,
+                    summary: `withdrew the change of the receiving address to ${address} that ${requestedBy} asked for`
+                  })
+                : Option.none()
+          )
+        }),
+        change: Effect.fn("Receivers.change")(function* (place, signature, actor) {
+          const changed = yield* recorded(place, actor)
+          if (changed._tag === "Changed") return Option.some(changed.change)
+          if (changed._tag === "Unknown") return Option.none()
+          const { holder } = changed
+          if (Option.isNone(signature)) return yield* taken(place, holder, false)
+          const own = yield* signedByOwner(place, receiverMessage(place, holder), signature.value)
+          if (!own) return yield* taken(place, holder, true)
+          const moved = yield* recorded(place, actor, holder)
+          if (moved._tag === "Taken") return yield* taken(place, moved.holder, true)
+          return moved._tag === "Changed" ? Option.some(moved.change) : Option.none()
+        })
+      }
+    })
+  )
+}

@@ -1,0 +1,94 @@
+// The SQL of changes of a receiving address that wait for their time.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
+import type { Env } from "../../domain/Chain.ts"
+import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+
+const WaitingRow = Schema.Struct({
+  id: Uuid,
+  merchantId: MerchantId,
+  env: Schema.Literals(["test", "live"]),
+  address: AddressBytes,
+  requestedBy: Schema.String,
+  requestedAt: Schema.Date,
+  dueAt: Schema.Date
+})
+export type WaitingChange = typeof WaitingRow.Type
+const decodeWaiting = Schema.decodeUnknownEffect(Schema.Array(WaitingRow))
+const decodePresent = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ before: AddressBytes, owned: Schema.Boolean }))
+)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const columns = sql`c.id, c.merchant_id AS "merchantId", c.env, c.address, u.email AS "requestedBy",
+    c.requested_at AS "requestedAt", c.due_at AS "dueAt"`
+
+  return {
+    find: Effect.fn("ReceiverChangeRepo.find")(function* (merchantId: MerchantId, env: Env) {
+      const [row] = yield* decodeWaiting(
+        yield* sql`
+          SELECT ${columns} FROM receiver_changes c JOIN users u ON u.id = c.requested_by
+          WHERE c.merchant_id = ${merchantId} AND c.env = ${env} AND c.ended_at IS NULL`
+      )
+      return Option.fromUndefinedOr(row)
+    }, Effect.orDie),
+
+    /** False where it has ended already. */
+    withdraw: Effect.fn("ReceiverChangeRepo.withdraw")(function* (id: string, at: Date) {
+      const rows = yield* sql`
+        UPDATE receiver_changes SET ended_at = ${at}, outcome = 'withdrawn'
+        WHERE id = ${id} AND ended_at IS NULL RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    due: Effect.fn("ReceiverChangeRepo.due")(function* (at: Date, limit: number) {
+      return yield* decodeWaiting(
+        yield* sql`
+          SELECT ${columns} FROM receiver_changes c JOIN users u ON u.id = c.requested_by
+          WHERE c.ended_at IS NULL AND c.due_at <= ${at} ORDER BY c.due_at LIMIT ${limit}`
+      )
+    }, Effect.orDie),
+
+    /**
+     * What became of a change whose time has come. Gone: withdrawn, replaced or applied before. Lost: the
+     * address has become another merchant's since.
+     */
+    apply: ({ address, env, id, merchantId }: WaitingChange, at: Date) =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
+            // As every change of it, under the merchant's lock.
+            const [present] = yield* decodePresent(
+              yield* sql`
+                SELECT m.${column} AS before, EXISTS (
+                  SELECT 1 FROM merchant_receivers r
+                  WHERE r.env = ${env} AND r.address = ${toBytes(address)} AND r.merchant_id = m.id) AS owned
+                FROM merchants m WHERE m.id = ${merchantId} FOR UPDATE`
+            )
+            const ended = yield* sql`
+              UPDATE receiver_changes SET ended_at = ${at}, outcome = ${present?.owned ? "applied" : "lost"}
+              WHERE id = ${id} AND ended_at IS NULL RETURNING id`
+            if (ended.length === 0 || present === undefined) return { _tag: "Gone" } as const
+            if (!present.owned) return { _tag: "Lost" } as const
+            yield* sql`
+              UPDATE merchants SET ${column} = ${toBytes(address)},
+                moved_receivers = array_remove(moved_receivers, ${env}::text)
+              WHERE id = ${merchantId}`
+            return { _tag: "Applied", before: present.before } as const
+          })
+        )
+        .pipe(Effect.orDie, Effect.withSpan("ReceiverChangeRepo.apply"))
+  }
+})
+
+export class ReceiverChangeRepo extends Context.Service<ReceiverChangeRepo, Effect.Success<typeof make>>()(
+  "quittance/keys/ReceiverChangeRepo"
+) {
+  static readonly layer: Layer.Layer<ReceiverChangeRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ReceiverChangeRepo,
+    make
+  )
+}

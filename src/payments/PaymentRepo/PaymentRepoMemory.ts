@@ -1,0 +1,313 @@
+// PaymentRepo in this process: the same rules over maps, for tests and trials.
+import { Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Address, networks } from "../../domain/Chain.ts"
+import { IntentTokenExpired } from "../../domain/Errors.ts"
+import { AtomicUsdc } from "../../domain/Money.ts"
+import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
+import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
+import type { DueReport, Settlement, Tenant, WatchedTransfer } from "../PaymentRepo.ts"
+import { PaymentRepo, TransferAlreadyUsed } from "../PaymentRepo.ts"
+import { makeMemoryAttempts } from "./attemptsMemory.ts"
+import { evidenceKey, keptReports } from "./evidenceKey.ts"
+import { generateRefCode } from "./refCode.ts"
+import { type MemoryTransfers, makeMemoryTransfers } from "./transfersMemory.ts"
+
+interface KeptReport {
+  readonly paymentId: PaymentId
+  readonly evidence: Evidence
+  readonly payerType: PayerType
+  readonly reportedAt: Date
+  readonly checks: number
+  readonly nextCheckAt: Date | null
+}
+
+interface Claimed {
+  readonly transfer: Settlement["transfer"] & {
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: AtomicUsdc
+  }
+  readonly paymentId: PaymentId
+  readonly watchAt: Date | null
+  readonly droppedAt: Date | null
+}
+
+const newestFirst = (left: Payment, right: Payment) =>
+  right.createdAt.getTime() - left.createdAt.getTime() || (left.id < right.id ? 1 : -1)
+
+const isDue = (at: Date | null, now: Date) => at !== null && at <= now
+
+const make = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const webhooks = yield* WebhookRepo
+  const payments = new Map<PaymentId, Payment>()
+  const reports = new Map<string, KeptReport>()
+  const claims = new Map<string, Claimed>()
+
+  const of = (tenant: Tenant, id: PaymentId) => {
+    const payment = payments.get(id)
+    return payment?.merchantId === tenant.merchantId && payment.env === tenant.env ? payment : undefined
+  }
+  const reportKey = (id: PaymentId, evidence: Evidence) =>
+    `${id} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
+
+  /** Of one payer's reports the settled looks go first, then the oldest. */
+  const evictSurplus = (id: PaymentId, payer: string, newest: string) => {
+    const others = reportsOf(id)
+      .filter(([key, one]) => key !== newest && one.evidence.payer === payer)
+      .sort(
+        ([, left], [, right]) =>
+          Number(right.nextCheckAt !== null) - Number(left.nextCheckAt !== null) ||
+          right.reportedAt.getTime() - left.reportedAt.getTime()
+      )
+    for (const [key] of others.slice(keptReports - 1)) reports.delete(key)
+  }
+  const claimKey = (transfer: Claimed["transfer"]) =>
+    [
+      transfer.chainId,
+      transfer.transactionId,
+      transfer.payer,
+      transfer.receiver,
+      transfer.amount,
+      transfer.ordinal
+    ].join(" ")
+  const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
+
+  const attempts = makeMemoryAttempts({
+    payment: of,
+    paymentOf: (id) => payments.get(id),
+    reported: (id, payer) =>
+      reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
+    unclaimed: (payment, payer) => transfers.unclaimed(payment, payer)
+  })
+  const transfers: MemoryTransfers = makeMemoryTransfers({
+    payments: () => payments.values(),
+    payment: (id) => payments.get(id),
+    claimOf: (env, one) =>
+      claims.get(
+        claimKey({
+          ...one,
+          chainId: networks[env].chainId,
+          logPosition: 0,
+          amount: AtomicUsdc.make(one.amount, { disableChecks: true })
+        })
+      )?.paymentId,
+    reportsOf: ({ transactionId }) =>
+      [...reports.values()]
+        .filter(({ evidence }) => evidence.transactionId === transactionId)
+        .map(({ paymentId, evidence, reportedAt }) => ({
+          paymentId,
+          payer: evidence.payer,
+          at: reportedAt
+        })),
+    announcedBy: attempts.announcedBy,
+    isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null)
+  })
+
+  return PaymentRepo.of({
+    open: Effect.fnUntraced(function* (input) {
+      const refCode = yield* generateRefCode.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+      const existing = payments.get(input.id)
+      if (existing !== undefined) return { payment: existing, created: false }
+      const payment: Payment = {
+        id: input.id,
+        merchantId: input.merchantId,
+        env: input.env,
+        status: "pending",
+        amount: input.amount,
+        refCode,
+        intentUrl: input.intentUrl,
+        receiver: input.receiver,
+        payerType: input.payerType,
+        createdAt: input.at,
+        openedBlock: input.openedBlock ?? null,
+        reported: null,
+        settledAt: null,
+        failureReason: null
+      }
+      payments.set(payment.id, payment)
+      return { payment, created: true }
+    }),
+    openExpired: Effect.fnUntraced(function* (tenant, id) {
+      return of(tenant, id) ?? (yield* new IntentTokenExpired())
+    }),
+    find: (tenant, id) => Effect.sync(() => Option.fromNullishOr(of(tenant, id))),
+    exists: (id) => Effect.sync(() => payments.has(id)),
+    list: (tenant, { limit, startingAfter }) =>
+      Effect.sync(() => {
+        const all = [...payments.values()]
+          .filter((one) => one.merchantId === tenant.merchantId && one.env === tenant.env)
+          .sort(newestFirst)
+        const last = startingAfter === undefined ? -1 : all.findIndex((one) => one.id === startingAfter)
+        if (startingAfter !== undefined && last === -1) return Option.none()
+        const rest = all.slice(last + 1)
+        return Option.some({ payments: rest.slice(0, limit), hasMore: rest.length > limit })
+      }),
+    report: (report) =>
+      Effect.sync(() => {
+        const payment = of(report, report.paymentId)
+        if (payment === undefined) return Option.none()
+        if (payment.status !== "settled") {
+          const key = reportKey(payment.id, report.evidence)
+          evictSurplus(payment.id, report.evidence.payer, key)
+          reports.set(key, {
+            paymentId: payment.id,
+            evidence: report.evidence,
+            payerType: report.payerType,
+            reportedAt: report.at,
+            checks: 0,
+            nextCheckAt: payment.env === "test" ? report.nextCheckAt : null
+          })
+        }
+        return Option.some({
+          payment,
+          attemptBlock: attempts.firstBlock(payment.id, report.evidence.payer)
+        })
+      }),
+    takenTransfers: ({ amount, chainId, evidence, receiver }) =>
+      Effect.sync(() =>
+        [...claims.values()].flatMap(({ transfer }) =>
+          transfer.chainId === chainId &&
+          transfer.transactionId === evidence.transactionId &&
+          transfer.payer === evidence.payer &&
+          transfer.receiver === receiver &&
+          transfer.amount === amount
+            ? [{ ordinal: transfer.ordinal, blockHash: transfer.blockHash }]
+            : []
+        )
+      ),
+    settle: Effect.fnUntraced(function* (settlement) {
+      const payment = payments.get(settlement.paymentId)
+      if (payment === undefined || payment.status === "settled") return Option.none()
+      const { amount, receiver } = payment
+      const transfer = { ...settlement.transfer, payer: settlement.evidence.payer, receiver, amount }
+      const moved = [...claims.values()].some(
+        (one) =>
+          one.transfer.chainId === transfer.chainId &&
+          one.transfer.transactionId === transfer.transactionId &&
+          one.transfer.blockHash !== transfer.blockHash
+      )
+      if (moved || transfers.isHandled(payment.env, transfer, payment.id)) return Option.none()
+      const key = claimKey(transfer)
+      if (claims.has(key)) return yield* new TransferAlreadyUsed()
+      const agentReported = reportsOf(payment.id).some(
+        ([, one]) =>
+          one.payerType === "agent" &&
+          one.evidence.payer === settlement.evidence.payer &&
+          one.evidence.transactionId === settlement.evidence.transactionId
+      )
+      const settled: Payment = {
+        ...payment,
+        status: "settled",
+        payerType: agentReported ? "agent" : payment.payerType,
+        reported: { at: settlement.reportedAt, evidence: settlement.evidence },
+        settledAt: settlement.at,
+        failureReason: null
+      }
+      payments.set(payment.id, settled)
+      transfers.explain(payment.env, transfer, payment.id)
+      claims.set(key, {
+        transfer,
+        paymentId: payment.id,
+        watchAt: settlement.watchAt,
+        droppedAt: null
+      })
+      for (const [kept] of reportsOf(payment.id)) reports.delete(kept)
+      yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)
+      return Option.some(settled)
+    }),
+    noteCheck: (paymentId, evidence, _verdict, nextCheckAt) =>
+      Effect.sync(() => {
+        const key = reportKey(paymentId, evidence)
+        const kept = reports.get(key)
+        if (kept?.evidence.transactionId === evidence.transactionId) {
+          reports.set(key, { ...kept, checks: kept.checks + 1, nextCheckAt })
+        }
+      }),
+    noteVerdict: () => Effect.void,
+    takeDueReports: (at, leaseUntil, limit) =>
+      Effect.sync(() => {
+        const turns = new Map<string, number>()
+        // Merchants take turns; of a merchant's, those come first that have been checked least.
+        const due = [...reports]
+          .filter(([, kept]) => isDue(kept.nextCheckAt, at))
+          .toSorted(([, left], [, right]) => left.checks - right.checks)
+          .map(([key, kept]) => {
+            const merchant = payments.get(kept.paymentId)?.merchantId ?? ""
+            const turn = turns.get(merchant) ?? 0
+            turns.set(merchant, turn + 1)
+            return { key, kept, turn }
+          })
+          .toSorted((left, right) => left.turn - right.turn)
+          .slice(0, limit)
+        return due.flatMap(({ key, kept }): ReadonlyArray<DueReport> => {
+          reports.set(key, { ...kept, nextCheckAt: leaseUntil })
+          const payment = payments.get(kept.paymentId)
+          return payment === undefined || payment.status === "settled"
+            ? []
+            : [{ ...kept, payment, attemptBlock: attempts.firstBlock(payment.id, kept.evidence.payer) }]
+        })
+      }),
+    expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
+      Effect.sync(() => {
+        const failed: Array<{ id: PaymentId; reason: FailureReason }> = []
+        for (const payment of payments.values()) {
+          if (failed.length === limit) break
+          if (payment.status !== "pending" || payment.createdAt >= openedBefore[payment.env]) continue
+          const kept = reportsOf(payment.id).map(([, one]) => one)
+          if (kept.length > 0 && payment.env === "live") continue
+          if (transfers.isUndecided(payment)) continue
+          if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue
+          const reason = kept.length === 0 ? "expired" : "unverified"
+          payments.set(payment.id, { ...payment, status: "failed", failureReason: reason })
+          failed.push({ id: payment.id, reason })
+        }
+        return failed
+      }),
+    pruneReports: (reportedBefore, limit) =>
+      Effect.sync(() => {
+        const ended = [...reports]
+          .filter(([, one]) => one.nextCheckAt === null && one.reportedAt < reportedBefore)
+          .filter(([, one]) => {
+            const payment = payments.get(one.paymentId)
+            return payment?.env === "test" && payment.status !== "pending"
+          })
+          .slice(0, limit)
+        for (const [key] of ended) reports.delete(key)
+        return ended.length
+      }),
+    takeWatched: (at, leaseUntil, limit) =>
+      Effect.sync(() => {
+        const due = [...claims].filter(([, one]) => isDue(one.watchAt, at)).slice(0, limit)
+        return due.flatMap(([key, one]): ReadonlyArray<WatchedTransfer> => {
+          claims.set(key, { ...one, watchAt: leaseUntil })
+          const payment = payments.get(one.paymentId)
+          if (payment === undefined) return []
+          const { merchantId, env, id } = payment
+          return [
+            {
+              ...one.transfer,
+              merchantId,
+              env,
+              paymentId: id,
+              transfer: one.transfer,
+              droppedAt: one.droppedAt
+            }
+          ]
+        })
+      }),
+    noteWatched: (paymentId, { moved, droppedAt, watchAt }) =>
+      Effect.sync(() => {
+        for (const [key, one] of [...claims]) {
+          if (one.paymentId !== paymentId) continue
+          claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
+        }
+      }),
+    ...attempts.store,
+    ...transfers.store
+  })
+})
+
+export const layerMemory: Layer.Layer<PaymentRepo, never, WebhookRepo | SecureRandom.SecureRandom> =
+  Layer.suspend(() => Layer.effect(PaymentRepo, make))

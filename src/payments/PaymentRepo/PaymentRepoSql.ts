@@ -1,0 +1,228 @@
+// PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
+// ReconcilerRepoSql.ts.
+import { Effect, Layer, Option, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { Replica } from "../../database/Replica.ts"
+import { IntentTokenExpired } from "../../domain/Errors.ts"
+import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import type { Page, Report, Settlement, Tenant } from "../PaymentRepo.ts"
+import { PaymentRepo, TransferAlreadyUsed } from "../PaymentRepo.ts"
+import { makeAttemptStatements } from "./attemptsSql.ts"
+import { evidenceKey, keptReports } from "./evidenceKey.ts"
+import { isUniqueViolation, makeOpenPayment } from "./OpeningRepoSql.ts"
+import {
+  ownRows,
+  PaymentRow,
+  paymentColumns,
+  SummaryRow,
+  summaryColumns,
+  toPayment,
+  toSummary
+} from "./PaymentRow.ts"
+import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
+import { makeTransferStatements } from "./transfersSql.ts"
+
+const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
+const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
+const decodeAnnounced = Schema.decodeUnknownEffect(
+  Schema.Struct({ ...PaymentRow.fields, attempt_block: Schema.NullOr(Schema.BigInt) }),
+  ownRows
+)
+const decodeTaken = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ ordinal: Schema.Int, block_hash: Schema.NullOr(HashBytes) })),
+  ownRows
+)
+
+/** The newest payments of a tenant, on the database or on its replica. */
+const listOn = (sql: SqlClient.SqlClient) => {
+  const summary = sql.literal(summaryColumns())
+  return Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
+    const rows = yield* startingAfter === undefined
+      ? sql`
+          SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+      : sql`
+          SELECT ${summary} FROM payments
+          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+            AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+    if (rows.length === 0 && startingAfter !== undefined) {
+      const known = yield* sql`
+        SELECT 1 FROM payments
+        WHERE id = ${startingAfter} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+      if (known.length === 0) return Option.none()
+    }
+    const payments = (yield* decodeSummaries(rows.slice(0, limit))).map((row) => toSummary(row, tenant.env))
+    return Option.some({ payments, hasMore: rows.length > limit })
+  }, Effect.orDie)
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const columns = sql.literal(paymentColumns())
+
+  const findRow = (tenant: Tenant, id: PaymentId) => sql`
+    SELECT ${columns} FROM payments
+    WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
+    const [row] = yield* findRow(tenant, id)
+    return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
+  }, Effect.orDie)
+
+  const exists: PaymentRepo["Service"]["exists"] = Effect.fnUntraced(function* (id) {
+    return (yield* sql`SELECT 1 FROM payments WHERE id = ${id}`).length > 0
+  }, Effect.orDie)
+
+  const openExpired = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
+    const found = yield* find(tenant, id)
+    return Option.isSome(found) ? found.value : yield* new IntentTokenExpired()
+  })
+
+  const replica = yield* Replica
+  const listHere = listOn(sql)
+  const listThere = replica === undefined ? listHere : listOn(replica.sql)
+  const list: PaymentRepo["Service"]["list"] = (tenant, page) =>
+    replica === undefined
+      ? listHere(tenant, page)
+      : replica.read(listThere(tenant, page), listHere(tenant, page))
+
+  /** Live reports are kept as a record: nothing looks at Mainnet while it is gated. */
+  const keepReport = (report: Report) => sql`
+    WITH found AS (
+      SELECT ${columns} FROM payments
+      WHERE id = ${report.paymentId} AND merchant_id = ${report.merchantId} AND env = ${report.env}
+    ), kept AS (
+      INSERT INTO payment_reports
+        (payment_id, evidence, payer_address, payer_type, transaction_id, token_changes, reported_at, next_check_at)
+      SELECT id, ${evidenceKey(report.evidence)}::bytea, ${toBytes(report.evidence.payer)}::bytea, ${report.payerType}::text,
+        ${toBytes(report.evidence.transactionId)}::bytea,
+        ${JSON.stringify(report.evidence.tokenChanges)}::text::jsonb, ${report.at}::timestamptz,
+        CASE WHEN env = 'test' THEN ${report.nextCheckAt}::timestamptz END
+      FROM found WHERE status <> 'settled'
+      ON CONFLICT (payment_id, evidence) DO UPDATE SET
+        reported_at = excluded.reported_at, checks = 0, next_check_at = excluded.next_check_at
+    ), evicted AS (
+      DELETE FROM payment_reports r USING (
+        SELECT payment_id, evidence FROM payment_reports
+        WHERE payment_id = (SELECT id FROM found) AND payer_address = ${toBytes(report.evidence.payer)}
+          AND evidence <> ${evidenceKey(report.evidence)}
+        ORDER BY (next_check_at IS NOT NULL) DESC, reported_at DESC OFFSET ${keptReports - 1}
+      ) surplus
+      WHERE r.payment_id = surplus.payment_id AND r.evidence = surplus.evidence
+    )
+    SELECT ${columns}, (
+      SELECT min(a.block_number) FROM payment_attempts a
+      WHERE a.payment_id = found.id AND a.payer_address = ${toBytes(report.evidence.payer)}
+    ) AS attempt_block FROM found`
+
+  const report = Effect.fnUntraced(function* (input: Report) {
+    const [row] = yield* keepReport(input)
+    if (row === undefined) return Option.none()
+    const found = yield* decodeAnnounced(row)
+    return Option.some({ payment: toPayment(found), attemptBlock: found.attempt_block })
+  }, Effect.orDie)
+
+  const takenTransfers: PaymentRepo["Service"]["takenTransfers"] = Effect.fnUntraced(function* ({
+    amount,
+    chainId,
+    evidence,
+    receiver
+  }) {
+    const rows = yield* sql`
+      SELECT ordinal, block_hash FROM claimed_transfers
+      WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
+        AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
+        AND amount = ${amount.toString()}::numeric
+      UNION
+      -- What a person has handled pays nothing any more.
+      SELECT ordinal, NULL FROM incoming_transfers
+      WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
+        AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
+        AND amount = ${amount.toString()}::numeric
+        AND payment_id IS NULL AND handled_at IS NOT NULL AND attached_to IS NULL`
+    return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
+  }, Effect.orDie)
+
+  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: Settlement) => sql`
+    WITH settled AS (
+      UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
+        failed_earlier_at = failed_at, failed_at = NULL, failure_reason = NULL,
+        transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
+        token_changes = ${JSON.stringify(evidence.tokenChanges)}::text::jsonb,
+        payer_type = coalesce((
+          SELECT min(r.payer_type) FROM payment_reports r
+          WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
+            AND r.transaction_id = ${toBytes(evidence.transactionId)}), payments.payer_type)
+      WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND NOT EXISTS (
+        SELECT 1 FROM claimed_transfers c
+        WHERE c.chain_id = ${transfer.chainId} AND c.transaction_id = ${toBytes(transfer.transactionId)}
+          AND c.block_hash <> ${toBytes(transfer.blockHash)})
+        AND NOT EXISTS (
+          SELECT 1 FROM incoming_transfers t
+          WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
+            AND t.payer = ${toBytes(evidence.payer)} AND t.receiver = payments.receiver
+            AND t.amount = payments.amount AND t.ordinal = ${transfer.ordinal}
+            AND t.payment_id IS NULL AND t.handled_at IS NOT NULL AND t.attached_to IS DISTINCT FROM payments.id)
+      RETURNING ${columns}
+    ), claimed AS (
+      INSERT INTO claimed_transfers
+        (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number,
+         block_hash, watch_at)
+      SELECT ${transfer.chainId}::integer, ${toBytes(transfer.transactionId)}::bytea, ${transfer.logPosition}::integer,
+        payer_address, receiver, amount, ${transfer.ordinal}::integer, id, ${transfer.blockNumber}::bigint,
+        ${toBytes(transfer.blockHash)}::bytea, ${times.watchAt}::timestamptz
+      FROM settled
+      RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
+    ), explained AS (
+      UPDATE incoming_transfers t SET payment_id = c.payment_id, merchant_id = s.merchant_id, match_at = NULL
+      FROM claimed c JOIN settled s ON s.id = c.payment_id
+      WHERE t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
+        AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
+    ), queued AS (
+      INSERT INTO webhook_deliveries
+        (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
+      SELECT ${delivery.id}::uuid, s.merchant_id, s.env, e.id, s.id, 'payment.settled', ${delivery.body}::bytea,
+        CASE WHEN e.id IS NULL THEN 'cancelled' ELSE 'pending' END,
+        CASE WHEN e.id IS NULL THEN NULL ELSE ${times.at}::timestamptz END,
+        ${times.at}::timestamptz,
+        CASE WHEN e.id IS NULL THEN ${times.at}::timestamptz ELSE NULL END
+      FROM settled s LEFT JOIN webhook_endpoints e
+        ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL
+    ), dropped AS (
+      DELETE FROM payment_reports WHERE payment_id IN (SELECT id FROM settled)
+    )
+    SELECT ${columns} FROM settled`
+
+  const settle = Effect.fn("PaymentRepo.settle")(
+    function* (settlement: Settlement) {
+      const [row] = yield* settleStatement(settlement)
+      return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
+    },
+    Effect.catchTags({
+      SqlError: (error) =>
+        isUniqueViolation(error) ? Effect.fail(new TransferAlreadyUsed()) : Effect.die(error),
+      SchemaError: Effect.die
+    })
+  )
+
+  return PaymentRepo.of({
+    open: yield* makeOpenPayment,
+    openExpired,
+    find,
+    exists,
+    list,
+    report,
+    takenTransfers,
+    settle,
+    ...makeReconcilerStatements(sql),
+    ...makeAttemptStatements(sql),
+    ...makeTransferStatements(sql)
+  })
+})
+
+export const layerSql: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
+  Layer.suspend(() => Layer.effect(PaymentRepo, make))

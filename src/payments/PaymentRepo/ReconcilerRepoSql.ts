@@ -1,0 +1,217 @@
+// What the reconciler does to payments in Postgres: takes due work under a lease,
+// notes what it found, fails what was never paid.
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { Env } from "../../domain/Chain.ts"
+import { MerchantId } from "../../domain/Merchant.ts"
+import { AtomicUsdc } from "../../domain/Money.ts"
+import { type Evidence, FailureReason, PaymentId } from "../../domain/Payment.ts"
+import { TokenChange } from "../../domain/TokenChange.ts"
+import type { PaymentRepo, Verdict, WatchedTransfer } from "../PaymentRepo.ts"
+import { evidenceKey } from "./evidenceKey.ts"
+import { PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
+
+const AtomicFromNumeric = Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc))
+
+const decodeDueReports = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      ...PaymentRow.fields,
+      attempt_block: Schema.NullOr(Schema.BigInt),
+      kept_transaction_id: HashBytes,
+      kept_payer_address: AddressBytes,
+      kept_token_changes: Schema.Array(TokenChange),
+      kept_reported_at: Schema.Date,
+      checks: Schema.Int
+    })
+  )
+)
+const decodeExpired = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: PaymentId, failure_reason: FailureReason }))
+)
+const decodeWatched = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      payment_id: PaymentId,
+      merchant_id: MerchantId,
+      env: Env,
+      chain_id: Schema.Int,
+      transaction_id: HashBytes,
+      log_position: Schema.Int,
+      ordinal: Schema.Int,
+      block_number: Schema.BigInt,
+      block_hash: HashBytes,
+      dropped_at: Schema.NullOr(Schema.Date),
+      payer_address: AddressBytes,
+      receiver: AddressBytes,
+      amount: AtomicFromNumeric
+    })
+  )
+)
+
+/** How many changes of verdict are kept for a payment; the oldest go first. */
+const keptVerdicts = 50
+
+const reportOf = (sql: SqlClient.SqlClient, paymentId: PaymentId, evidence: Evidence) => sql`
+  SELECT payment_id, evidence, outcome FROM payment_reports
+  WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)} FOR UPDATE`
+
+/** Ends a statement whose `noted` holds the report with its `former` outcome: keeps the change. */
+const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdict) => sql`
+  kept AS (
+    INSERT INTO payment_verdicts
+      (payment_id, at, evidence, reported_at, transaction_id, payer_address, verdict, expected, actual)
+    SELECT payment_id, ${verdict.at}::timestamptz, evidence, reported_at, transaction_id, payer_address, outcome,
+      ${verdict.expected ?? null}::text, ${verdict.actual ?? null}::text
+    FROM noted WHERE former IS DISTINCT FROM outcome
+    RETURNING payment_id
+  )
+  DELETE FROM payment_verdicts WHERE EXISTS (SELECT 1 FROM kept) AND payment_id = ${paymentId}
+    AND at < (SELECT at FROM payment_verdicts WHERE payment_id = ${paymentId}
+      ORDER BY at DESC OFFSET ${keptVerdicts - 2} LIMIT 1)`
+
+/** The part of PaymentRepo that works without a request. */
+export const makeReconcilerStatements = (
+  sql: SqlClient.SqlClient
+): Pick<
+  PaymentRepo["Service"],
+  "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
+> => ({
+  noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, verdict, nextCheckAt) {
+    yield* sql`
+        WITH known AS (${reportOf(sql, paymentId, evidence)}), noted AS (
+          UPDATE payment_reports r SET outcome = ${verdict.reason}, checks = r.checks + 1,
+            next_check_at = ${nextCheckAt}
+          FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
+          RETURNING r.*, known.outcome AS former
+        ), ${history(sql, paymentId, verdict)}`
+  }, Effect.orDie),
+  noteVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
+    yield* sql`
+        WITH known AS (${reportOf(sql, paymentId, evidence)}), noted AS (
+          UPDATE payment_reports r SET outcome = ${verdict.reason}
+          FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
+            AND known.outcome IS DISTINCT FROM ${verdict.reason}
+          RETURNING r.*, known.outcome AS former
+        ), ${history(sql, paymentId, verdict)}`
+  }, Effect.orDie),
+  takeDueReports: Effect.fn("PaymentRepo.takeDueReports")(function* (at, leaseUntil, limit) {
+    const rows = yield* sql`
+        WITH waiting AS (
+          -- Merchants take turns; of a merchant's, those come first that have been checked least.
+          SELECT r.payment_id, r.evidence, row_number() OVER (
+              PARTITION BY p.merchant_id ORDER BY r.checks, r.next_check_at) AS turn, r.next_check_at
+          FROM payment_reports r JOIN payments p ON p.id = r.payment_id
+          WHERE r.next_check_at <= ${at}
+        ), due AS (
+          SELECT r.payment_id, r.evidence FROM payment_reports r
+          WHERE (r.payment_id, r.evidence) IN (
+            SELECT payment_id, evidence FROM waiting ORDER BY turn, next_check_at LIMIT ${limit}
+          ) AND r.next_check_at <= ${at}
+          FOR UPDATE SKIP LOCKED
+        ), taken AS (
+          -- A report kept while its payment settled has nobody left to look for it.
+          UPDATE payment_reports r
+          SET next_check_at = CASE WHEN p.status <> 'settled' THEN ${leaseUntil}::timestamptz END
+          FROM due JOIN payments p ON p.id = due.payment_id
+          WHERE r.payment_id = due.payment_id AND r.evidence = due.evidence
+          RETURNING r.*
+        )
+        SELECT ${sql.literal(paymentColumns("p."))}, t.transaction_id AS kept_transaction_id, t.payer_address AS kept_payer_address,
+          t.token_changes AS kept_token_changes, t.reported_at AS kept_reported_at, t.checks, (
+            SELECT min(a.block_number) FROM payment_attempts a
+            WHERE a.payment_id = t.payment_id AND a.payer_address = t.payer_address) AS attempt_block
+        FROM taken t JOIN payments p ON p.id = t.payment_id AND p.status <> 'settled'`
+    return (yield* decodeDueReports(rows)).map((row) => ({
+      payment: toPayment(row),
+      attemptBlock: row.attempt_block,
+      evidence: {
+        transactionId: row.kept_transaction_id,
+        payer: row.kept_payer_address,
+        tokenChanges: row.kept_token_changes
+      },
+      reportedAt: row.kept_reported_at,
+      checks: row.checks
+    }))
+  }, Effect.orDie),
+  expire: Effect.fn("PaymentRepo.expire")(function* ({ openedBefore, reportedBefore, at, limit = 500 }) {
+    const rows = yield* sql`
+        WITH ripe AS (
+          SELECT p.id, EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id) AS reported
+          FROM payments p
+          WHERE p.status = 'pending' AND p.reported_at IS NULL
+            AND ((p.env = 'test' AND p.created_at < ${openedBefore.test})
+              OR (p.env = 'live' AND p.created_at < ${openedBefore.live}))
+            AND NOT EXISTS (
+              SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id
+                AND (p.env = 'live' OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
+            AND NOT EXISTS (
+              SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
+            -- Money that would pay it has come, and it is not decided yet whose it is.
+            AND NOT EXISTS (
+              SELECT 1 FROM incoming_transfers t
+              WHERE t.match_at IS NOT NULL AND t.payment_id IS NULL AND t.dropped_at IS NULL
+                AND t.env = p.env AND t.receiver = p.receiver AND t.amount = p.amount)
+          ORDER BY p.created_at LIMIT ${limit} FOR NO KEY UPDATE OF p SKIP LOCKED
+        )
+        UPDATE payments p SET status = 'failed', failed_at = ${at},
+          failure_reason = CASE WHEN ripe.reported THEN 'unverified' ELSE 'expired' END
+        FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
+        RETURNING p.id, p.failure_reason`
+    return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
+  }, Effect.orDie),
+  pruneReports: Effect.fn("PaymentRepo.pruneReports")(function* (reportedBefore, limit) {
+    const rows = yield* sql`
+        DELETE FROM payment_reports r USING (
+          SELECT o.payment_id, o.evidence FROM payment_reports o JOIN payments p ON p.id = o.payment_id
+          WHERE o.next_check_at IS NULL AND o.reported_at < ${reportedBefore} AND p.env = 'test'
+            AND p.status <> 'pending'
+          ORDER BY o.reported_at LIMIT ${limit}
+        ) ended
+        WHERE r.payment_id = ended.payment_id AND r.evidence = ended.evidence
+        RETURNING r.payment_id`
+    return rows.length
+  }, Effect.orDie),
+  takeWatched: Effect.fn("PaymentRepo.takeWatched")(function* (at, leaseUntil, limit) {
+    const rows = yield* sql`
+        WITH due AS (
+          SELECT payment_id FROM claimed_transfers
+          WHERE watch_at <= ${at} ORDER BY watch_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), taken AS (
+          UPDATE claimed_transfers c SET watch_at = ${leaseUntil} FROM due
+          WHERE c.payment_id = due.payment_id RETURNING c.*
+        )
+        SELECT t.payment_id, p.merchant_id, p.env, t.chain_id, t.transaction_id, t.log_position, t.ordinal,
+          t.block_number, t.block_hash, t.dropped_at, p.payer_address, p.receiver, p.amount
+        FROM taken t JOIN payments p ON p.id = t.payment_id`
+    return (yield* decodeWatched(rows)).map(
+      (row): WatchedTransfer => ({
+        paymentId: row.payment_id,
+        merchantId: row.merchant_id,
+        env: row.env,
+        chainId: row.chain_id,
+        transactionId: row.transaction_id,
+        logPosition: row.log_position,
+        ordinal: row.ordinal,
+        blockNumber: row.block_number,
+        blockHash: row.block_hash,
+        transfer: {
+          payer: row.payer_address,
+          receiver: row.receiver,
+          amount: row.amount,
+          ordinal: row.ordinal
+        },
+        droppedAt: row.dropped_at
+      })
+    )
+  }, Effect.orDie),
+  noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (paymentId, { moved, droppedAt, watchAt }) {
+    yield* sql`
+        UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
+          block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
+          block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
+          log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
+        WHERE payment_id = ${paymentId}`
+  }, Effect.orDie)
+})

@@ -1,0 +1,20 @@
+// Settlements, and what each look at the chain said.
+import type { Effect } from "effect"
+import { MismatchReason, PendingReason, type Verification } from "../../chain/ChainVerifier/Verification.ts"
+import { counterBy } from "../../metrics/series.ts"
+
+/** Counts a payment that has settled, by environment. */
+export const countSettlement = counterBy("quittance_settlements_total", "Payments settled", "env", [
+  "test",
+  "live"
+])
+
+const count = counterBy(
+  "quittance_verifications_total",
+  "Looks at the chain for a report: `verified`, or the reason why it is pending or does not match",
+  "reason",
+  ["verified", ...PendingReason.literals, ...MismatchReason.literals]
+)
+
+export const countVerification = (found: Verification): Effect.Effect<void> =>
+  count(found._tag === "Verified" ? "verified" : found.reason)

@@ -1,0 +1,40 @@
+// The wallet that a buyer's token proves, for one payment.
+import { Effect, Option, Schema } from "effect"
+import { audiencesOf } from "../../buyers/audiencesOf.ts"
+import type { BuyerIdentity } from "../../buyers/BuyerIdentity.ts"
+import { InvalidBuyerToken, refusalOf } from "../../buyers/InvalidBuyerToken.ts"
+import type { Address } from "../../domain/Chain.ts"
+import type { ChainUnavailableError, InvalidBuyerTokenError } from "../../domain/Errors.ts"
+import type { Principal } from "../../domain/Merchant.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import type { PaymentRepo } from "../PaymentRepo.ts"
+
+const paymentIdIn = Schema.decodeUnknownOption(PaymentId)
+
+/**
+ * Verifies a token. One whose id is a payment's is good for that payment alone; with `boundOnly`, or
+ * where the merchant asks for it, no other token is taken.
+ */
+export const makeProvenPayer =
+  (buyers: BuyerIdentity["Service"], repo: PaymentRepo["Service"], baseUrl: string) =>
+  (
+    { merchant, env }: Principal,
+    token: string,
+    paymentId: PaymentId,
+    { boundOnly = false }: { readonly boundOnly?: boolean } = {}
+  ): Effect.Effect<Address, InvalidBuyerTokenError | ChainUnavailableError> =>
+    Effect.gen(function* () {
+      const { address, tokenId } = yield* buyers.verify(token, {
+        audiences: audiencesOf(merchant, baseUrl),
+        env,
+        longestSeconds: merchant.tokenLifetimeSeconds,
+        // Nobody makes the service ask the chain about a payment that it does not have.
+        mayAskChain: Effect.map(repo.find({ merchantId: merchant.id, env }, paymentId), Option.isSome)
+      })
+      const bound = paymentIdIn(tokenId?.toLowerCase())
+      if (Option.isSome(bound) && bound.value === paymentId) return address
+      const isOthers = Option.isSome(bound) && (yield* repo.exists(bound.value))
+      return boundOnly || merchant.boundTokensOnly || isOthers
+        ? yield* InvalidBuyerToken.because("payment")
+        : address
+    }).pipe(Effect.catchTag("InvalidBuyerToken", (error) => Effect.fail(refusalOf(error))))

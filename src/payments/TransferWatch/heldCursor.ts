@@ -1,0 +1,82 @@
+// How far the chain's transfers have been read: a row, which one instance holds under a lease. What it
+// reads it stores at once where it matters, and with the next renewal where it does not.
+import { DateTime, Effect, Option } from "effect"
+import type { Env } from "../../domain/Chain.ts"
+import type { ChainCursor, CursorLease, ReadRange } from "../PaymentRepo/TransferStore.ts"
+import type { PaymentRepo } from "../PaymentRepo.ts"
+
+/** How long a reader that was killed keeps the others from reading. */
+const leaseMillis = 15_000
+const renewMillis = leaseMillis / 2
+
+interface Held {
+  readonly lease: CursorLease
+  /** As the row has it. */
+  readonly stored: ChainCursor
+  /** As far as has been read; nothing of ours lies in between. */
+  readonly at: ChainCursor
+}
+
+export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: string) => {
+  let held: Held | undefined
+
+  const newLease = Effect.map(
+    DateTime.nowAsDate,
+    (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
+  )
+
+  const store = Effect.fnUntraced(function* (
+    from: ChainCursor,
+    to: ChainCursor,
+    transfers: ReadRange["transfers"]
+  ) {
+    const lease = yield* newLease
+    held = undefined
+    if (!(yield* repo.recordRange({ env, lease, from, to, transfers }))) return false
+    held = { lease, stored: to, at: to }
+    return true
+  })
+
+  const renewed = Effect.gen(function* () {
+    const at = yield* DateTime.nowAsDate
+    if (held !== undefined && at.getTime() < held.lease.until.getTime() - renewMillis) return
+    if (held !== undefined && held.at !== held.stored) {
+      yield* store(held.stored, held.at, [])
+      return
+    }
+    const lease = yield* newLease
+    held = undefined
+    const stored = yield* repo.leaseCursor(env, lease)
+    if (Option.isSome(stored)) held = { lease, stored: stored.value, at: stored.value }
+  })
+
+  return {
+    /** Where this instance reads on; none while another one reads, and before the first start. */
+    take: Effect.map(renewed, () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
+    /** Notes a range that was read after the cursor. False where another instance has taken over. */
+    advance: (to: ChainCursor, transfers: ReadRange["transfers"], atOnce: boolean) =>
+      Effect.suspend(() => {
+        if (held === undefined) return Effect.succeed(false)
+        if (atOnce || transfers.length > 0) return store(held.stored, to, transfers)
+        held = { ...held, at: to }
+        return Effect.succeed(true)
+      }),
+    /** What lies above the height is read again, from the block that `cursorAt` finds there. */
+    rewind: Effect.fnUntraced(function* (
+      height: bigint,
+      cursorAt: (height: bigint) => Effect.Effect<Option.Option<ChainCursor>>
+    ) {
+      if (held === undefined) return
+      const { at, lease, stored } = held
+      const lowest = height < stored.blockNumber ? height : stored.blockNumber
+      const to = yield* cursorAt(lowest < 0n ? 0n : lowest)
+      if (Option.isNone(to)) return
+      held = undefined
+      yield* repo.rewindCursor(env, lease, stored, to.value)
+      yield* Effect.logWarning("The chain has replaced blocks that were read; they are read again").pipe(
+        Effect.annotateLogs({ from: String(at.blockNumber), to: String(to.value.blockNumber) })
+      )
+    }),
+    release: repo.releaseCursor(env, leaseId)
+  }
+}

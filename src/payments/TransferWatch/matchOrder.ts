@@ -1,0 +1,67 @@
+// Which payments an incoming transfer settles, the likeliest first: one that a report of this transaction
+// names, one whose attempt has the transaction's nonce, one whose attempt is open, then the newest; last,
+// what lies in an attempt's own block and was sent by another account, as relayed transfers are: nothing
+// there tells which was first.
+import type { Address } from "../../domain/Chain.ts"
+import { blockTolerance, type MatchAttempt } from "../PaymentRepo/AttemptStore.ts"
+import type { IncomingTransfer, Match } from "../PaymentRepo/TransferStore.ts"
+
+/** Who sent the transaction; undefined where the nodes do not say. */
+export type Sender = { readonly address: Address; readonly nonce: bigint } | undefined
+
+type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
+
+/** A declined attempt counts for a day: the wallet may have sent all the same. */
+const declinedMillis = 24 * 3_600_000
+
+const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: Sender) =>
+  transfer.blockNumber === announcedIn && sender !== undefined && sender.address !== transfer.payer
+
+/** Whether the transfer came after the attempt: by height, or by the wallet's own nonce after a reorganisation. */
+const isAfter = (
+  transfer: Transfer,
+  { announcedAt, blockNumber, ended, nonce }: MatchAttempt,
+  sender: Sender
+) => {
+  if (ended === "declined" && transfer.blockTime.getTime() - announcedAt.getTime() > declinedMillis)
+    return false
+  if (transfer.blockNumber > blockNumber || isOfItsBlock(transfer, blockNumber, sender)) return true
+  return (
+    blockNumber - transfer.blockNumber < BigInt(blockTolerance) &&
+    sender?.address === transfer.payer &&
+    nonce !== null &&
+    sender.nonce >= nonce
+  )
+}
+
+const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: Sender): number => {
+  if (reportedAt !== null) return 0
+  const isOwn = sender?.address === transfer.payer
+  const isOpen = attempts.some(({ ended }) => ended === null)
+  if (isOwn && attempts.some(({ nonce }) => nonce === sender.nonce)) return isOpen ? 1 : 2
+  if (attempts.every(({ blockNumber }) => isOfItsBlock(transfer, blockNumber, sender))) return 5
+  return isOpen ? 3 : 4
+}
+
+export const matchOrder = (
+  transfer: Transfer,
+  matches: ReadonlyArray<Match>,
+  sender: Sender
+): ReadonlyArray<Match> =>
+  matches
+    .map((match) => ({
+      ...match,
+      attempts: match.attempts.filter((attempt) => isAfter(transfer, attempt, sender))
+    }))
+    .filter(({ attempts, reportedAt }) => reportedAt !== null || attempts.length > 0)
+    .map((match) => ({
+      match,
+      rank: rankOf(transfer, match, sender),
+      isFailed: match.payment.status === "failed",
+      newest: Math.max(0, ...match.attempts.map(({ announcedAt }) => announcedAt.getTime()))
+    }))
+    .toSorted(
+      (left, right) =>
+        left.rank - right.rank || Number(left.isFailed) - Number(right.isFailed) || right.newest - left.newest
+    )
+    .map(({ match }) => match)

@@ -1,0 +1,237 @@
+// A wallet of the service on the test chain: what it holds, what it signs, and how its
+// transactions reach the nodes. Nonces and outboxes are the business of its users.
+import { Effect, Result, Schema } from "effect"
+import {
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  isHex,
+  parseTransaction,
+  type TransactionSerializableEIP1559
+} from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import type { RpcNode } from "../../chain/RpcPool/RpcNode.ts"
+import { Quantity, Receipt, Word } from "../../chain/RpcPool/RpcSchemas.ts"
+import type { RpcPool } from "../../chain/RpcPool.ts"
+import { Address, networks, type TransactionHash } from "../../domain/Chain.ts"
+
+const { chainId, usdc } = networks.test
+
+/** A transaction before fees and signature. */
+export interface Unsigned {
+  readonly nonce: number
+  readonly to: Address
+  /** Wei. */
+  readonly value?: bigint
+  readonly data?: Hex
+  readonly gas: bigint
+}
+
+/** Wei for each gas. */
+export interface Fees {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+export interface WalletState {
+  readonly nonce: number
+  /** What a gas costs in the next block, in wei. */
+  readonly price: bigint
+  /** The price doubled, so that a rising base fee does not strand the transaction. */
+  readonly fees: Fees
+  readonly usdcAtomic: bigint
+  readonly wei: bigint
+}
+
+/**
+ * What the nodes made of a broadcast. `taken`: its nonce belongs to a transaction that is not ours.
+ * `unknown`: no node answered, it may be under way.
+ */
+export type Broadcast = "accepted" | "refused" | "taken" | "unknown"
+
+/** Where a nonce stands. `lost`: a block has passed it, and no version of ours is in one. */
+export type Sighting =
+  | { readonly outcome: "open" }
+  | { readonly outcome: "lost" }
+  | {
+      readonly outcome: "moved" | "reverted"
+      /** The version that is in the block. */
+      readonly transactionId: TransactionHash
+      readonly blockNumber: bigint
+    }
+
+const hasIt = /already ?(known|imported|exists)|known transaction/i
+const nonceGone = /nonce (?:is )?too low|replacement transaction underpriced/i
+/** A transaction by its hash, of which only counts that the node knows it. */
+const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
+
+export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
+  const account = privateKeyToAccount(privateKey)
+  const address = Address.make(account.address)
+
+  const state = pool.first("test", (node) =>
+    Effect.all(
+      {
+        nonce: node.call("eth_getTransactionCount", [address, "pending"], Quantity),
+        price: node.call("eth_gasPrice", [], Quantity),
+        usdcAtomic: node
+          .call(
+            "eth_call",
+            [
+              {
+                to: usdc.address,
+                data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [address] })
+              },
+              "latest"
+            ],
+            Word
+          )
+          .pipe(Effect.map(BigInt)),
+        wei: node.call("eth_getBalance", [address, "latest"], Quantity)
+      },
+      { concurrency: "unbounded" }
+    ).pipe(
+      Effect.map(
+        ({ nonce, price, usdcAtomic, wei }): WalletState => ({
+          nonce: Number(nonce),
+          price,
+          fees: {
+            maxFeePerGas: price * 2n + 1n,
+            maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n
+          },
+          usdcAtomic,
+          wei
+        })
+      )
+    )
+  )
+
+  const sign = (transaction: TransactionSerializableEIP1559) =>
+    Effect.promise(() => account.signTransaction({ ...transaction, type: "eip1559", chainId }))
+
+  const send = (node: RpcNode, raw: Hex): Effect.Effect<Broadcast> =>
+    node.call("eth_sendRawTransaction", [raw], Word).pipe(
+      Effect.match({
+        onSuccess: (): Broadcast => "accepted",
+        onFailure: ({ kind, said = "" }) =>
+          // A node that has it already has accepted it: so it is after a lost answer.
+          hasIt.test(said)
+            ? "accepted"
+            : nonceGone.test(said)
+              ? "taken"
+              : kind === "refused" || kind === "reverted"
+                ? "refused"
+                : "unknown"
+      })
+    )
+
+  const onAll = <A, E>(ask: (node: RpcNode) => Effect.Effect<A, E>) =>
+    Effect.forEach(pool.nodes("test"), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
+
+  /** Whether any node knows one of these, in a block or on the way to one. */
+  const knows = (ids: ReadonlyArray<TransactionHash>) =>
+    Effect.map(
+      onAll((node) => Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], Known))),
+      (answers): Broadcast =>
+        answers.some((answer) => Result.isSuccess(answer) && answer.success.some((one) => one !== null))
+          ? "accepted"
+          : answers.some(Result.isFailure)
+            ? "unknown"
+            : "taken"
+    )
+
+  const minedNonceOf = (node: RpcNode) =>
+    Effect.map(node.call("eth_getTransactionCount", [address, "latest"], Quantity), Number)
+
+  const look = Effect.fnUntraced(function* (
+    node: RpcNode,
+    nonce: number,
+    ids: ReadonlyArray<TransactionHash>
+  ) {
+    const receipt = Effect.gen(function* () {
+      for (const transactionId of ids) {
+        const found = yield* node.call("eth_getTransactionReceipt", [transactionId], Receipt)
+        if (found === null) continue
+        const outcome = found.status === "0x1" ? "moved" : "reverted"
+        return { outcome, transactionId, blockNumber: found.blockNumber } satisfies Sighting
+      }
+      return undefined
+    })
+    const early: Sighting | undefined = yield* receipt
+    if (early !== undefined) return early
+    if ((yield* minedNonceOf(node)) <= nonce) return { outcome: "open" } satisfies Sighting
+    // It may have been mined between the two questions.
+    const late: Sighting | undefined = yield* receipt
+    return late ?? ({ outcome: "lost" } satisfies Sighting)
+  })
+
+  return {
+    address,
+    state,
+    sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
+    /** Spends a nonce on nothing. */
+    signFiller: (fees: Fees, nonce: number) =>
+      sign({ nonce, to: address, value: 0n, gas: 21_000n, chainId, ...fees }),
+    isFiller: (raw: Hex) => {
+      const { to, value = 0n, data } = parseTransaction(raw)
+      return to?.toLowerCase() === address.toLowerCase() && value === 0n && data === undefined
+    },
+    /** The same transaction at other fees. */
+    signAgain: (fees: Fees, raw: Hex) => {
+      const old = parseTransaction(raw)
+      return sign({
+        ...(old.nonce === undefined ? {} : { nonce: old.nonce }),
+        ...(old.to === undefined || old.to === null ? {} : { to: old.to }),
+        ...(old.value === undefined ? {} : { value: old.value }),
+        ...(old.data === undefined || !isHex(old.data) ? {} : { data: old.data }),
+        ...(old.gas === undefined ? {} : { gas: old.gas }),
+        chainId,
+        ...fees
+      })
+    },
+    /** Whether any node knows one of these; `taken` where all answer that they know none. */
+    knows,
+    /** The newest block's number. */
+    head: pool.first("test", (node) => node.call("eth_blockNumber", [], Quantity)),
+    /** To all nodes. Where they say that the nonce is gone, it counts only if they know one of its versions. */
+    broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
+      Effect.flatMap(
+        Effect.forEach(pool.nodes("test"), (node) => send(node, raw), { concurrency: "unbounded" }),
+        (all) => {
+          if (all.includes("accepted")) return Effect.succeed("accepted")
+          if (all.length === 0 || all.includes("unknown")) return Effect.succeed("unknown")
+          return all.includes("taken") ? knows(versions) : Effect.succeed("refused")
+        }
+      ),
+    /** Where a nonce stands, by the first node that answers. */
+    sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
+      pool.first("test", (node) => look(node, nonce, versions)),
+    /** The same by all nodes: a receipt on any is proof, `lost` needs most of those that answer. */
+    sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
+      Effect.map(
+        onAll((node) => look(node, nonce, versions)),
+        (answers): Sighting => {
+          const seen = answers.filter(Result.isSuccess).map(({ success }) => success)
+          const lost = seen.filter(({ outcome }) => outcome === "lost")
+          return (
+            seen.find(({ outcome }) => outcome === "moved" || outcome === "reverted") ??
+            (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
+          )
+        }
+      ),
+    minedNonce: pool.first("test", minedNonceOf),
+    /** The highest next nonce that any node tells, for after one of them has lagged. */
+    freshNonce: Effect.map(
+      onAll((node) =>
+        Effect.all([
+          node.call("eth_getTransactionCount", [address, "pending"], Quantity),
+          node.call("eth_getTransactionCount", [address, "latest"], Quantity)
+        ])
+      ),
+      (answers) =>
+        Math.max(0, ...answers.filter(Result.isSuccess).flatMap(({ success }) => success.map(Number)))
+    )
+  }
+}
+
+export type HotWallet = ReturnType<typeof makeHotWallet>

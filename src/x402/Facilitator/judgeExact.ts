@@ -1,0 +1,101 @@
+// Whether a signed authorization pays what is asked, before the chain is. The reasons and
+// their order are those of the reference facilitator (scheme `exact` on EVM).
+import type { Address, Network } from "../../domain/Chain.ts"
+import type { ExactPayment, Requirements } from "../Wire.ts"
+import { networkNames } from "../Wire.ts"
+
+export type InvalidReason =
+  | "invalid_exact_evm_scheme"
+  | "invalid_exact_evm_missing_eip712_domain"
+  | "invalid_exact_evm_network_mismatch"
+  | "invalid_exact_evm_signature"
+  | "invalid_exact_evm_recipient_mismatch"
+  | "invalid_exact_evm_payload_authorization_valid_before"
+  | "invalid_exact_evm_payload_authorization_valid_after"
+  | "invalid_exact_evm_authorization_value"
+  | "invalid_exact_evm_payload_authorization_value_mismatch"
+  | "asset_not_deployed_contract"
+  | "invalid_exact_evm_eip3009_not_supported"
+  | "invalid_exact_evm_token_name_mismatch"
+  | "invalid_exact_evm_token_version_mismatch"
+  | "invalid_exact_evm_nonce_already_used"
+  | "invalid_exact_evm_insufficient_balance"
+  | "invalid_exact_evm_transaction_simulation_failed"
+  | "eip6492_factory_not_allowed"
+
+/** Seconds that an authorization must still be good for: time to bring it into a block. */
+const marginSeconds = 6n
+
+/** What comes before the signature. */
+export const judgeTerms = (
+  network: Network,
+  payment: ExactPayment,
+  requirements: Requirements
+): InvalidReason | undefined => {
+  if (payment.scheme !== "exact" || requirements.scheme !== "exact") return "invalid_exact_evm_scheme"
+  if (requirements.domain === undefined) return "invalid_exact_evm_missing_eip712_domain"
+  if (
+    payment.network !== requirements.network ||
+    requirements.network !== networkNames[network.env][requirements.version]
+  )
+    return "invalid_exact_evm_network_mismatch"
+  return undefined
+}
+
+/** Whom and what it pays. `receiver` is where this merchant's money goes. */
+const judgePayee = (
+  { authorization }: ExactPayment,
+  requirements: Requirements,
+  receiver: Address
+): InvalidReason | undefined => {
+  // A payment to oneself moves nothing.
+  const isOneself = authorization.from === authorization.to
+  return isOneself || authorization.to !== requirements.payTo || requirements.payTo !== receiver
+    ? "invalid_exact_evm_recipient_mismatch"
+    : undefined
+}
+
+const judgeAmount = (
+  { authorization }: ExactPayment,
+  requirements: Requirements
+): InvalidReason | undefined => {
+  if (authorization.value === requirements.amount) return undefined
+  return requirements.version === 1
+    ? "invalid_exact_evm_authorization_value"
+    : "invalid_exact_evm_payload_authorization_value_mismatch"
+}
+
+/** What comes after it. `now` is in Unix seconds. */
+export const judgeAuthorization = (
+  payment: ExactPayment,
+  requirements: Requirements,
+  receiver: Address,
+  now: bigint
+): InvalidReason | undefined => {
+  const payee = judgePayee(payment, requirements, receiver)
+  if (payee !== undefined) return payee
+  const { validAfter, validBefore } = payment.authorization
+  if (validBefore < now + marginSeconds) return "invalid_exact_evm_payload_authorization_valid_before"
+  if (validAfter > now) return "invalid_exact_evm_payload_authorization_valid_after"
+  return judgeAmount(payment, requirements)
+}
+
+/** Of an authorization that was found good before: whether it pays what is asked now. */
+export const judgeKnown = (
+  network: Network,
+  payment: ExactPayment,
+  requirements: Requirements
+): InvalidReason | undefined =>
+  judgeTerms(network, payment, requirements) ??
+  judgePayee(payment, requirements, payment.authorization.to) ??
+  judgeAmount(payment, requirements) ??
+  judgeToken(network, requirements)
+
+/** Whether the terms name the token of the network, in the reference's words; code is asked by the caller. */
+export const judgeToken = (network: Network, requirements: Requirements): InvalidReason | undefined => {
+  if (requirements.asset !== network.usdc.address) return "invalid_exact_evm_eip3009_not_supported"
+  if (requirements.domain?.name !== network.usdc.domainName) return "invalid_exact_evm_token_name_mismatch"
+  if (requirements.domain.version !== network.usdc.domainVersion)
+    return "invalid_exact_evm_token_version_mismatch"
+  return undefined
+}

@@ -1,0 +1,195 @@
+// What may be relayed: under the relaying wallet's lock a settlement and its payment are still
+// pending, and the budgets of the merchant and the payer have room. Then, and in the same
+// transaction, the signed transaction is stored.
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
+import type { Address } from "../../domain/Chain.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
+import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
+import { ownTransferStands } from "../Settlements/ownTransferSql.ts"
+
+export interface RelayOrder extends Entry {
+  readonly purpose: "settle" | "cancel"
+  readonly merchantId: MerchantId
+  readonly payer: Address
+  /** The wallet's next nonce as the chain tells it. */
+  readonly chainNonce: number
+  readonly budgets: RelayBudgets
+}
+
+/** Gas in any 24 hours. */
+export interface RelayBudgets {
+  readonly gasPerMerchant: bigint
+  readonly gasPerPayer: bigint
+  /** Whether only the reserve is left in the wallet: it is for merchants that have relayed little. */
+  readonly onlyReserve: boolean
+}
+
+/** Which budget has no room. */
+export type RelayLimit = "merchant" | "payer" | "reverts" | "reserve"
+
+export type Taken =
+  | { readonly _tag: "Created"; readonly transaction: OutgoingTransaction }
+  /** The reference's transaction that is still open or has moved something. */
+  | { readonly _tag: "Known"; readonly transaction: OutgoingTransaction }
+  /** The settlement has ended or its payment is no longer pending: nothing is sent. */
+  | { readonly _tag: "Closed" }
+  /** The wallet has signed something that no node takes: nothing behind it would go. */
+  | { readonly _tag: "Blocked" }
+  | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
+
+const dayMillis = 24 * 3_600_000
+/** Reverted transactions weigh so many times their gas: what they cost is never earned. */
+const revertWeight = 10
+/** Reverts of one payer in a day after which nothing of it is relayed. */
+const revertsPerDay = 3
+/** The share of a merchant's budget that the reserve is open to. */
+const reservedShare = 20n
+
+const decodeUsage = Schema.decodeUnknownEffect(
+  Schema.Struct({
+    merchant: Schema.BigIntFromString,
+    payer: Schema.BigIntFromString,
+    reverts: Schema.Int
+  })
+)
+const decodeStatus = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ status: Schema.String })))
+const decodeSettlement = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({ payment_id: Schema.String, opens_payment: Schema.Boolean, payer: AddressBytes })
+  )
+)
+
+export class RelayerRepo extends Context.Service<
+  RelayerRepo,
+  {
+    /** Signs and stores inside the lock, once for each reference that has nothing open. */
+    readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
+    /** Whether a settlement may still move its money: it is pending, and its payment too. */
+    readonly isWanted: (settlementId: string) => Effect.Effect<boolean>
+  }
+>()("quittance/x402/RelayerRepo") {
+  static readonly layer: Layer.Layer<RelayerRepo, never, SqlClient.SqlClient | OutboxRepo> = Layer.effect(
+    RelayerRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const outbox = yield* OutboxRepo
+
+      /** Under the settlement's row lock. */
+      const endUnsent = Effect.fnUntraced(function* (settlementId: string, reason: string, at: Date) {
+        const sent = yield* sql`
+          SELECT 1 FROM wallet_transactions WHERE reference = ${settlementId} AND purpose = 'settle' LIMIT 1`
+        yield* sent.length === 0
+          ? sql`
+              UPDATE x402_settlements SET status = 'failed', error_reason = ${reason}, told_reason = NULL,
+                finished_at = ${at}, next_look_at = NULL
+              WHERE id = ${settlementId} AND status = 'pending'`
+          : sql`
+              UPDATE x402_settlements SET told_reason = ${reason}
+              WHERE id = ${settlementId} AND status = 'pending'`
+        return sent.length === 0 ? "failed" : "told"
+      })
+
+      const statusOf = (rows: ReadonlyArray<unknown>) =>
+        Effect.map(decodeStatus(rows), ([row]) => row?.status)
+      const lockSettlement = (id: string) =>
+        Effect.flatMap(sql`SELECT status FROM x402_settlements WHERE id = ${id} FOR UPDATE`, statusOf)
+
+      /** Locks the payment, then the settlement: the order of everybody who locks both. */
+      const mayMove = Effect.fnUntraced(function* (settlementId: string, at: Date) {
+        const [known] = yield* Effect.flatMap(
+          sql`SELECT payment_id, opens_payment, payer FROM x402_settlements WHERE id = ${settlementId}`,
+          decodeSettlement
+        )
+        if (known === undefined) return false
+        const payment = yield* Effect.flatMap(
+          sql`SELECT status FROM payments WHERE id = ${known.payment_id} FOR NO KEY UPDATE`,
+          statusOf
+        )
+        if ((yield* lockSettlement(settlementId)) !== "pending") return false
+        if (payment === undefined && known.opens_payment) return true
+        if (payment === "pending") {
+          // One that was released takes the payment back, unless another settlement has it, or its payer was
+          // let pay by a transfer meanwhile.
+          const reserved = yield* sql`
+            UPDATE x402_settlements s SET reserves = true
+            WHERE s.id = ${settlementId} AND NOT EXISTS (
+              SELECT 1 FROM x402_settlements o
+              WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves)
+            AND (s.reserves OR NOT EXISTS (
+              SELECT 1 FROM payments p
+              WHERE p.id = s.payment_id AND ${ownTransferStands(sql, toBytes(known.payer))}))
+            RETURNING s.id`
+          if (reserved.length > 0) return true
+        }
+        const reason =
+          payment === "pending"
+            ? "payment_already_taken"
+            : payment === "settled"
+              ? "payment_already_settled"
+              : "payment_failed"
+        yield* endUnsent(settlementId, reason, at)
+        return false
+      })
+
+      const overBudget = Effect.fnUntraced(function* (order: RelayOrder) {
+        const { budgets, gas, merchantId, payer } = order
+        const since = new Date(order.at.getTime() - dayMillis)
+        const spent = sql`coalesce(sum(CASE WHEN outcome = 'reverted' THEN gas * ${sql.literal(String(revertWeight))}
+          WHEN outcome IN ('lost', 'filled') THEN 0 ELSE gas END), 0)::text`
+        const [row] = yield* sql`
+          SELECT
+            (SELECT ${spent} FROM wallet_transactions
+              WHERE merchant_id = ${merchantId} AND created_at > ${since}) AS merchant,
+            (SELECT ${spent} FROM wallet_transactions
+              WHERE payer = ${toBytes(payer)} AND created_at > ${since}) AS payer,
+            -- One whose authorization somebody else had brought onto the chain first has paid all the same.
+            (SELECT count(*)::int FROM wallet_transactions t
+              WHERE t.payer = ${toBytes(payer)} AND t.created_at > ${since} AND t.outcome = 'reverted'
+                AND NOT EXISTS (SELECT 1 FROM x402_settlements s
+                  WHERE s.id = t.reference AND s.status = 'settled')) AS reverts`
+        const usage = yield* decodeUsage(row)
+        const limit = (): RelayLimit | undefined => {
+          if (usage.reverts >= revertsPerDay) return "reverts"
+          if (usage.payer + gas > budgets.gasPerPayer) return "payer"
+          if (usage.merchant + gas > budgets.gasPerMerchant) return "merchant"
+          if (budgets.onlyReserve && usage.merchant + gas > budgets.gasPerMerchant / reservedShare)
+            return "reserve"
+          return undefined
+        }
+        return limit()
+      })
+
+      return RelayerRepo.of({
+        take: Effect.fn("RelayerRepo.take")(function* (wallet, order) {
+          const { at, chainNonce, purpose, reference } = order
+          return yield* outbox.locked(
+            wallet,
+            Effect.gen(function* (): Effect.fn.Return<Taken, unknown> {
+              const known = yield* outbox.latest(wallet, reference, purpose)
+              if (known !== undefined && (known.outcome === null || known.outcome === "moved"))
+                return { _tag: "Known", transaction: known }
+              if (purpose === "settle" && !(yield* mayMove(reference, at))) return { _tag: "Closed" }
+              if (yield* outbox.blocked(wallet)) return { _tag: "Blocked" }
+              const limit = yield* overBudget(order)
+              if (limit !== undefined) return { _tag: "OverBudget", limit }
+              const [transaction] = yield* outbox.append(wallet, chainNonce, [order])
+              if (transaction === undefined) return yield* Effect.die(new Error("No row was returned"))
+              yield* sql`UPDATE x402_settlements SET told_reason = NULL WHERE id = ${reference}`
+              return { _tag: "Created", transaction }
+            })
+          )
+        }, Effect.orDie),
+
+        isWanted: Effect.fn("RelayerRepo.isWanted")(function* (settlementId) {
+          const rows = yield* sql`
+            SELECT 1 FROM x402_settlements s LEFT JOIN payments p ON p.id = s.payment_id
+            WHERE s.id = ${settlementId} AND s.status = 'pending'
+              AND (p.status = 'pending' OR (p.id IS NULL AND s.opens_payment))`
+          return rows.length > 0
+        }, Effect.orDie)
+      })
+    })
+  )
+}

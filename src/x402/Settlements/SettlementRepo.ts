@@ -1,0 +1,346 @@
+// Settlements of signed authorizations at rest: one row for each (chain, asset, payer, nonce),
+// so that a repeated, concurrent or interrupted settle is one settlement.
+import { Context, Data, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Hex } from "viem"
+import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { type Address, Env, type TransactionHash } from "../../domain/Chain.ts"
+import { MerchantId } from "../../domain/Merchant.ts"
+import { AtomicUsdc } from "../../domain/Money.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import type { SignedAuthorization } from "../Authorization.ts"
+import { ownTransferStands } from "./ownTransferSql.ts"
+
+/** Another authorization is settling this payment, or has settled it. */
+export class PaymentTaken extends Data.TaggedError("PaymentTaken") {}
+
+/** The payment is settled or has failed: nothing is moved for it. */
+export class PaymentClosed extends Data.TaggedError("PaymentClosed") {}
+
+export interface NewSettlement {
+  readonly id: string
+  readonly merchantId: MerchantId
+  readonly env: Env
+  readonly paymentId: PaymentId
+  /** Whether the payment exists only for this settlement: it is opened with it. */
+  readonly opensPayment: boolean
+  readonly chainId: number
+  readonly asset: Address
+  readonly authorization: SignedAuthorization
+  readonly resource: string
+  readonly at: Date
+  readonly nextLookAt: Date
+}
+
+export interface Settlement {
+  readonly id: string
+  readonly merchantId: MerchantId
+  readonly env: Env
+  readonly paymentId: PaymentId
+  readonly opensPayment: boolean
+  readonly authorization: SignedAuthorization
+  readonly resource: string
+  readonly status: "pending" | "settled" | "failed"
+  readonly errorReason: string | null
+  /** Of a pending one: what callers are told while the chain may still decide otherwise. */
+  readonly toldReason: string | null
+  readonly transactionId: TransactionHash | null
+  readonly createdAt: Date
+  /** When its success was given to a caller, and under which identity. */
+  readonly answered: { readonly at: Date; readonly to: string | null } | null
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  merchant_id: MerchantId,
+  env: Env,
+  payment_id: PaymentId,
+  opens_payment: Schema.Boolean,
+  payer: AddressBytes,
+  nonce: HashBytes,
+  receiver: AddressBytes,
+  amount: Schema.BigIntFromString,
+  valid_after: Schema.BigIntFromString,
+  valid_before: Schema.BigIntFromString,
+  signature: Schema.Uint8Array,
+  resource: Schema.String,
+  status: Schema.Literals(["pending", "settled", "failed"]),
+  error_reason: Schema.NullOr(Schema.String),
+  told_reason: Schema.NullOr(Schema.String),
+  transaction_id: Schema.NullOr(HashBytes),
+  created_at: Schema.Date,
+  answered_at: Schema.NullOr(Schema.Date),
+  answered_to: Schema.NullOr(Schema.String)
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+
+const toSettlement = (row: typeof Row.Type): Settlement => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  paymentId: row.payment_id,
+  opensPayment: row.opens_payment,
+  authorization: {
+    from: row.payer,
+    to: row.receiver,
+    value: row.amount,
+    validAfter: row.valid_after,
+    validBefore: row.valid_before,
+    nonce: row.nonce,
+    signature: `0x${Buffer.from(row.signature).toString("hex")}`
+  },
+  resource: row.resource,
+  status: row.status,
+  errorReason: row.error_reason,
+  toldReason: row.told_reason,
+  transactionId: row.transaction_id,
+  createdAt: row.created_at,
+  answered: row.answered_at === null ? null : { at: row.answered_at, to: row.answered_to }
+})
+
+/** How long a success is repeated to who had it. */
+const repeatedMillis = 10 * 60_000
+
+/** Whether a success is there for the caller: it is delivered once, and repeated to the same identity. */
+export const isDeliverable = ({ answered }: Settlement, identity: string | undefined, at: Date): boolean =>
+  answered === null ||
+  (identity !== undefined &&
+    answered.to === identity &&
+    at.getTime() - answered.at.getTime() < repeatedMillis)
+
+const bytesOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), "hex")
+const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
+
+export class SettlementRepo extends Context.Service<
+  SettlementRepo,
+  {
+    /**
+     * The authorization's settlement: a new one, or the one that is known. For a payment that exists
+     * it is made under the payment's row lock and only while that is pending: it reserves the payment,
+     * for all payers until `release`; for its own payer, where anything was sent for it, until it has ended.
+     */
+    readonly register: (
+      input: NewSettlement
+    ) => Effect.Effect<
+      { readonly settlement: Settlement; readonly created: boolean },
+      PaymentTaken | PaymentClosed
+    >
+    readonly find: (
+      chainId: number,
+      asset: Address,
+      payer: Address,
+      nonce: Hex
+    ) => Effect.Effect<Option.Option<Settlement>>
+    readonly findById: (id: string) => Effect.Effect<Option.Option<Settlement>>
+    /**
+     * Opens a failed settlement anew, with the authorization as it is signed now, under the lock
+     * that `register` takes. Nothing where it is not failed (any more) or its payment is closed.
+     */
+    readonly revive: (
+      settlement: Settlement,
+      authorization: SignedAuthorization,
+      nextLookAt: Date
+    ) => Effect.Effect<void, PaymentTaken>
+    /** Takes a settlement's success for a caller, in one step; false where another caller has had it. */
+    readonly deliver: (id: string, identity: string | undefined, at: Date) => Effect.Effect<boolean>
+    /**
+     * Tells callers the reason and leaves the payment to other payers: the service has nothing on its
+     * way for this one, and who holds the signature may still bring it onto the chain.
+     */
+    readonly release: (id: string, reason: string) => Effect.Effect<void>
+    /** Notes under which transaction it is looked for. */
+    readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
+    /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
+    readonly finish: (
+      id: string,
+      outcome:
+        | { readonly status: "settled"; readonly transactionId: TransactionHash }
+        | { readonly status: "failed"; readonly errorReason: string },
+      at: Date
+    ) => Effect.Effect<boolean>
+    /** Takes pending settlements that are due; each is out of other instances' sight until `leaseUntil`. */
+    readonly takeDue: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Settlement>>
+    readonly lookAgain: (id: string, at: Date) => Effect.Effect<void>
+  }
+>()("quittance/x402/SettlementRepo") {
+  static readonly layer: Layer.Layer<SettlementRepo, never, SqlClient.SqlClient> = Layer.effect(
+    SettlementRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const decode = (rows: ReadonlyArray<unknown>) =>
+        Effect.map(decodeRows(rows), (all) => all.map(toSettlement))
+      const first = (rows: ReadonlyArray<unknown>) =>
+        Effect.map(decode(rows), ([one]) => Option.fromNullishOr(one))
+      // numeric(78,0) and numeric(20,0) come as text from every driver this way.
+      const columns = sql`id, merchant_id, env, payment_id, opens_payment, payer, nonce, receiver,
+        amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
+        signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
+
+      // On its way, or seen by others on its way: its payer pays nothing beside it.
+      const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
+        SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
+
+      const find = Effect.fn("SettlementRepo.find")(function* (
+        chainId: number,
+        asset: Address,
+        payer: Address,
+        nonce: Hex
+      ) {
+        const rows = yield* sql`
+          SELECT ${columns} FROM x402_settlements
+          WHERE chain_id = ${chainId} AND asset = ${toBytes(asset)} AND payer = ${toBytes(payer)}
+            AND nonce = ${bytesOf(nonce)}`
+        return yield* first(rows)
+      }, Effect.orDie)
+
+      return SettlementRepo.of({
+        find,
+
+        register: Effect.fn("SettlementRepo.register")(
+          function* (input) {
+            const { authorization } = input
+            const from = toBytes(authorization.from)
+            const reserved = input.opensPayment
+              ? sql`SELECT 1`
+              : sql`
+                  SELECT 1 FROM payments p WHERE p.id = ${input.paymentId} AND p.status = 'pending'
+                    AND NOT ${ownTransferStands(sql, from)}
+                    AND NOT EXISTS (
+                      SELECT 1 FROM x402_settlements s
+                      WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})`
+            // Of a payment that exists the row is locked first, by a statement of its own: what is asked
+            // after it sees every announcement that came before.
+            if (!input.opensPayment) {
+              yield* sql`
+                SELECT 1 FROM payments
+                WHERE id = ${input.paymentId} AND merchant_id = ${input.merchantId} AND env = ${input.env}
+                FOR NO KEY UPDATE`
+            }
+            const rows = yield* sql`
+              WITH reserved AS (${reserved})
+              INSERT INTO x402_settlements
+                (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce, receiver, amount,
+                 valid_after, valid_before, signature, resource, status, created_at, next_look_at)
+              SELECT ${input.id}::uuid, ${input.merchantId}::uuid, ${input.env}::text, ${input.paymentId}::uuid,
+                ${input.opensPayment}::boolean, ${input.chainId}::integer, ${toBytes(input.asset)}::bytea,
+                ${toBytes(authorization.from)}::bytea, ${bytesOf(authorization.nonce)}::bytea,
+                ${toBytes(authorization.to)}::bytea, ${authorization.value.toString()}::numeric,
+                ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore.toString()}::numeric,
+                ${bytesOf(authorization.signature)}::bytea, ${input.resource}::text, 'pending',
+                ${input.at}::timestamptz, ${input.nextLookAt}::timestamptz
+              FROM reserved
+              ON CONFLICT (chain_id, asset, payer, nonce) DO NOTHING
+              RETURNING ${columns}`.pipe(
+              Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
+            )
+            const [created] = yield* decode(rows)
+            if (created !== undefined) return { settlement: created, created: true }
+            const known = yield* find(input.chainId, input.asset, authorization.from, authorization.nonce)
+            if (Option.isSome(known)) return { settlement: known.value, created: false }
+            const [pending] =
+              yield* sql`SELECT 1 FROM payments WHERE id = ${input.paymentId} AND status = 'pending'`
+            return yield* pending === undefined ? new PaymentClosed() : new PaymentTaken()
+          },
+          (effect) => sql.withTransaction(effect),
+          Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+        ),
+
+        findById: Effect.fn("SettlementRepo.findById")(function* (id) {
+          return yield* first(yield* sql`SELECT ${columns} FROM x402_settlements WHERE id = ${id}`)
+        }, Effect.orDie),
+
+        revive: Effect.fn("SettlementRepo.revive")(
+          function* ({ id, opensPayment, paymentId }, authorization, nextLookAt) {
+            const reserved = opensPayment
+              ? sql`SELECT 1`
+              : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending'`
+            const from = toBytes(authorization.from)
+            if (!opensPayment) yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
+            const [other] = yield* sql`
+              SELECT 1 FROM x402_settlements s
+              WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.payer = ${from} AND ${mayMove}
+              UNION ALL
+              SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${ownTransferStands(sql, from)}
+              LIMIT 1`
+            if (other !== undefined) return yield* new PaymentTaken()
+            yield* sql`
+              WITH reserved AS (${reserved})
+              UPDATE x402_settlements
+              SET status = 'pending', reserves = true, error_reason = NULL, told_reason = NULL, finished_at = NULL,
+                transaction_id = NULL, next_look_at = ${nextLookAt},
+                valid_after = ${authorization.validAfter.toString()}::numeric,
+                valid_before = ${authorization.validBefore.toString()}::numeric,
+                signature = ${bytesOf(authorization.signature)}::bytea
+              FROM reserved WHERE id = ${id} AND status = 'failed'`.pipe(
+              Effect.catchIf(isUniqueViolation, () => Effect.fail(new PaymentTaken()))
+            )
+          },
+          (effect) => sql.withTransaction(effect),
+          Effect.catchTags({ SqlError: Effect.die })
+        ),
+
+        deliver: Effect.fn("SettlementRepo.deliver")(function* (id, identity, at) {
+          const rows = yield* sql`
+            UPDATE x402_settlements
+            SET answered_to = CASE WHEN answered_at IS NULL THEN ${identity ?? null}::text ELSE answered_to END,
+              answered_at = coalesce(answered_at, ${at})
+            WHERE id = ${id} AND status = 'settled' AND (answered_at IS NULL
+              OR (answered_to = ${identity ?? null}::text
+                AND answered_at > ${new Date(at.getTime() - repeatedMillis)}))
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        release: Effect.fn("SettlementRepo.release")(function* (id, reason) {
+          yield* sql`
+            UPDATE x402_settlements SET told_reason = ${reason}, reserves = false
+            WHERE id = ${id} AND status = 'pending' AND NOT EXISTS (
+              SELECT 1 FROM wallet_transactions
+              WHERE reference = ${id} AND purpose = 'settle' AND ended_at IS NULL)`
+        }, Effect.orDie),
+
+        noteTransaction: Effect.fn("SettlementRepo.noteTransaction")(function* (id, transactionId) {
+          yield* sql`
+            UPDATE x402_settlements SET transaction_id = ${toBytes(transactionId)}
+            WHERE id = ${id} AND status = 'pending'`
+        }, Effect.orDie),
+
+        finish: Effect.fn("SettlementRepo.finish")(function* (id, outcome, at) {
+          const rows = yield* outcome.status === "settled"
+            ? sql`
+                UPDATE x402_settlements
+                SET status = 'settled', transaction_id = ${toBytes(outcome.transactionId)}, error_reason = NULL,
+                  told_reason = NULL, finished_at = ${at}, next_look_at = NULL
+                WHERE id = ${id} AND status = 'pending' RETURNING id`
+            : sql`
+                UPDATE x402_settlements
+                SET status = 'failed', error_reason = ${outcome.errorReason}, told_reason = NULL,
+                  finished_at = ${at}, next_look_at = NULL
+                WHERE id = ${id} AND status = 'pending' RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        takeDue: Effect.fn("SettlementRepo.takeDue")(function* (at, leaseUntil, limit) {
+          const rows = yield* sql`
+            UPDATE x402_settlements SET next_look_at = ${leaseUntil}
+            WHERE id IN (
+              SELECT id FROM x402_settlements WHERE next_look_at <= ${at}
+              ORDER BY next_look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+            RETURNING ${columns}`
+          return yield* decode(rows)
+        }, Effect.orDie),
+
+        lookAgain: Effect.fn("SettlementRepo.lookAgain")(function* (id, at) {
+          yield* sql`UPDATE x402_settlements SET next_look_at = ${at} WHERE id = ${id} AND status = 'pending'`
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** The amount of an authorization as a payment's. */
+export const amountOf = ({ value }: SignedAuthorization): Option.Option<AtomicUsdc> =>
+  Option.map(
+    Option.liftPredicate((atomic: bigint) => atomic >= 1n && atomic <= 99_999_999_999_999_999_999n)(value),
+    (atomic) => AtomicUsdc.make(atomic)
+  )

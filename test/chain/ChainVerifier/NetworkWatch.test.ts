@@ -1,0 +1,202 @@
+// The start-up check: a wrong network stops a production start and switches
+// settlement off in development; a silent node does neither.
+import { describe, expect } from "bun:test"
+import { Clock, Effect, Layer } from "effect"
+import type { AppConfigShape } from "../../../src/AppConfig.ts"
+import { domainSeparator } from "../../../src/chain/ChainVerifier/checkNetwork.ts"
+import * as NetworkWatch from "../../../src/chain/ChainVerifier/NetworkWatch.ts"
+import { ChainVerifier } from "../../../src/chain/ChainVerifier.ts"
+import { type ChainAlert, ChainAlerts } from "../../../src/chain/RpcPool/ChainAlerts.ts"
+import { RpcPool } from "../../../src/chain/RpcPool.ts"
+import { type Env, networks } from "../../../src/domain/Chain.ts"
+import { row } from "../../support/attackRows.ts"
+import { testConfig } from "../../support/memory.ts"
+import { expectation, hash, log, paidAt } from "../../support/rawReceipts.ts"
+import { type Behaviour, rpcProxy } from "../../support/rpcProxy.ts"
+import { liveEffect } from "../../support/run.ts"
+
+const block = {
+  number: "0x10",
+  hash: hash("0b"),
+  timestamp: `0x${paidAt.toString(16)}`,
+  transactions: [hash("01")]
+}
+const receipt = {
+  transactionHash: hash("01"),
+  blockHash: hash("0b"),
+  blockNumber: "0x10",
+  status: "0x1",
+  logs: [{ ...log(), logIndex: "0x0", transactionHash: hash("01"), blockHash: hash("0b") }]
+}
+
+/** A node of the network that shows the expected transfer, two blocks deep. */
+const honest =
+  (env: Env): Behaviour =>
+  (method) => {
+    switch (method) {
+      case "eth_chainId":
+        return { result: `0x${networks[env].chainId.toString(16)}` }
+      case "eth_getCode":
+        return { result: "0x6000" }
+      case "eth_call":
+        return { result: domainSeparator(networks[env]) }
+      case "eth_blockNumber":
+        return { result: "0x12" }
+      case "eth_getTransactionReceipt":
+        return { result: receipt }
+      default:
+        return { result: block }
+    }
+  }
+const but =
+  (method: string, result: unknown): Behaviour =>
+  (asked, params) =>
+    asked === method ? { result } : honest("test")(asked, params)
+const otherChain = but("eth_chainId", "0x1")
+const noToken = but("eth_getCode", "0x")
+const otherToken = but("eth_call", `0x${"ab".repeat(32)}`)
+const silent: Behaviour = () => new Promise(() => undefined)
+
+const start = Effect.fnUntraced(function* (
+  environment: AppConfigShape["environment"],
+  behaviours: { readonly test: ReadonlyArray<Behaviour>; readonly live?: ReadonlyArray<Behaviour> },
+  patience = 300
+) {
+  const proxies = {
+    test: yield* Effect.forEach(behaviours.test, (behaviour) => rpcProxy(undefined, behaviour)),
+    live: yield* Effect.forEach(behaviours.live ?? [honest("live")], (behaviour) =>
+      rpcProxy(undefined, behaviour)
+    )
+  }
+  const alerts: Array<ChainAlert> = []
+  const before = yield* Clock.currentTimeMillis
+  const context = yield* Layer.build(
+    NetworkWatch.layer({ patience, again: 60, every: 20 }).pipe(
+      Layer.provide(ChainVerifier.layer({ memory: 0, negativeMemory: 0 })),
+      Layer.provide(
+        RpcPool.layer({
+          urls: { test: proxies.test.map(({ url }) => url), live: proxies.live.map(({ url }) => url) },
+          timeout: 150,
+          deadline: 200,
+          retries: 0
+        })
+      ),
+      Layer.provide(
+        Layer.succeed(ChainAlerts, (alert: ChainAlert) => Effect.sync(() => void alerts.push(alert)))
+      ),
+      Layer.provide(testConfig({ environment }))
+    )
+  )
+  const tookMillis = (yield* Clock.currentTimeMillis) - before
+  const verdict = Effect.gen(function* () {
+    const verifier = yield* ChainVerifier
+    const found = yield* verifier.verify(expectation({ notBefore: new Date(0) }))
+    return found._tag === "Verified" ? "verified" : `${found._tag.toLowerCase()}: ${found.reason}`
+  }).pipe(Effect.provideContext(context))
+  const settlesSoon = verdict.pipe(
+    Effect.delay(40),
+    Effect.repeat({ until: (now) => now === "verified", times: 50 })
+  )
+  return { nodes: proxies.test, alerts, tookMillis, verdict, settlesSoon }
+})
+
+/** The sentence with which a production start is refused, if it is. */
+const refusalOf = (behaviours: Parameters<typeof start>[1]) =>
+  start("production", behaviours).pipe(
+    Effect.as(""),
+    Effect.catchTag("WrongNetwork", ({ message }) => Effect.succeed(message))
+  )
+
+describe(row.wrongChain, () => {
+  for (const [name, behaviour, says] of [
+    ["another chain id", otherChain, "does not serve Base Sepolia (chain id 84532)"],
+    [
+      "no contract at the token's address",
+      noToken,
+      "shows no contract at 0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+    ],
+    ["another contract at the token's address", otherToken, "is not the USDC of Base Sepolia"]
+  ] as const) {
+    liveEffect(`${name} refuses a production start and names the variable`, () =>
+      Effect.gen(function* () {
+        const sentence = yield* refusalOf({ test: [behaviour] })
+        expect(sentence).toContain("BASE_SEPOLIA_RPC_URLS: ")
+        expect(sentence).toContain(says)
+        expect(sentence).toContain("Set it to nodes of Base Sepolia.")
+      })
+    )
+    liveEffect(`${name} leaves a development start with settlement off and an alert`, () =>
+      Effect.gen(function* () {
+        const { alerts, verdict } = yield* start("development", { test: [behaviour] })
+        expect(yield* verdict).toBe("pending: wrong_network")
+        yield* Effect.sleep("20 millis")
+        expect(alerts.map(({ kind }) => kind)).toContain("wrong_chain")
+        expect(alerts.find(({ kind }) => kind === "wrong_chain")?.message).toContain(
+          "settlement on Base Sepolia is off"
+        )
+      })
+    )
+  }
+  liveEffect("the other environment's nodes are checked too", () =>
+    Effect.gen(function* () {
+      const sentence = yield* refusalOf({ test: [honest("test")], live: [honest("test")] })
+      expect(sentence).toContain("ARBITRUM_RPC_URLS: ")
+    })
+  )
+  liveEffect(
+    "one wrong node among three refuses a production start; in development it is outvoted and told",
+    () =>
+      Effect.gen(function* () {
+        const test = [honest("test"), otherChain, honest("test")]
+        expect(yield* refusalOf({ test })).toContain("BASE_SEPOLIA_RPC_URLS: ")
+        const { alerts, verdict } = yield* start("development", { test })
+        expect(yield* verdict).toBe("verified")
+        expect(alerts.map(({ kind }) => kind)).toContain("wrong_chain")
+      })
+  )
+  liveEffect("a corrected network settles again without a restart", () =>
+    Effect.gen(function* () {
+      const { nodes, settlesSoon, verdict } = yield* start("development", { test: [otherChain] })
+      expect(yield* verdict).toBe("pending: wrong_network")
+      nodes[0]?.behave(honest("test"))
+      expect(yield* settlesSoon).toBe("verified")
+    })
+  )
+  liveEffect("a node that comes back as another chain proves nothing, not even once", () =>
+    Effect.gen(function* () {
+      const { nodes, verdict } = yield* start("development", { test: [honest("test")] })
+      expect(yield* verdict).toBe("verified")
+      nodes[0]?.behave(() => ({ raw: new Response("", { status: 503 }) }))
+      expect(yield* verdict).toBe("pending: rpc_unavailable")
+      // The same chain id, but no USDC: only the whole check can tell.
+      nodes[0]?.behave(otherToken)
+      expect(yield* verdict).toBe("pending: wrong_network")
+    })
+  )
+})
+
+describe(row.rpcLags, () => {
+  liveEffect(
+    "a silent node neither prevents nor holds up a production start, and settles once it answers",
+    () =>
+      Effect.gen(function* () {
+        const { alerts, nodes, settlesSoon, tookMillis, verdict } = yield* start(
+          "production",
+          { test: [silent] },
+          80
+        )
+        expect(tookMillis).toBeLessThan(600)
+        expect(yield* verdict).toBe("pending: rpc_unavailable")
+        yield* Effect.sleep("20 millis")
+        expect(alerts.map(({ kind }) => kind)).toContain("unreachable")
+        nodes[0]?.behave(honest("test"))
+        expect(yield* settlesSoon).toBe("verified")
+      })
+  )
+  liveEffect("a development start waits for no node at all", () =>
+    Effect.gen(function* () {
+      const { tookMillis } = yield* start("development", { test: [silent], live: [silent] })
+      expect(tookMillis).toBeLessThan(100)
+    })
+  )
+})

@@ -1,0 +1,113 @@
+// GCRA in memory and shared through a real Redis.
+import { describe, expect, test } from "bun:test"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { layerRedis } from "../../src/limits/RateLimiter/RateLimiterRedis.ts"
+import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { redisMissing, startRedis } from "../support/redis.ts"
+import { liveEffect, testEffect } from "../support/run.ts"
+
+const limit = { rate: 10, perSeconds: 60, burst: 10 }
+
+const takeMany = (key: string, count: number) =>
+  Effect.flatMap(RateLimiter, (limiter) =>
+    Effect.forEach(Array.from({ length: count }), () => limiter.take(key, limit))
+  )
+
+describe("RateLimiter in memory", () => {
+  testEffect("lets the burst pass, then says how long to wait, truthfully", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter
+      expect(yield* takeMany("a", 10)).toEqual(Array.from({ length: 10 }, () => 0))
+      const wait = yield* limiter.take("a", limit)
+      expect(wait).toBe(6)
+      yield* TestClock.adjust(`${wait - 1} seconds`)
+      expect(yield* limiter.take("a", limit)).toBe(1)
+      yield* TestClock.adjust("1 second")
+      expect(yield* limiter.take("a", limit)).toBe(0)
+      expect(yield* limiter.take("a", limit)).toBe(6)
+    }).pipe(Effect.provide(RateLimiter.layerMemory))
+  )
+
+  testEffect("keys do not touch each other, and a pause gives the burst back", () =>
+    Effect.gen(function* () {
+      yield* takeMany("a", 10)
+      expect((yield* takeMany("b", 1))[0]).toBe(0)
+      yield* TestClock.adjust("60 seconds")
+      expect(yield* takeMany("a", 10)).toEqual(Array.from({ length: 10 }, () => 0))
+    }).pipe(Effect.provide(RateLimiter.layerMemory))
+  )
+
+  testEffect("over a long time the rate holds to the request", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter
+      let passed = 0
+      for (let second = 0; second < 600; second++) {
+        for (let count = 0; count < 3; count++) if ((yield* limiter.take("a", limit)) === 0) passed++
+        yield* TestClock.adjust("1 second")
+      }
+      expect(passed).toBe(10 + 99)
+    }).pipe(Effect.provide(RateLimiter.layerMemory))
+  )
+})
+
+describe.skipIf(redisMissing !== undefined)(
+  `RateLimiter on Redis${redisMissing === undefined ? "" : `: ${redisMissing}`}`,
+  () => {
+    liveEffect("two instances share one limit to the request", () =>
+      Effect.gen(function* () {
+        const { url } = yield* startRedis
+        const instance = Layer.build(layerRedis(Redacted.make(url)))
+        const [one, two] = yield* Effect.all([instance, instance])
+        const take = (context: typeof one) => Effect.provideContext(takeMany("shared", 20), context)
+        const answers = (yield* Effect.all([take(one), take(two)], { concurrency: 2 })).flat()
+        expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
+        expect(Math.max(...answers)).toBeLessThanOrEqual(6)
+      })
+    )
+
+    liveEffect("when Redis dies each instance goes on limiting by itself", () =>
+      Effect.gen(function* () {
+        const { url, kill } = yield* startRedis
+        const context = yield* Layer.build(layerRedis(Redacted.make(url)))
+        expect((yield* Effect.provideContext(takeMany("x", 1), context))[0]).toBe(0)
+        yield* kill
+        yield* Effect.sleep("100 millis")
+        const answers = yield* Effect.provideContext(takeMany("x", 12), context)
+        expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
+      })
+    )
+
+    liveEffect("a Redis that freezes costs one request 50 ms, the next ones nothing, and is used again", () =>
+      Effect.gen(function* () {
+        const { freeze, thaw, url } = yield* startRedis
+        const instance = Layer.build(layerRedis(Redacted.make(url)))
+        const [one, two] = yield* Effect.all([instance, instance])
+        const timed = (context: typeof one, key: string) =>
+          Effect.timed(Effect.provideContext(takeMany(key, 1), context))
+        yield* timed(one, "warm")
+        yield* freeze
+        const [first] = yield* timed(one, "a")
+        expect(Duration.toMillis(first)).toBeWithin(40, 200)
+        for (let request = 0; request < 20; request++) {
+          const [next] = yield* timed(one, `b${request}`)
+          expect(Duration.toMillis(next)).toBeLessThan(20)
+        }
+        yield* thaw
+        yield* Effect.sleep("2500 millis")
+        const both = [one, two].map((context) => Effect.provideContext(takeMany("shared", 20), context))
+        const answers = (yield* Effect.all(both, { concurrency: 2 })).flat()
+        expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
+      })
+    )
+  }
+)
+
+test("a limit of one a second waits at most a second", async () => {
+  const waits = await Effect.runPromise(
+    Effect.flatMap(RateLimiter, (limiter) =>
+      Effect.forEach([1, 2], () => limiter.take("k", { rate: 1, perSeconds: 1, burst: 1 }))
+    ).pipe(Effect.provide(RateLimiter.layerMemory))
+  )
+  expect(waits).toEqual([0, 1])
+})

@@ -1,0 +1,107 @@
+// Which of several payments an incoming transfer settles.
+import { describe, expect, test } from "bun:test"
+import { Address } from "../../../src/domain/Chain.ts"
+import { MerchantId } from "../../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../../src/domain/Money.ts"
+import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
+import type { MatchAttempt } from "../../../src/payments/PaymentRepo/AttemptStore.ts"
+import type { Match } from "../../../src/payments/PaymentRepo/TransferStore.ts"
+import { matchOrder } from "../../../src/payments/TransferWatch/matchOrder.ts"
+
+const payer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
+const relayer = Address.make("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
+const at = new Date("2026-01-02T00:00:00Z")
+const transfer = { payer, blockNumber: 100n, blockTime: at }
+
+const attempt = (changes: Partial<MatchAttempt> = {}): MatchAttempt => ({
+  blockNumber: 90n,
+  nonce: 0n,
+  announcedAt: new Date(at.getTime() - 60_000),
+  ended: null,
+  ...changes
+})
+
+const match = (
+  number: number,
+  attempts: ReadonlyArray<MatchAttempt>,
+  changes: { readonly reportedAt?: Date; readonly status?: Payment["status"] } = {}
+): Match => ({
+  attempts,
+  reportedAt: changes.reportedAt ?? null,
+  payment: {
+    id: PaymentId.make(`00000000-0000-4000-8000-00000000000${number}`),
+    merchantId: MerchantId.make("00000000-0000-4000-8000-000000000002"),
+    env: "test",
+    status: changes.status ?? "pending",
+    amount: AtomicUsdc.make(3_000_000n),
+    refCode: "PAY-AAAAAAAA",
+    intentUrl: "https://shop.example.com/1",
+    receiver: relayer,
+    payerType: "human",
+    createdAt: new Date("2026-01-01T00:00:00Z"),
+    openedBlock: null,
+    reported: null,
+    settledAt: null,
+    failureReason: null
+  }
+})
+
+const order = (matches: ReadonlyArray<Match>, sender?: { address: Address; nonce: bigint }) =>
+  matchOrder(transfer, matches, sender).map(({ payment }) => Number(payment.id.at(-1)))
+
+describe("the order in which an incoming transfer is offered to payments", () => {
+  test("a report of the transaction comes before any attempt", () => {
+    const reported = match(2, [], { reportedAt: at })
+    expect(order([match(1, [attempt()]), reported], { address: payer, nonce: 0n })).toEqual([2, 1])
+  })
+
+  test("the attempt with the transaction's nonce comes first, where the payer sent it", () => {
+    const first = match(1, [attempt({ nonce: 0n })])
+    const second = match(2, [attempt({ nonce: 1n, announcedAt: at })])
+    expect(order([first, second], { address: payer, nonce: 0n })).toEqual([1, 2])
+    expect(order([first, second], { address: relayer, nonce: 0n })).toEqual([2, 1])
+    expect(order([first, second])).toEqual([2, 1])
+  })
+
+  test("an open attempt comes before one that was declined, however much newer", () => {
+    const open = match(1, [attempt({ nonce: 4n })])
+    const declined = match(2, [attempt({ nonce: 5n, announcedAt: at, ended: "declined" })])
+    expect(order([declined, open])).toEqual([1, 2])
+  })
+
+  test("a declined attempt counts for a day", () => {
+    const ended = (hours: number) =>
+      match(1, [attempt({ announcedAt: new Date(at.getTime() - hours * 3_600_000), ended: "declined" })])
+    expect(order([ended(23)])).toEqual([1])
+    expect(order([ended(25)])).toEqual([])
+  })
+
+  test("a pending payment comes before a failed one", () => {
+    const failed = match(1, [attempt({ announcedAt: at })], { status: "failed" })
+    expect(order([failed, match(2, [attempt()])])).toEqual([2, 1])
+  })
+
+  test("below an attempt's height a transfer is its own by the wallet's nonce alone", () => {
+    const later = [match(1, [attempt({ blockNumber: 110n, nonce: 7n })])]
+    expect(order(later, { address: payer, nonce: 7n })).toEqual([1])
+    expect(order(later, { address: payer, nonce: 6n })).toEqual([])
+    expect(order(later, { address: relayer, nonce: 7n })).toEqual([])
+    expect(order(later)).toEqual([])
+    const far = [match(1, [attempt({ blockNumber: 130n, nonce: 7n })])]
+    expect(order(far, { address: payer, nonce: 7n })).toEqual([])
+  })
+
+  test("a relayed transfer in an attempt's own block counts, after every other", () => {
+    const relayed = { address: relayer, nonce: 7n }
+    const ofItsBlock = match(1, [attempt({ blockNumber: 100n, announcedAt: at })])
+    const declined = match(2, [attempt({ ended: "declined" })])
+    expect(order([ofItsBlock, declined], relayed)).toEqual([2, 1])
+    expect(order([match(1, [attempt({ blockNumber: 101n })])], relayed)).toEqual([])
+    // The payer's own nonce says whether it was sent before.
+    expect(order([ofItsBlock], { address: payer, nonce: 0n })).toEqual([1])
+    expect(
+      order([match(1, [attempt({ blockNumber: 100n, nonce: 1n })])], { address: payer, nonce: 0n })
+    ).toEqual([])
+    expect(order([ofItsBlock])).toEqual([])
+  })
+})
