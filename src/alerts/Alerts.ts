@@ -2,15 +2,14 @@
 // for each open subject.
 import { Context, DateTime, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Env } from "../domain/Chain.ts"
-import type { MerchantId } from "../domain/Merchant.ts"
+import type { Tenant } from "../domain/Merchant.ts"
 import type { AlertKind } from "./AlertKind.ts"
 import { AlertRepo } from "./AlertRepo.ts"
 
 export interface Alert {
   readonly kind: AlertKind
   /** Whose alert; none for the operator's. */
-  readonly tenant: Option.Option<{ readonly merchantId: MerchantId; readonly env: Env }>
+  readonly tenant: Option.Option<Tenant>
   /** The one member who is told; every member where it is left out. */
   readonly userId?: string
   /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */

@@ -2,9 +2,8 @@
 // asks. Sessions are cookies: API keys open nothing here.
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import type { Env } from "../domain/Chain.ts"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
-import type { Merchant, MerchantId } from "../domain/Merchant.ts"
+import type { Merchant, Tenant } from "../domain/Merchant.ts"
 import { errorResponse } from "../http/Envelope.ts"
 
 export interface User {
@@ -32,7 +31,7 @@ export class CurrentSession extends Context.Service<CurrentSession, Session>()(
 export interface Member {
   readonly user: User
   readonly merchant: Merchant
-  readonly tenant: { readonly merchantId: MerchantId; readonly env: Env }
+  readonly tenant: Tenant
 }
 
 /** A member of the merchant that the path names, in the environment that it names. */

@@ -32,6 +32,12 @@ export const Merchant = Schema.Struct({
 })
 export type Merchant = typeof Merchant.Type
 
+/** One environment of one merchant: what rows belong to and keys open. */
+export interface Tenant {
+  readonly merchantId: MerchantId
+  readonly env: Env
+}
+
 export const KeyKind = Schema.Literals(["secret", "publishable", "agent"])
 export type KeyKind = typeof KeyKind.Type
 

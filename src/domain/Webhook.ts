@@ -96,3 +96,9 @@ export const settledEvent = (event: {
 
 /** The body of a test send: about no money, in either environment. */
 export const testEvent = (id: string): Uint8Array => bytes({ id, type: "test", livemode: false })
+
+/** The webhook that leaves with a settlement, written in the same statement. */
+export interface SettledDelivery {
+  readonly id: string
+  readonly body: Uint8Array
+}

@@ -2,10 +2,8 @@
 // A connection is handed out only to the name it was secured for and only while that name still resolves to
 // the address it was dialled to.
 import { Clock, Effect, Latch, type Scope } from "effect"
-import { maxWindow } from "../webhooks/DeliveryWorker/EndpointPacing.ts"
 import type { EgressConnection } from "./EgressConnection.ts"
 
-const maxIdlePerOrigin = maxWindow
 const maxIdle = 512
 const distrustMillis = 600_000
 const maxDistrusted = 10_000
@@ -32,9 +30,13 @@ export interface ConnectionPool {
  * A pool whose connections wait at most `idleMillis`. The receiver may close one at any moment, and a POST
  * that crossed the close must not be sent twice (RFC 9110 9.2.2): so the wait is short, never retried.
  */
-export const makeConnectionPool = Effect.fnUntraced(function* (
-  idleMillis: number
-): Effect.fn.Return<ConnectionPool, never, Scope.Scope> {
+export const makeConnectionPool = Effect.fnUntraced(function* ({
+  idleMillis,
+  maxIdlePerOrigin
+}: {
+  readonly idleMillis: number
+  readonly maxIdlePerOrigin: number
+}): Effect.fn.Return<ConnectionPool, never, Scope.Scope> {
   const idle = new Map<string, Array<Idle>>()
   const distrusted = new Map<string, number>()
   let count = 0

@@ -1,4 +1,4 @@
-// What webhook sending may reach and how long it may take, as one value from configuration.
+// What a post may reach and how long it may take, as one value from configuration.
 // Defaults are the budgets of threats section 1.5; tests shorten them.
 import { Context, Layer } from "effect"
 
@@ -42,7 +42,7 @@ export interface EgressPolicyShape {
 
 /** The rules that every send obeys. */
 export class EgressPolicy extends Context.Service<EgressPolicy, EgressPolicyShape>()(
-  "quittance/webhooks/EgressPolicy"
+  "quittance/egress/EgressPolicy"
 ) {
   /** A policy with the default budgets but for those given. */
   static readonly layerOf = (

@@ -1,4 +1,4 @@
-// Says whether an IP address lies in the public internet, so that a webhook can be sent to it.
+// Says whether an IP address lies in the public internet, so that it may be posted to.
 // The tables are our own: ipaddr.js parses, but its `range()` calls several special ranges unicast.
 import { isIPv4, isIPv6 } from "node:net"
 import ipaddr from "ipaddr.js"
@@ -46,7 +46,7 @@ export const canonicalAddress = (text: string): string | undefined => {
 }
 
 /**
- * True when `text` is an IPv4 or IPv6 address that a webhook may be sent to (threats 1.4). Everything that is
+ * True when `text` is an IPv4 or IPv6 address that may be posted to (threats 1.4). Everything that is
  * not a plain address is not public. IPv4 in any IPv6 wrapping (mapped, NAT64, 6to4, Teredo) is not public
  * either, whatever it wraps: nobody needs it and gateways disagree about it.
  *

@@ -21,7 +21,7 @@ export interface ResolverOptions {
   readonly timeoutMillis?: number
 }
 
-/** Asks the DNS on behalf of WebhookSender; swap it to script answers. */
+/** Asks the DNS; swap it to script answers. */
 export class Resolver extends Context.Service<
   Resolver,
   {
@@ -30,7 +30,7 @@ export class Resolver extends Context.Service<
     /** As this machine sees the name, hosts file included: for receivers that the operator allowed. */
     readonly resolveLocal: (name: string) => Effect.Effect<ReadonlyArray<string>, ResolveFailed>
   }
->()("quittance/webhooks/Resolver") {
+>()("quittance/egress/Resolver") {
   /** A resolver that asks the given servers, or the machine's own. */
   static readonly layerOf = (options: ResolverOptions): Layer.Layer<Resolver> =>
     Layer.sync(Resolver, () => {

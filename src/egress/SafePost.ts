@@ -1,15 +1,21 @@
-// One attempt at a delivery, over a network that merchants can point anywhere: check the URL, resolve the
-// name, refuse unless all of its addresses are public, dial one of those, send once (threats section 1).
+// One POST to a URL that a stranger chose: check it, resolve the name, refuse unless all of its addresses
+// are public, dial one of those, send once (threats section 1).
 import type { Socket } from "node:net"
 import { Clock, Effect, Exit, Result } from "effect"
-import { checkWebhookUrl, hostOf, originOf, portOf } from "../webhooks/WebhookEndpoints/WebhookUrl.ts"
-import type { SendFailure, SendRequest } from "../webhooks/WebhookSender/SendOutcome.ts"
-import { type SignatureHeaders, signatureHeaders } from "../webhooks/WebhookSender/Signature.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
 import { dial, type EgressConnection } from "./EgressConnection.ts"
 import type { EgressPolicyShape } from "./EgressPolicy.ts"
+import { checkEgressUrl, hostOf, originOf, portOf } from "./EgressUrl.ts"
+import type { PostFailure } from "./PostFailure.ts"
 import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
 import type { Resolver } from "./Resolver.ts"
+
+export interface Post {
+  readonly url: string
+  readonly body: Uint8Array
+  /** Header-safe pairs, asked for at the Unix second in which the head is written. */
+  readonly headersAt: (unixSeconds: number) => Iterable<readonly [string, string]>
+}
 
 /** A complete answer. The body's start is there only if the peer's address is public. */
 export interface Answer {
@@ -36,35 +42,37 @@ interface Destination {
 const hostHeader = (url: URL): string =>
   url.port === "" ? originOf(url).replace(/:\d+$/, "") : originOf(url)
 
-/** The head up to what differs from one delivery to the next. */
-const commonHeadOf = (url: URL): string =>
+/** The head up to what differs from one request to the next. */
+const commonHeadOf = (url: URL, userAgent: string): string =>
   [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${hostHeader(url)}`,
-    "user-agent: Quittance-Webhooks/1",
+    `user-agent: ${userAgent}`,
     "accept: */*",
     "accept-encoding: identity",
     "content-type: application/json"
   ].join("\r\n")
 
-const requestHeadOf = (commonHead: string, headers: SignatureHeaders, body: Uint8Array): string => {
+const requestHeadOf = (
+  commonHead: string,
+  headers: Iterable<readonly [string, string]>,
+  body: Uint8Array
+): string => {
   let head = `${commonHead}\r\ncontent-length: ${body.length}`
-  for (const [name, value] of Object.entries(headers)) head += `\r\n${name}: ${value}`
+  for (const [name, value] of headers) head += `\r\n${name}: ${value}`
   return head
 }
 
 const requestBytes = (head: string, body: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), body])
 
-/**
- * Prepares attempts under a policy. An attempt signs with the time at which it writes, and whatever socket it
- * opened is destroyed when it fails or is interrupted. An id that a header can't carry is a defect.
- */
-export const makeAttempt = (
+/** Posts under a policy. Whatever socket a post has opened is destroyed when it fails or is interrupted. */
+export const makeSafePost = (
   policy: EgressPolicyShape,
   resolver: Resolver["Service"],
-  pool: ConnectionPool
-): ((request: SendRequest, onHead: (head: string) => void) => Effect.Effect<Answer, SendFailure>) => {
+  pool: ConnectionPool,
+  userAgent: string
+): ((post: Post, onHead: (head: string) => void) => Effect.Effect<Answer, PostFailure>) => {
   const ownAddresses = new Set(policy.ownHosts.flatMap((host) => canonicalAddress(host) ?? []))
   const mayReach = (address: string): boolean =>
     isPublicAddress(address) && !ownAddresses.has(canonicalAddress(address) ?? address)
@@ -73,13 +81,13 @@ export const makeAttempt = (
   const destinations = new Map<string, Destination | undefined>()
   const destinationOf = (text: string): Destination | undefined => {
     if (destinations.has(text)) return destinations.get(text)
-    const checked = checkWebhookUrl(text, policy)
+    const checked = checkEgressUrl(text, policy)
     const destination = Result.isFailure(checked)
       ? undefined
       : {
           ...checked.success,
           origin: `${checked.success.url.protocol}//${originOf(checked.success.url)}`,
-          commonHead: commonHeadOf(checked.success.url)
+          commonHead: commonHeadOf(checked.success.url, userAgent)
         }
     if (destinations.size >= maxDestinations) destinations.clear()
     destinations.set(text, destination)
@@ -99,11 +107,11 @@ export const makeAttempt = (
     url: URL,
     addresses: ReadonlyArray<string>,
     onSocket: (socket: Socket) => void
-  ): Effect.Effect<EgressConnection, SendFailure> => {
+  ): Effect.Effect<EgressConnection, PostFailure> => {
     const dialled = addresses.slice(0, maxDials)
     const connectMillis = policy.budgets.connectMillis / dialled.length
     const serverName = url.protocol === "https:" ? hostOf(url) : undefined
-    const dialFrom = (index: number): Effect.Effect<EgressConnection, SendFailure> => {
+    const dialFrom = (index: number): Effect.Effect<EgressConnection, PostFailure> => {
       const address = dialled[index]
       if (address === undefined) return Effect.fail("connect")
       return dial({ address, port: portOf(url), serverName, connectMillis, onSocket }, policy).pipe(
@@ -116,12 +124,11 @@ export const makeAttempt = (
     return dialFrom(0)
   }
 
-  return (request, onHead) => {
-    if (!/^[\x21-\x7e]+$/.test(request.id)) return Effect.die(new TypeError("delivery id is not header-safe"))
+  return (post, onHead) => {
     let abandon = (): void => {}
     const attempt = Effect.gen(function* () {
       const started = yield* Clock.monotonicTimeNanos
-      const destination = destinationOf(request.url)
+      const destination = destinationOf(post.url)
       if (destination === undefined) return yield* Effect.fail("blocked" as const)
       const { url, allowed, origin, commonHead } = destination
       const addresses = yield* locate(url, allowed)
@@ -135,14 +142,13 @@ export const makeAttempt = (
         }))
 
       const now = yield* Clock.currentTimeMillis
-      const signable = { id: request.id, timestamp: Math.floor(now / 1000), body: request.body }
-      const head = requestHeadOf(commonHead, signatureHeaders(signable, request.secret), request.body)
+      const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
       onHead(head)
       // Resolving and connecting have budgets of their own, which end no later.
       const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6
       const left = Math.max(1, policy.budgets.totalMillis - elapsed)
       const response = yield* connection
-        .exchange(requestBytes(head, request.body), policy.budgets, left)
+        .exchange(requestBytes(head, post.body), policy.budgets, left)
         .pipe(
           Effect.tapError((failure) =>
             pooled === undefined || failure === "timeout"

@@ -1,5 +1,6 @@
 // Incoming transfers that a person explains: attached to the payment that they were meant for, or
 // marked as handled. Attaching settles the payment by the chain's word alone, as any report does.
+
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { networks } from "../domain/Chain.ts"
@@ -10,9 +11,10 @@ import {
   PaymentNotFound,
   TransferNotAttachable
 } from "../domain/Errors.ts"
+import type { Tenant } from "../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
 import type { IncomingTransfer, LikelyPayment } from "./PaymentRepo/TransferStore.ts"
-import { PaymentRepo, type Tenant } from "./PaymentRepo.ts"
+import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 
 /** Who explains a transfer, and why. */

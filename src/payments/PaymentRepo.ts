@@ -3,7 +3,7 @@
 import { Context, Data, type Effect, Layer, type Option } from "effect"
 import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import type { IntentTokenExpired } from "../domain/Errors.ts"
-import type { MerchantId } from "../domain/Merchant.ts"
+import type { Tenant } from "../domain/Merchant.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
 import type {
   Evidence,
@@ -13,6 +13,7 @@ import type {
   PaymentId,
   PaymentSummary
 } from "../domain/Payment.ts"
+import type { SettledDelivery } from "../domain/Webhook.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
 import { layerMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { layerSql } from "./PaymentRepo/PaymentRepoSql.ts"
@@ -20,11 +21,6 @@ import type { TransferStore } from "./PaymentRepo/TransferStore.ts"
 
 /** The transfer already pays another payment. */
 export class TransferAlreadyUsed extends Data.TaggedError("TransferAlreadyUsed") {}
-
-export interface Tenant {
-  readonly merchantId: MerchantId
-  readonly env: Env
-}
 
 export interface OpenPayment extends Tenant {
   readonly id: PaymentId
@@ -63,12 +59,6 @@ export interface ClaimedTransfer {
   readonly ordinal: number
   readonly blockNumber: bigint
   readonly blockHash: TransactionHash
-}
-
-/** The webhook that leaves with the settlement, written in the same statement. */
-export interface SettledDelivery {
-  readonly id: string
-  readonly body: Uint8Array
 }
 
 export interface Settlement {

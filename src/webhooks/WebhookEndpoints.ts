@@ -1,5 +1,6 @@
 // What merchants do with their webhook endpoint: register, change, delete, test,
 // resend, regenerate the secret.
+
 import { Context, DateTime, Effect, Fiber, Layer, Option, type Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
@@ -8,14 +9,15 @@ import {
   WebhookEndpointExists,
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
+import type { Tenant } from "../domain/Merchant.ts"
 import { type Delivery, type Endpoint, testEvent } from "../domain/Webhook.ts"
 import { EgressPolicy } from "../egress/EgressPolicy.ts"
+import { checkEgressUrl } from "../egress/EgressUrl.ts"
 import type { SecretBox } from "../keys/SecretBox.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
-import type { Tenant } from "../payments/PaymentRepo.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
+import { InvalidWebhookUrl } from "./WebhookEndpoints/InvalidWebhookUrl.ts"
 import { newEndpointSecret, regenerateSecret } from "./WebhookEndpoints/regenerateSecret.ts"
-import { checkWebhookUrl, InvalidWebhookUrl } from "./WebhookEndpoints/WebhookUrl.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 
 export interface CreatedEndpoint {
@@ -74,7 +76,7 @@ export class WebhookEndpoints extends Context.Service<
       const context = yield* Effect.context<WebhookRepo | SecretBox | SecureRandom.SecureRandom>()
 
       const checked = (url: string) =>
-        Result.match(checkWebhookUrl(url, policy), {
+        Result.match(checkEgressUrl(url, policy), {
           onSuccess: (found) => Effect.succeed(found.url.href),
           onFailure: (reason) =>
             Effect.fail(

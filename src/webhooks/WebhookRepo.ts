@@ -1,11 +1,19 @@
 // Endpoints, deliveries and attempts at rest. A delivery is claimed under a lease
 // with a fresh claim id and finished only under that id, so that a worker that
 // wakes up late overwrites nothing.
+
 import { Context, type Effect, Layer, type Option } from "effect"
+import type { Tenant } from "../domain/Merchant.ts"
 import type { PaymentId } from "../domain/Payment.ts"
-import type { AttemptFailure, Delivery, DeliveryStatus, Endpoint, EventType } from "../domain/Webhook.ts"
+import type {
+  AttemptFailure,
+  Delivery,
+  DeliveryStatus,
+  Endpoint,
+  EventType,
+  SettledDelivery
+} from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
-import type { SettledDelivery, Tenant } from "../payments/PaymentRepo.ts"
 import { layerMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
 import { layerSql } from "./WebhookRepo/WebhookRepoSql.ts"
 

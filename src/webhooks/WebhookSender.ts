@@ -4,7 +4,8 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import { makeConnectionPool } from "../egress/ConnectionPool.ts"
 import { EgressPolicy } from "../egress/EgressPolicy.ts"
 import { Resolver } from "../egress/Resolver.ts"
-import { makeAttempt } from "../egress/SafePost.ts"
+import { makeSafePost } from "../egress/SafePost.ts"
+import { maxWindow } from "./DeliveryWorker/EndpointPacing.ts"
 import { answered, type SendOutcome, type SendRequest } from "./WebhookSender/SendOutcome.ts"
 import { type SignatureHeaders, signatureHeaders } from "./WebhookSender/Signature.ts"
 
@@ -40,13 +41,17 @@ export class WebhookSender extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* EgressPolicy
       const resolver = yield* Resolver
-      const pool = yield* makeConnectionPool(policy.budgets.idleMillis)
-      const attempt = makeAttempt(policy, resolver, pool)
+      const pool = yield* makeConnectionPool({ ...policy.budgets, maxIdlePerOrigin: maxWindow })
+      const post = makeSafePost(policy, resolver, pool, "Quittance-Webhooks/1")
 
-      const send = Effect.fnUntraced(function* (request: SendRequest) {
+      const send = Effect.fnUntraced(function* ({ url, id, body, secret }: SendRequest) {
+        if (!/^[\x21-\x7e]+$/.test(id))
+          return yield* Effect.die(new TypeError("delivery id is not header-safe"))
         const started = yield* Clock.monotonicTimeNanos
         let sent: { readonly requestHead: string } | undefined
-        const result = yield* attempt(request, (requestHead) => {
+        const headersAt = (timestamp: number) =>
+          Object.entries(signatureHeaders({ id, timestamp, body }, secret))
+        const result = yield* post({ url, body, headersAt }, (requestHead) => {
           sent = { requestHead }
         }).pipe(Effect.result)
         const durationMs = Number(((yield* Clock.monotonicTimeNanos) - started) / 1_000_000n)

@@ -1,7 +1,7 @@
 // Names that point inside: whatever the DNS says, a canary on 127.0.0.1 must count 0 connections.
 import { describe, expect } from "bun:test"
 import { Effect, Result } from "effect"
-import { checkWebhookUrl } from "../../src/webhooks/WebhookEndpoints/WebhookUrl.ts"
+import { checkEgressUrl } from "../../src/egress/EgressUrl.ts"
 import { type DnsServer, type Script, scriptedDns } from "../support/dnsServer.ts"
 import { rawReceiver } from "../support/rawReceiver.ts"
 import { liveEffect } from "../support/run.ts"
@@ -60,7 +60,7 @@ describe("a name that changes", () => {
     Effect.gen(function* () {
       const { dns, canary, sender, url } = yield* setUp
       dns.set("shop.example.com", { a: ["8.8.4.4"] })
-      expect(Result.isSuccess(checkWebhookUrl(url, { ownHosts: [], allowedHosts: [] }))).toBe(true)
+      expect(Result.isSuccess(checkEgressUrl(url, { ownHosts: [], allowedHosts: [] }))).toBe(true)
       dns.set("shop.example.com", { a: ["127.0.0.1"] })
       expect(gist(yield* sender.send(requestTo(url)))).toBe("blocked")
       expect(canary.connections()).toBe(0)

@@ -4,13 +4,11 @@ import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
 import { Replica } from "../../database/Replica.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
 import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRepo/PaymentRow.ts"
-import type { Member } from "../Session.ts"
-
-type Tenant = Member["tenant"]
 
 /** What a person typed to find a payment by. */
 export type Search =

@@ -2,11 +2,9 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Replica } from "../../database/Replica.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
-import type { Member } from "../Session.ts"
-
-type Tenant = Member["tenant"]
 
 const Millis = Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
 const Hex = Schema.Uint8ArrayFromHex

@@ -3,8 +3,8 @@
 
 import type { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Tenant } from "../PaymentRepo.ts"
 
 /** After so long without a transaction an attempt keeps its wallet from nothing. */
 export const attemptLifeMillis = 30 * 60_000

@@ -1,12 +1,14 @@
 // PaymentRepo in this process: the same rules over maps, for tests and trials.
+
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Address, networks } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
-import type { DueReport, Settlement, Tenant, WatchedTransfer } from "../PaymentRepo.ts"
+import type { DueReport, Settlement, WatchedTransfer } from "../PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "../PaymentRepo.ts"
 import { makeMemoryAttempts } from "./attemptsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"

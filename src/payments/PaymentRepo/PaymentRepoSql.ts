@@ -1,13 +1,15 @@
 // PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
 // ReconcilerRepoSql.ts.
+
 import { Effect, Layer, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Page, Report, Settlement, Tenant } from "../PaymentRepo.ts"
+import type { Page, Report, Settlement } from "../PaymentRepo.ts"
 import { PaymentRepo, TransferAlreadyUsed } from "../PaymentRepo.ts"
 import { makeAttemptStatements } from "./attemptsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"

@@ -5,9 +5,8 @@ import type { Effect, Option } from "effect"
 import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
-import type { MerchantId } from "../../domain/Merchant.ts"
+import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Tenant } from "../PaymentRepo.ts"
 import type { MatchAttempt } from "./AttemptStore.ts"
 
 /** Up to which block a chain has been read. */

@@ -1,8 +1,9 @@
 // Attempts in this process: the same rules as on Postgres.
+
 import { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Tenant } from "../PaymentRepo.ts"
 import type { Attempt, AttemptEnd, AttemptStore, MatchAttempt } from "./AttemptStore.ts"
 
 interface KeptAttempt extends Attempt {

@@ -2,9 +2,8 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { Uuid } from "../../domain/Merchant.ts"
+import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
-import type { Tenant } from "../PaymentRepo.ts"
 import {
   type Attempt,
   type AttemptStore,

@@ -1,9 +1,10 @@
 // A new signing secret for an endpoint: made, sealed and stored. The old one stops
 // verifying at once; waiting deliveries are signed with the new one.
+
 import { DateTime, Effect, Option, type Redacted } from "effect"
 import { WebhookEndpointNotFound } from "../../domain/Errors.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import { SecretBox } from "../../keys/SecretBox.ts"
-import type { Tenant } from "../../payments/PaymentRepo.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import { makeWebhookSecret, secretLastFour } from "../WebhookSender/Signature.ts"
 

@@ -2,9 +2,8 @@
 // statement, however many deliveries it takes or records.
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Uuid } from "../../domain/Merchant.ts"
+import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
-import type { Tenant } from "../../payments/PaymentRepo.ts"
 import { waitingEndpoints } from "../../workers/waitingEndpointsSql.ts"
 import { type AttemptResult, provenMillis, type WebhookRepo } from "../WebhookRepo.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"

@@ -1,7 +1,8 @@
 // The SQL of replaying what failed for good, after its receiver has been repaired.
+
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Tenant } from "../../payments/PaymentRepo.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 
 export class ReplayRepo extends Context.Service<
   ReplayRepo,

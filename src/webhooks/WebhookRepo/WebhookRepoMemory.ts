@@ -1,8 +1,9 @@
 // WebhookRepo in this process: the same rules over maps, for tests and trials.
+
 import { Effect, Layer, Option } from "effect"
+import type { Tenant } from "../../domain/Merchant.ts"
 import type { Attempt, Delivery, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
-import type { Tenant } from "../../payments/PaymentRepo.ts"
 import {
   type AttemptResult,
   type Claim,

@@ -1,7 +1,8 @@
 // WebhookRepo on Postgres: endpoints and views here, claims and outcomes beside it.
+
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Tenant } from "../../payments/PaymentRepo.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import { claimsSql } from "./ClaimRepoSql.ts"
 import {

@@ -1,5 +1,6 @@
 // What is asked of WebhookSender and what comes of it; both its layers and the delivery queue speak it.
-import { type Redacted, Schema } from "effect"
+import type { Redacted } from "effect"
+import type { PostFailure } from "../../egress/PostFailure.ts"
 
 /** One delivery to send. */
 export interface SendRequest {
@@ -10,15 +11,6 @@ export interface SendRequest {
   readonly body: Uint8Array
   readonly secret: Redacted.Redacted<string>
 }
-
-/**
- * Why no complete answer came: the name has no address (`dns`); the URL or an address is not one we send to
- * (`blocked`); nobody accepts the connection (`connect`); no handshake, or not the name's certificate (`tls`);
- * the attempt's time ran out (`timeout`); the answer is not HTTP/1.1, too large in its head, or cut off
- * (`response`). Never holds an address: merchants see it.
- */
-export const SendFailure = Schema.Literals(["dns", "blocked", "connect", "tls", "timeout", "response"])
-export type SendFailure = typeof SendFailure.Type
 
 /** What became of one attempt. Durations in milliseconds. */
 export type SendOutcome = (
@@ -31,7 +23,7 @@ export type SendOutcome = (
       /** The first 2 KiB of the answer as sent, from public peers only. */
       readonly body?: Uint8Array
     }
-  | { readonly _tag: "Failed"; readonly failure: SendFailure; readonly durationMs: number }
+  | { readonly _tag: "Failed"; readonly failure: PostFailure; readonly durationMs: number }
 ) & {
   /** Request line and headers as they were sent; absent where nothing was. */
   readonly requestHead?: string
@@ -46,7 +38,7 @@ export const answered = (status: number, durationMs = 0): SendOutcome => ({
 })
 
 /** A failure of this class, as an outcome to script. */
-export const failed = (failure: SendFailure, durationMs = 0): SendOutcome => ({
+export const failed = (failure: PostFailure, durationMs = 0): SendOutcome => ({
   _tag: "Failed",
   failure,
   durationMs

@@ -1,10 +1,10 @@
-// The rules a webhook URL must meet before it is stored, and again before each send.
-// Pure: what the name resolves to is judged at each attempt, by WebhookSender.
+// The rules that a URL must meet before it is stored, and again before each post.
+// Pure: what the name resolves to is judged at each post, by SafePost.
 import { isIP } from "node:net"
 import { Result, Schema } from "effect"
 
 /** Which rule a URL breaks (threats 1.1 and 1.2). */
-export const WebhookUrlReason = Schema.Literals([
+export const EgressUrlReason = Schema.Literals([
   "not_a_url",
   "scheme",
   "credentials",
@@ -15,10 +15,10 @@ export const WebhookUrlReason = Schema.Literals([
   "hostname",
   "own_host"
 ])
-export type WebhookUrlReason = typeof WebhookUrlReason.Type
+export type EgressUrlReason = typeof EgressUrlReason.Type
 
 /** Whom the checks protect, and the operator's exceptions. */
-export interface WebhookUrlOptions {
+export interface EgressUrlOptions {
   /** Names (or `name:port`, or addresses) that this deployment is reached at. */
   readonly ownHosts: ReadonlyArray<string>
   /** Exact `host:port` that may be http and private; for development. IPv6 in brackets. */
@@ -26,33 +26,9 @@ export interface WebhookUrlOptions {
 }
 
 /** A URL that passed. `allowed` is true when it did so by the operator's list of allowed hosts. */
-export interface CheckedWebhookUrl {
+export interface CheckedEgressUrl {
   readonly url: URL
   readonly allowed: boolean
-}
-
-const advice: { readonly [R in WebhookUrlReason]: string } = {
-  not_a_url:
-    "Send one absolute URL such as https://shop.example.com/webhooks, without spaces or backslashes.",
-  scheme: "Use https: webhooks are only sent encrypted.",
-  credentials:
-    "Remove the user name and password from the URL; check the signature header to know the sender.",
-  fragment: "Remove the # and what follows it: a fragment never reaches a server.",
-  too_long: "Shorten the URL to at most 2048 characters.",
-  ip_address: "Use a host name in place of the IP address: the certificate is checked for the name.",
-  port: "Use port 443, 8443 or a port from 1024 up.",
-  hostname: "Use the public host name of your receiver, such as shop.example.com.",
-  own_host: "Use your own server's host name: this one is the payment service itself."
-}
-
-/** A URL that webhooks are not sent to; `message` tells the merchant what to do about it. */
-export class InvalidWebhookUrl extends Schema.TaggedError<InvalidWebhookUrl>()("InvalidWebhookUrl", {
-  reason: WebhookUrlReason,
-  message: Schema.String
-}) {
-  static because(reason: WebhookUrlReason): InvalidWebhookUrl {
-    return new InvalidWebhookUrl({ reason, message: advice[reason] })
-  }
 }
 
 const maxLength = 2048
@@ -104,12 +80,12 @@ const endsInNumber = (name: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.t
  *
  * @returns the parsed URL, to be used from here on, or the reason why it is refused.
  * @example
- * checkWebhookUrl("https://shop.example.com/hook", { ownHosts: [], allowedHosts: [] })
+ * checkEgressUrl("https://shop.example.com/hook", { ownHosts: [], allowedHosts: [] })
  */
-export const checkWebhookUrl = (
+export const checkEgressUrl = (
   input: string,
-  options: WebhookUrlOptions
-): Result.Result<CheckedWebhookUrl, WebhookUrlReason> => {
+  options: EgressUrlOptions
+): Result.Result<CheckedEgressUrl, EgressUrlReason> => {
   if (input.length > maxLength) return Result.fail("too_long")
   // WHATWG parsing drops tabs and line ends and reads a backslash as a slash; other parsers do not, so such
   // a URL would mean one thing to the person who reads it and another to us.

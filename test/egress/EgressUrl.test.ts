@@ -1,12 +1,10 @@
 // The URL corpus: what may be registered, and the reason a merchant is given where it may not.
+
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
-import corpus from "../../../src/probe/hostileUrls.json"
-import {
-  checkWebhookUrl,
-  InvalidWebhookUrl,
-  WebhookUrlReason
-} from "../../../src/webhooks/WebhookEndpoints/WebhookUrl.ts"
+import { checkEgressUrl, EgressUrlReason } from "../../src/egress/EgressUrl.ts"
+import corpus from "../../src/probe/hostileUrls.json"
+import { InvalidWebhookUrl } from "../../src/webhooks/WebhookEndpoints/InvalidWebhookUrl.ts"
 
 const options = {
   ownHosts: ["pay.quittance.dev", "Dash.Quittance.dev.:8787", "own.allowed.dev", "192.0.2.7"],
@@ -14,7 +12,7 @@ const options = {
 }
 
 const verdictOf = (url: string): string =>
-  Result.match(checkWebhookUrl(url, options), {
+  Result.match(checkEgressUrl(url, options), {
     onSuccess: ({ allowed }) => (allowed ? "allowed" : "ok"),
     onFailure: (reason) => reason
   })
@@ -23,7 +21,7 @@ describe("webhook URLs", () => {
   test("the corpus is as large as promised", () => {
     expect(corpus.length).toBeGreaterThanOrEqual(150)
     expect(new Set(corpus.map(({ verdict }) => verdict))).toEqual(
-      new Set<string>([...WebhookUrlReason.literals, "ok", "allowed"])
+      new Set<string>([...EgressUrlReason.literals, "ok", "allowed"])
     )
   })
 
@@ -36,14 +34,14 @@ describe("webhook URLs", () => {
 
   test("without an allow-list nothing but public https passes", () => {
     for (const { url, verdict } of corpus.filter((entry) => entry.verdict === "allowed")) {
-      const refused = checkWebhookUrl(url, { ownHosts: options.ownHosts, allowedHosts: [] })
+      const refused = checkEgressUrl(url, { ownHosts: options.ownHosts, allowedHosts: [] })
       expect([url, verdict, Result.isFailure(refused)]).toEqual([url, verdict, true])
     }
   })
 
   test("what passes can't carry a header of its own into the request", () => {
     for (const { url } of corpus) {
-      const checked = checkWebhookUrl(url, options)
+      const checked = checkEgressUrl(url, options)
       if (Result.isFailure(checked)) continue
       const parsed = checked.success.url
       expect(`${parsed.pathname}${parsed.search}${parsed.host}`).toMatch(/^[\x21-\x7e]+$/)
@@ -51,8 +49,8 @@ describe("webhook URLs", () => {
   })
 
   test("each reason tells the merchant what to do", () => {
-    const messages = WebhookUrlReason.literals.map((reason) => InvalidWebhookUrl.because(reason).message)
-    expect(new Set(messages).size).toBe(WebhookUrlReason.literals.length)
+    const messages = EgressUrlReason.literals.map((reason) => InvalidWebhookUrl.because(reason).message)
+    expect(new Set(messages).size).toBe(EgressUrlReason.literals.length)
     for (const message of messages) expect(message).toMatch(/^(Send|Use|Remove|Shorten) .{20,}\.$/)
   })
 })
