@@ -31,6 +31,8 @@ const imports: ReadonlyArray<Import> = [...new Glob("{src,migrations}/**/*.{ts,t
 const violations = (breaks: (one: Import) => boolean) =>
   imports.filter(breaks).map(({ file, target }) => `${file} -> ${target}`)
 
+const isTag = (file: string) => readFileSync(join(root, file), "utf8").includes("static readonly layer")
+
 describe("import rules", () => {
   test("there are imports to judge", () => expect(imports.length).toBeGreaterThan(200))
 
@@ -111,6 +113,38 @@ describe("import rules", () => {
           !own.test(target) &&
           // The playground's wallet signs with viem; the component weighs too little for it.
           !(file === "src/checkout/pages/burnerWallet.ts" && target === "viem/accounts")
+      )
+    ).toEqual([])
+  })
+
+  test("no circle between rooms; contracts stand apart", () => {
+    const isContract = (file: string) => /\/Api\.ts$/.test(file)
+    const roomOf = (file: string) => /^src\/([^/]+)\//.exec(file)?.[1]
+    const rooms = new Map<string, Set<string>>()
+    for (const { file, target } of imports) {
+      const [from, to] = [roomOf(file), roomOf(target)]
+      if (from === undefined || to === undefined || from === to || isContract(file) || isContract(target))
+        continue
+      rooms.set(from, (rooms.get(from) ?? new Set()).add(to))
+    }
+    const circleFrom = (room: string, way: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+      if (way.includes(room)) return [...way.slice(way.indexOf(room)), room]
+      for (const next of rooms.get(room) ?? []) {
+        const found = circleFrom(next, [...way, room])
+        if (found !== undefined) return found
+      }
+      return undefined
+    }
+    expect(
+      [...rooms.keys()].map((room) => circleFrom(room, [])).find((found) => found !== undefined)
+    ).toBeUndefined()
+  })
+
+  test("what implements a tag imports it as a type alone", () => {
+    // `X/…` may not need `X.ts` at run time: it is what X.ts is made of.
+    expect(
+      violations(
+        ({ file, target, typeOnly }) => !typeOnly && `${dirname(file)}.ts` === target && isTag(target)
       )
     ).toEqual([])
   })

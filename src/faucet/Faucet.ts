@@ -1,11 +1,17 @@
 // Test money for buyers: real USDC and gas from one wallet, within limits that
 // hold across instances.
 import { Context, type Effect, Layer } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { AppConfig } from "../AppConfig.ts"
+import type { Alerts } from "../alerts/Alerts.ts"
+import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import { layerLive } from "./Faucet/FaucetLive.ts"
-import { type Credit, layerMemory } from "./Faucet/FaucetMemory.ts"
+import type { OutboxRepo } from "../wallets/Outbox/OutboxRepo.ts"
+import { makeFaucetLive } from "./Faucet/FaucetLive.ts"
+import { type Credit, makeFaucetMemory } from "./Faucet/FaucetMemory.ts"
+import type { FaucetRepo } from "./Faucet/FaucetRepo.ts"
 
 export interface GrantRequest {
   readonly merchantId: MerchantId
@@ -41,8 +47,13 @@ export class Faucet extends Context.Service<
   }
 >()("quittance/faucet/Faucet") {
   /** Real money on the test chain, from the wallet of FAUCET_PRIVATE_KEY. */
-  static readonly layer = Layer.suspend(() => layerLive)
+  static readonly layer: Layer.Layer<
+    Faucet,
+    never,
+    AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom
+  > = Layer.effect(Faucet, makeFaucetLive())
 
   /** The same limits in this process; `credit` moves the money, for example by `creditFrom` on the in-memory chain. */
-  static readonly layerMemory = (credit: Credit): Layer.Layer<Faucet> => layerMemory(credit)
+  static readonly layerMemory = (credit: Credit): Layer.Layer<Faucet> =>
+    Layer.effect(Faucet, makeFaucetMemory(credit))
 }

@@ -1,6 +1,8 @@
 // Payments at rest. Every transition is one guarded statement, so that any number
 // of instances may race and a crash between two lines leaves nothing half done.
-import { Context, Data, type Effect, Layer, type Option } from "effect"
+import { Context, type Effect, Layer, type Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import type { IntentTokenExpired } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
@@ -14,13 +16,12 @@ import type {
   PaymentSummary
 } from "../domain/Payment.ts"
 import type { SettledDelivery } from "../domain/Webhook.ts"
+import type { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
-import { layerMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
-import { layerSql } from "./PaymentRepo/PaymentRepoSql.ts"
+import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
+import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
+import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
 import type { TransferStore } from "./PaymentRepo/TransferStore.ts"
-
-/** The transfer already pays another payment. */
-export class TransferAlreadyUsed extends Data.TaggedError("TransferAlreadyUsed") {}
 
 export interface OpenPayment extends Tenant {
   readonly id: PaymentId
@@ -207,6 +208,8 @@ export class PaymentRepo extends Context.Service<
   } & AttemptStore &
     TransferStore
 >()("quittance/payments/PaymentRepo") {
-  static readonly layer = Layer.suspend(() => layerSql)
-  static readonly layerMemory = Layer.suspend(() => layerMemory)
+  static readonly layer: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
+    Layer.effect(PaymentRepo, makePaymentRepoSql)
+  static readonly layerMemory: Layer.Layer<PaymentRepo, never, WebhookRepo | SecureRandom.SecureRandom> =
+    Layer.effect(PaymentRepo, makePaymentRepoMemory)
 }

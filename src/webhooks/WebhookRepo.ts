@@ -3,6 +3,7 @@
 // wakes up late overwrites nothing.
 
 import { Context, type Effect, Layer, type Option } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { Tenant } from "../domain/Merchant.ts"
 import type { PaymentId } from "../domain/Payment.ts"
 import type {
@@ -14,8 +15,8 @@ import type {
   SettledDelivery
 } from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
-import { layerMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
-import { layerSql } from "./WebhookRepo/WebhookRepoSql.ts"
+import { makeWebhookRepoMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
+import { makeWebhookRepoSql } from "./WebhookRepo/WebhookRepoSql.ts"
 
 export interface NewEndpoint {
   readonly id: string
@@ -62,12 +63,6 @@ export interface EndpointRoom {
   /** Whether it accepted what it was sent last; null while that is not known here. */
   readonly accepts: boolean | null
 }
-
-/**
- * An endpoint is proven that accepted what this process sent it last or, where that is not known, has
- * accepted within so long and not failed since.
- */
-export const provenMillis = 5 * 60_000
 
 export interface DueClaim extends Claim {
   /** The process that claims. */
@@ -191,6 +186,9 @@ export class WebhookRepo extends Context.Service<
     readonly prune: (before: Date, limit: number) => Effect.Effect<number>
   }
 >()("quittance/webhooks/WebhookRepo") {
-  static readonly layer = Layer.suspend(() => layerSql)
-  static readonly layerMemory = Layer.suspend(() => layerMemory)
+  static readonly layer: Layer.Layer<WebhookRepo, never, SqlClient.SqlClient> = Layer.effect(
+    WebhookRepo,
+    makeWebhookRepoSql
+  )
+  static readonly layerMemory: Layer.Layer<WebhookRepo> = Layer.effect(WebhookRepo, makeWebhookRepoMemory)
 }

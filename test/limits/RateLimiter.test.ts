@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { layerRedis } from "../../src/limits/RateLimiter/RateLimiterRedis.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { layerRedis } from "../../src/limits/RateLimiterRedis.ts"
 import { redisMissing, startRedis } from "../support/redis.ts"
 import { liveEffect, testEffect } from "../support/run.ts"
 

@@ -12,7 +12,7 @@ import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import type { Address } from "../../src/domain/Chain.ts"
-import { type FaucetTiming, layerLiveWith } from "../../src/faucet/Faucet/FaucetLive.ts"
+import { type FaucetTiming, makeFaucetLive } from "../../src/faucet/Faucet/FaucetLive.ts"
 import { FaucetRepo } from "../../src/faucet/Faucet/FaucetRepo.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
@@ -49,7 +49,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
     const alerts: Array<Alert> = []
     const nodeAlerts: Array<string> = []
     const built = yield* Layer.build(
-      Layer.fresh(layerLiveWith(timing)).pipe(
+      Layer.fresh(Layer.effect(Faucet, makeFaucetLive(timing))).pipe(
         Layer.provideMerge(ChainVerifier.layer()),
         Layer.provideMerge(
           Layer.fresh(

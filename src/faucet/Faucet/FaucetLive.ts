@@ -1,6 +1,6 @@
 // The faucet on a real chain: reserve under the limits, broadcast, wait until it is
 // mined; a supervised fiber finishes what a crash or a stuck fee left open.
-import { DateTime, type Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { DateTime, type Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isHex } from "viem"
 import { AppConfig } from "../../AppConfig.ts"
@@ -10,7 +10,7 @@ import { ChainUnavailableError } from "../../domain/Errors.ts"
 import type { WalletState } from "../../wallets/Outbox/HotWallet.ts"
 import { OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
 import { defaultOutboxTiming, makeOutbox, type OutboxTiming, type Standing } from "../../wallets/Outbox.ts"
-import { Faucet, type Grant, type GrantRequest } from "../Faucet.ts"
+import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
 import { FaucetRepo } from "./FaucetRepo.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
 import { nobody } from "./limits.ts"
@@ -174,25 +174,20 @@ const make = Effect.fnUntraced(function* (
 
   yield* outbox.tending
 
-  return Faucet.of({ offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant })
+  return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant }
 })
 
-/** As `layerLive`, at another pace. */
-export const layerLiveWith = (
-  timing: Partial<FaucetTiming>
-): Layer.Layer<
-  Faucet,
+/** Of AppConfig's wallet, or one that is off; at another pace for tests. */
+export const makeFaucetLive = (
+  timing: Partial<FaucetTiming> = {}
+): Effect.Effect<
+  Faucet["Service"],
   never,
-  AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom
+  AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom | Scope.Scope
 > =>
-  Layer.effect(
-    Faucet,
-    Effect.flatMap(AppConfig, ({ faucet }) =>
-      Option.match(faucet.privateKey, {
-        onNone: () => makeOff,
-        onSome: (key) => make(key, { ...defaultTiming, ...timing })
-      })
-    )
+  Effect.flatMap(AppConfig, ({ faucet }) =>
+    Option.match(faucet.privateKey, {
+      onNone: () => makeOff,
+      onSome: (key) => make(key, { ...defaultTiming, ...timing })
+    })
   )
-
-export const layerLive = Layer.suspend(() => layerLiveWith({}))

@@ -1,11 +1,11 @@
 // The faucet in this process: the same limits over the Clock's time, and money
 // that moves wherever `credit` moves it, for example on the in-memory chain.
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect } from "effect"
 import { keccak256, toHex } from "viem"
 import type { MemoryChain } from "../../chain/MemoryChain.ts"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetUnavailable } from "../../domain/Errors.ts"
-import { Faucet, type Grant, type GrantRequest } from "../Faucet.ts"
+import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
 import { type FaucetLimit, faucetLimits, longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
 
@@ -49,8 +49,8 @@ export const creditFrom =
       return [yield* chain.transfer({ from: wallet, to: grant.recipient, amount: grant.usdcAtomic })]
     })
 
-export const layerMemory = (credit: Credit): Layer.Layer<Faucet> =>
-  Layer.sync(Faucet, () => {
+export const makeFaucetMemory = (credit: Credit): Effect.Effect<Faucet["Service"]> =>
+  Effect.sync(() => {
     let taken: ReadonlyArray<Taken> = []
     let count = 0
     const held = Effect.fnUntraced(function* (request: GrantRequest, at: Date) {
@@ -61,7 +61,7 @@ export const layerMemory = (credit: Credit): Layer.Layer<Faucet> =>
       )
       if (found !== undefined) return yield* limitReached(found)
     })
-    return Faucet.of({
+    return {
       offer: { enabled: true, usdcAtomic },
       held: (request) =>
         Effect.flatMap(DateTime.nowAsDate, (at) => held({ ...request, recipient: nobody }, at)),
@@ -85,5 +85,5 @@ export const layerMemory = (credit: Credit): Layer.Layer<Faucet> =>
         )
         return transactionIds.length === 0 ? grant : { ...grant, transactionIds }
       })
-    })
+    }
   })

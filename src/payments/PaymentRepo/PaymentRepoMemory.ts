@@ -1,6 +1,6 @@
 // PaymentRepo in this process: the same rules over maps, for tests and trials.
 
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Address, networks } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
@@ -8,11 +8,11 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
-import type { DueReport, Settlement, WatchedTransfer } from "../PaymentRepo.ts"
-import { PaymentRepo, TransferAlreadyUsed } from "../PaymentRepo.ts"
+import type { DueReport, PaymentRepo, Settlement, WatchedTransfer } from "../PaymentRepo.ts"
 import { makeMemoryAttempts } from "./attemptsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./refCode.ts"
+import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import { type MemoryTransfers, makeMemoryTransfers } from "./transfersMemory.ts"
 
 interface KeptReport {
@@ -40,7 +40,11 @@ const newestFirst = (left: Payment, right: Payment) =>
 
 const isDue = (at: Date | null, now: Date) => at !== null && at <= now
 
-const make = Effect.gen(function* () {
+export const makePaymentRepoMemory: Effect.Effect<
+  PaymentRepo["Service"],
+  never,
+  WebhookRepo | SecureRandom.SecureRandom
+> = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const webhooks = yield* WebhookRepo
   const payments = new Map<PaymentId, Payment>()
@@ -107,7 +111,7 @@ const make = Effect.gen(function* () {
     isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null)
   })
 
-  return PaymentRepo.of({
+  return {
     open: Effect.fnUntraced(function* (input) {
       const refCode = yield* generateRefCode.pipe(Effect.provideService(SecureRandom.SecureRandom, random))
       const existing = payments.get(input.id)
@@ -308,8 +312,5 @@ const make = Effect.gen(function* () {
       }),
     ...attempts.store,
     ...transfers.store
-  })
+  }
 })
-
-export const layerMemory: Layer.Layer<PaymentRepo, never, WebhookRepo | SecureRandom.SecureRandom> =
-  Layer.suspend(() => Layer.effect(PaymentRepo, make))

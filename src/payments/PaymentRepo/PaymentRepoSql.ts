@@ -1,7 +1,7 @@
 // PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
 // ReconcilerRepoSql.ts.
 
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -9,8 +9,7 @@ import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Page, Report, Settlement } from "../PaymentRepo.ts"
-import { PaymentRepo, TransferAlreadyUsed } from "../PaymentRepo.ts"
+import type { Page, PaymentRepo, Report, Settlement } from "../PaymentRepo.ts"
 import { makeAttemptStatements } from "./attemptsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { isUniqueViolation, makeOpenPayment } from "./OpeningRepoSql.ts"
@@ -24,6 +23,7 @@ import {
   toSummary
 } from "./PaymentRow.ts"
 import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
+import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import { makeTransferStatements } from "./transfersSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
@@ -62,7 +62,11 @@ const listOn = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 }
 
-const make = Effect.gen(function* () {
+export const makePaymentRepoSql: Effect.Effect<
+  PaymentRepo["Service"],
+  never,
+  SqlClient.SqlClient | SecureRandom.SecureRandom
+> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(paymentColumns())
 
@@ -211,7 +215,7 @@ const make = Effect.gen(function* () {
     })
   )
 
-  return PaymentRepo.of({
+  return {
     open: yield* makeOpenPayment,
     openExpired,
     find,
@@ -223,8 +227,5 @@ const make = Effect.gen(function* () {
     ...makeReconcilerStatements(sql),
     ...makeAttemptStatements(sql),
     ...makeTransferStatements(sql)
-  })
+  }
 })
-
-export const layerSql: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
-  Layer.suspend(() => Layer.effect(PaymentRepo, make))

@@ -5,7 +5,8 @@ import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
 import { waitingEndpoints } from "../../workers/waitingEndpointsSql.ts"
-import { type AttemptResult, provenMillis, type WebhookRepo } from "../WebhookRepo.ts"
+import type { AttemptResult, WebhookRepo } from "../WebhookRepo.ts"
+import { provenMillis } from "./provenMillis.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
 
 const decodeFinished = Schema.decodeUnknownEffect(

@@ -1,16 +1,11 @@
 // WebhookRepo in this process: the same rules over maps, for tests and trials.
 
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Attempt, Delivery, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
-import {
-  type AttemptResult,
-  type Claim,
-  type ClaimedDelivery,
-  provenMillis,
-  WebhookRepo
-} from "../WebhookRepo.ts"
+import type { AttemptResult, Claim, ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
+import { provenMillis } from "./provenMillis.ts"
 
 interface StoredEndpoint {
   readonly view: Endpoint
@@ -32,7 +27,7 @@ interface StoredDelivery extends Tenant {
 const sameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
 
-const make = Effect.sync(() => {
+export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
   const endpoints = new Map<string, StoredEndpoint>()
   const deliveries = new Map<string, StoredDelivery>()
   const attempts = new Map<string, ReadonlyArray<Attempt>>()
@@ -176,7 +171,7 @@ const make = Effect.sync(() => {
     return [{ id: claimed.id, status }]
   }
 
-  return WebhookRepo.of({
+  return {
     findEndpoint: (tenant) => Effect.sync(() => Option.fromUndefinedOr(activeOf(tenant)?.view)),
     createEndpoint: (tenant, { id, url, secret, secretLastFour }, at) =>
       Effect.sync(() => {
@@ -326,7 +321,5 @@ const make = Effect.sync(() => {
         }
         return Math.min(pruned, limit)
       })
-  })
+  }
 })
-
-export const layerMemory: Layer.Layer<WebhookRepo> = Layer.suspend(() => Layer.effect(WebhookRepo, make))

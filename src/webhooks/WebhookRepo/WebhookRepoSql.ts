@@ -1,9 +1,9 @@
 // WebhookRepo on Postgres: endpoints and views here, claims and outcomes beside it.
 
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
-import { WebhookRepo } from "../WebhookRepo.ts"
+import type { WebhookRepo } from "../WebhookRepo.ts"
 import { claimsSql } from "./ClaimRepoSql.ts"
 import {
   allDeliveries,
@@ -15,62 +15,63 @@ import {
 } from "./WebhookRows.ts"
 import { workersSql } from "./workersSql.ts"
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const claims = yield* claimsSql
-  const workers = yield* workersSql
+export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, SqlClient.SqlClient> =
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const claims = yield* claimsSql
+    const workers = yield* workersSql
 
-  const endpoint = sql.literal(endpointColumns)
-  const delivery = sql.literal(deliveryColumns)
-  const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+    const endpoint = sql.literal(endpointColumns)
+    const delivery = sql.literal(deliveryColumns)
+    const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
-  return WebhookRepo.of({
-    ...claims,
-    ...workers,
+    return {
+      ...claims,
+      ...workers,
 
-    findEndpoint: Effect.fn("WebhookRepo.findEndpoint")(function* (tenant) {
-      return yield* firstEndpoint(
-        yield* sql`SELECT ${endpoint} FROM webhook_endpoints WHERE ${ofTenant(tenant)} AND deleted_at IS NULL`
-      )
-    }, Effect.orDie),
+      findEndpoint: Effect.fn("WebhookRepo.findEndpoint")(function* (tenant) {
+        return yield* firstEndpoint(
+          yield* sql`SELECT ${endpoint} FROM webhook_endpoints WHERE ${ofTenant(tenant)} AND deleted_at IS NULL`
+        )
+      }, Effect.orDie),
 
-    createEndpoint: Effect.fn("WebhookRepo.createEndpoint")(function* (tenant, { secret, ...created }, at) {
-      return yield* firstEndpoint(
-        yield* sql`
+      createEndpoint: Effect.fn("WebhookRepo.createEndpoint")(function* (tenant, { secret, ...created }, at) {
+        return yield* firstEndpoint(
+          yield* sql`
           INSERT INTO webhook_endpoints
             (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four, created_at, updated_at)
           VALUES (${created.id}, ${tenant.merchantId}, ${tenant.env}, ${created.url}, ${secret.kid},
             ${secret.ciphertext}, ${created.secretLastFour}, ${at}, ${at})
           ON CONFLICT (merchant_id, env) WHERE deleted_at IS NULL DO NOTHING
           RETURNING ${endpoint}`
-      )
-    }, Effect.orDie),
+        )
+      }, Effect.orDie),
 
-    changeUrl: Effect.fn("WebhookRepo.changeUrl")(function* (tenant, url, at) {
-      return yield* firstEndpoint(
-        yield* sql`
+      changeUrl: Effect.fn("WebhookRepo.changeUrl")(function* (tenant, url, at) {
+        return yield* firstEndpoint(
+          yield* sql`
           UPDATE webhook_endpoints
           SET url = ${url}, verified_at = NULL, failing = false, listening = false, updated_at = ${at}
           WHERE ${ofTenant(tenant)} AND deleted_at IS NULL
           RETURNING ${endpoint}`
-      )
-    }, Effect.orDie),
+        )
+      }, Effect.orDie),
 
-    replaceSecret: Effect.fn("WebhookRepo.replaceSecret")(function* (tenant, endpointId, replaced, at) {
-      return yield* firstEndpoint(
-        yield* sql`
+      replaceSecret: Effect.fn("WebhookRepo.replaceSecret")(function* (tenant, endpointId, replaced, at) {
+        return yield* firstEndpoint(
+          yield* sql`
           UPDATE webhook_endpoints
           SET secret_kid = ${replaced.secret.kid}, secret_ciphertext = ${replaced.secret.ciphertext},
             secret_last_four = ${replaced.secretLastFour}, updated_at = ${at}
           WHERE id = ${endpointId} AND ${ofTenant(tenant)} AND deleted_at IS NULL
           RETURNING ${endpoint}`
-      )
-    }, Effect.orDie),
+        )
+      }, Effect.orDie),
 
-    deleteEndpoint: Effect.fn("WebhookRepo.deleteEndpoint")(function* (tenant, at) {
-      // A settlement or a finish that this snapshot does not see leaves a delivery waiting for an
-      // endpoint that is gone; `claimDue` cancels it when it comes due.
-      const rows = yield* sql`
+      deleteEndpoint: Effect.fn("WebhookRepo.deleteEndpoint")(function* (tenant, at) {
+        // A settlement or a finish that this snapshot does not see leaves a delivery waiting for an
+        // endpoint that is gone; `claimDue` cancels it when it comes due.
+        const rows = yield* sql`
         WITH deleted AS (
           UPDATE webhook_endpoints SET deleted_at = ${at}, updated_at = ${at}
           WHERE ${ofTenant(tenant)} AND deleted_at IS NULL
@@ -81,11 +82,11 @@ const make = Effect.gen(function* () {
           FROM deleted WHERE d.endpoint_id = deleted.id AND d.status = 'pending' AND d.claim_id IS NULL
         )
         SELECT id FROM deleted`
-      return rows.length > 0
-    }, Effect.orDie),
+        return rows.length > 0
+      }, Effect.orDie),
 
-    enqueueSettled: Effect.fn("WebhookRepo.enqueueSettled")(function* (tenant, paymentId, queued, at) {
-      yield* sql`
+      enqueueSettled: Effect.fn("WebhookRepo.enqueueSettled")(function* (tenant, paymentId, queued, at) {
+        yield* sql`
         INSERT INTO webhook_deliveries
           (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)
         SELECT ${queued.id}::uuid, ${tenant.merchantId}::uuid, ${tenant.env}, e.id, ${paymentId}::uuid,
@@ -95,35 +96,35 @@ const make = Effect.gen(function* () {
           CASE WHEN e.id IS NULL THEN ${at}::timestamptz END
         FROM (SELECT 1) one LEFT JOIN webhook_endpoints e
           ON e.merchant_id = ${tenant.merchantId} AND e.env = ${tenant.env} AND e.deleted_at IS NULL`
-    }, Effect.orDie),
+      }, Effect.orDie),
 
-    findDelivery: Effect.fn("WebhookRepo.findDelivery")(function* (tenant, id) {
-      return yield* firstDelivery(
-        yield* sql`
+      findDelivery: Effect.fn("WebhookRepo.findDelivery")(function* (tenant, id) {
+        return yield* firstDelivery(
+          yield* sql`
           SELECT ${delivery} FROM webhook_deliveries d
           WHERE d.id = ${id} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
-      )
-    }, Effect.orDie),
+        )
+      }, Effect.orDie),
 
-    findOfPayment: Effect.fn("WebhookRepo.findOfPayment")(function* (tenant, paymentId) {
-      return yield* firstWithBody(
-        yield* sql`
+      findOfPayment: Effect.fn("WebhookRepo.findOfPayment")(function* (tenant, paymentId) {
+        return yield* firstWithBody(
+          yield* sql`
           SELECT ${delivery}, d.body FROM webhook_deliveries d
           WHERE d.payment_id = ${paymentId} AND d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}`
-      )
-    }, Effect.orDie),
+        )
+      }, Effect.orDie),
 
-    listDeliveries: Effect.fn("WebhookRepo.listDeliveries")(function* (tenant, limit) {
-      return yield* allDeliveries(
-        yield* sql`
+      listDeliveries: Effect.fn("WebhookRepo.listDeliveries")(function* (tenant, limit) {
+        return yield* allDeliveries(
+          yield* sql`
           SELECT ${delivery} FROM webhook_deliveries d
           WHERE d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env}
           ORDER BY d.created_at DESC, d.id DESC LIMIT ${limit}`
-      )
-    }, Effect.orDie),
+        )
+      }, Effect.orDie),
 
-    prune: Effect.fn("WebhookRepo.prune")(function* (before, limit) {
-      const rows = yield* sql`
+      prune: Effect.fn("WebhookRepo.prune")(function* (before, limit) {
+        const rows = yield* sql`
         DELETE FROM webhook_attempts WHERE (delivery_id, number) IN (
           SELECT a.delivery_id, a.number FROM webhook_attempts a
           JOIN webhook_deliveries d ON d.id = a.delivery_id
@@ -131,11 +132,7 @@ const make = Effect.gen(function* () {
           ORDER BY a.started_at LIMIT ${limit}
         )
         RETURNING number`
-      return rows.length
-    }, Effect.orDie)
+        return rows.length
+      }, Effect.orDie)
+    }
   })
-})
-
-export const layerSql: Layer.Layer<WebhookRepo, never, SqlClient.SqlClient> = Layer.suspend(() =>
-  Layer.effect(WebhookRepo, make)
-)

@@ -2,11 +2,11 @@
 // and whenever a node comes back. A wrong one stops the start in production and
 // switches settlement off in development; one that is silent does neither.
 import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Schedule, Semaphore } from "effect"
-import { AppConfig } from "../../AppConfig.ts"
-import { type Env, networks } from "../../domain/Chain.ts"
-import { ChainVerifier } from "../ChainVerifier.ts"
-import { RpcPool } from "../RpcPool.ts"
-import { type NetworkCheck, type NetworkVerdict, Verification } from "./Verification.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { type Env, networks } from "../domain/Chain.ts"
+import { type NetworkCheck, type NetworkVerdict, Verification } from "./ChainVerifier/Verification.ts"
+import { ChainVerifier } from "./ChainVerifier.ts"
+import { RpcPool } from "./RpcPool.ts"
 
 /** Nodes of another chain are configured. `message` is the whole sentence for the operator. */
 export class WrongNetwork extends Data.TaggedError("WrongNetwork")<{

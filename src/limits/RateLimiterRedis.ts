@@ -2,7 +2,7 @@
 // one atomic script. Without Redis each instance limits by itself, and no request waits for it.
 import { RedisClient } from "bun"
 import { Clock, Effect, Layer, Metric, Redacted, Schema } from "effect"
-import { RateLimiter } from "../RateLimiter.ts"
+import { RateLimiter } from "./RateLimiter.ts"
 
 // KEYS[1]; ARGV: now, interval and burst tolerance in milliseconds. Answers the wait in milliseconds.
 const script = `
