@@ -32,7 +32,6 @@ export interface ChainVerifierOptions extends ObservationOptions {
 }
 
 const Sent = Schema.NullOr(Schema.Struct({ from: Account, nonce: Quantity }))
-const Head = Schema.Struct({ number: Quantity, timestamp: Quantity })
 
 const balanceOf = parseAbi(["function balanceOf(address) view returns (uint256)"])
 
@@ -75,7 +74,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       )
     }),
     account: Effect.fn("ChainVerifier.account")(function* (env, address) {
-      return yield* pool.first(env, (node) =>
+      const answers = yield* pool.gather(env, (node) =>
         Effect.all(
           {
             head: node.call("eth_blockNumber", [], Quantity),
@@ -85,6 +84,13 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
           { concurrency: 3 }
         )
       )
+      const falling = (figures: ReadonlyArray<bigint>) =>
+        figures.toSorted((one, other) => (one < other ? 1 : -1))
+      const [nonce = 0n] = falling(answers.map((one) => one.nonce))
+      const [pending = 0n] = falling(answers.map((one) => one.pending))
+      // No height that one node alone claims.
+      const head = falling(answers.map((one) => one.head))[Math.floor(answers.length / 2)] ?? 0n
+      return { head, nonce, pending }
     }),
     sender: Effect.fn("ChainVerifier.sender")(function* (env, transactionId) {
       const { agreed } = yield* pool.poll(env, {
@@ -110,9 +116,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       return readingOf(yield* pool.poll(env, aboutRange(env, from, to)))
     }),
     headBlock: Effect.fn("ChainVerifier.headBlock")(function* (env) {
-      const block = yield* pool.first(env, (node) =>
-        node.call("eth_getBlockByNumber", ["latest", false], Head)
-      )
+      const block = yield* pool.head(env)
       return { number: block.number, time: block.timestamp }
     }),
     checkNetwork: Effect.fn("ChainVerifier.checkNetwork")(function* (env) {
@@ -130,11 +134,11 @@ export class ChainVerifier extends Context.Service<
     readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
     /** Atomic USDC and wei at the latest block. */
     readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, ChainUnavailable>
-    /** The latest block: its height, and its time in Unix seconds. */
+    /** The latest block that a majority of the nodes has: its height, and its time in Unix seconds. */
     readonly headBlock: (
       env: Env
     ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, ChainUnavailable>
-    /** Where an account stands, by the first node that answers. */
+    /** Where an account stands: the highest nonces that any node tells, at a height that a majority has. */
     readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, ChainUnavailable>
     /** Who sent a transaction and with which nonce; undefined where no majority of the nodes says. */
     readonly sender: (

@@ -1,7 +1,7 @@
 // The nodes of each environment. What decides about money is asked of all of
 // them and counts only when a majority says the same; a node that lags, errs or
 // is silent says nothing, and one that contradicts raises an alert.
-import { Clock, Context, Deferred, Effect, Layer, type Result, type Scope } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import type { Env } from "../domain/Chain.ts"
 import { ChainUnavailable } from "./ChainVerifier/Verification.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./RpcPool/ChainAlerts.ts"
@@ -13,7 +13,7 @@ import {
   type RpcNode,
   type RpcUrl
 } from "./RpcPool/RpcNode.ts"
-import { Bytes } from "./RpcPool/RpcSchemas.ts"
+import { Bytes, Head } from "./RpcPool/RpcSchemas.ts"
 
 export interface RpcPoolOptions extends Partial<RpcLimits> {
   /** Node URLs by environment. With two, both must agree; three or more tolerate a minority that fails. */
@@ -45,6 +45,10 @@ export interface Question<A> {
 }
 
 const alertEveryMillis = 60_000
+/** How long a minority is waited for once a majority has answered. */
+const lateMillis = 500
+/** Blocks by which a node may lie behind or before the others. */
+const toleratedBlocks = 30n
 /** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */
 const recoveredAfterMillis = 10_000
 /** Bounds what a hostile contract can make a node compute: 10 million. */
@@ -55,6 +59,26 @@ interface Shape {
   readonly nodes: (env: Env) => ReadonlyArray<RpcNode>
   /** Asks every node at once; answers as soon as a majority agrees, or all have answered. */
   readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
+  /**
+   * What the nodes answer: until `isEnough`, until all have, or for a moment longer than a majority takes.
+   * Fails where fewer than a majority answer.
+   */
+  readonly gather: <A>(
+    env: Env,
+    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
+    isEnough?: (answer: A) => boolean
+  ) => Effect.Effect<ReadonlyArray<A>, ChainUnavailable>
+  /**
+   * The farthest answer that a majority of the nodes has reached, by `height`: one that stands still holds
+   * nothing up, and one that runs ahead counts for nothing.
+   */
+  readonly reached: <A>(
+    env: Env,
+    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
+    height: (answer: A) => bigint
+  ) => Effect.Effect<A, ChainUnavailable>
+  /** The newest block that a majority has. A node that lies far behind or ahead is told of. */
+  readonly head: (env: Env) => Effect.Effect<Head, ChainUnavailable>
   /** The first answer in the order of the URLs; for figures that decide nothing. */
   readonly first: <A>(
     env: Env,
@@ -231,6 +255,90 @@ const make = Effect.fnUntraced(function* (
       .pipe(Effect.mapError(() => unavailable("rpc_unavailable", env)))
   }
 
+  const gatherFrom = Effect.fnUntraced(function* <A>(
+    env: Env,
+    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
+    isEnough: (answer: A) => boolean
+  ): Effect.fn.Return<ReadonlyArray<{ readonly node: RpcNode; readonly answer: A }>, ChainUnavailable> {
+    const nodes = byEnv[env]
+    if (nodes.length === 0) return yield* unavailable("unconfigured", env)
+    const majority = Math.floor(nodes.length / 2) + 1
+    const answers: Array<{ readonly node: RpcNode; readonly answer: A }> = []
+    const most = yield* Deferred.make<void>()
+    const all = yield* Deferred.make<void>()
+    let heard = 0
+    for (const node of nodes) {
+      yield* ask(node).pipe(
+        Effect.matchEffect({
+          onFailure: (cause) => alertFailure(env, node, cause),
+          onSuccess: (answer) => {
+            answers.push({ node, answer })
+            return Effect.andThen(
+              isEnough(answer) ? Deferred.succeed(all, undefined) : Effect.void,
+              answeredWell(env, node)
+            )
+          }
+        }),
+        Effect.ensuring(
+          Effect.suspend(() => {
+            heard += 1
+            if (answers.length >= majority) Deferred.doneUnsafe(most, Exit.void)
+            if (heard === nodes.length) Deferred.doneUnsafe(all, Exit.void)
+            return Effect.void
+          })
+        ),
+        // In the pool's scope, so that whoever is late is still heard of.
+        Effect.forkIn(scope)
+      )
+    }
+    yield* Effect.raceFirst(
+      Deferred.await(all),
+      Effect.andThen(Deferred.await(most), Effect.sleep(lateMillis))
+    )
+    const given = [...answers]
+    return given.length >= majority || given.some(({ answer }) => isEnough(answer))
+      ? given
+      : yield* unavailable("rpc_unavailable", env)
+  })
+
+  const gather: Shape["gather"] = (env, ask, isEnough = () => false) =>
+    Effect.map(gatherFrom(env, ask, isEnough), (all) => all.map(({ answer }) => answer))
+
+  /** The answer that so many others have come to or passed that together they are a majority. */
+  const farthestOf = <A>(env: Env, answers: ReadonlyArray<A>, height: (answer: A) => bigint) => {
+    const farthest = answers.toSorted((left, right) => (height(left) < height(right) ? 1 : -1))
+    const found = farthest[Math.floor(byEnv[env].length / 2)]
+    return found === undefined ? unavailable("rpc_unavailable", env) : Effect.succeed(found)
+  }
+
+  const reached: Shape["reached"] = Effect.fnUntraced(function* (env, ask, height) {
+    return yield* farthestOf(env, yield* gather(env, ask), height)
+  })
+
+  const head: Shape["head"] = Effect.fnUntraced(function* (env) {
+    const all = yield* gatherFrom(
+      env,
+      (node) => node.call("eth_getBlockByNumber", ["latest", false], Head),
+      () => false
+    )
+    const found = yield* farthestOf(
+      env,
+      all.map(({ answer }) => answer),
+      ({ number }) => number
+    )
+    for (const { answer, node } of all) {
+      const ahead = answer.number - found.number
+      if (ahead > toleratedBlocks || -ahead > toleratedBlocks)
+        yield* alert(
+          "disagreement",
+          env,
+          node.host,
+          `stands ${ahead < 0n ? -ahead : ahead} blocks ${ahead < 0n ? "behind" : "ahead of"} the other nodes`
+        )
+    }
+    return found
+  })
+
   const agreedCall: Shape["agreedCall"] = Effect.fnUntraced(function* (env, transaction) {
     if (byEnv[env].length === 0) return yield* unavailable("unconfigured", env)
     const result = yield* poll<`0x${string}` | "reverted">(env, {
@@ -248,7 +356,7 @@ const make = Effect.fnUntraced(function* (
     return yield* unavailable(result.contradiction ? "disagreement" : "rpc_unavailable", env)
   })
 
-  return { nodes: (env) => byEnv[env], poll, first, agreedCall, alert, answered }
+  return { nodes: (env) => byEnv[env], poll, gather, reached, head, first, agreedCall, alert, answered }
 })
 
 export class RpcPool extends Context.Service<RpcPool, Shape>()("quittance/chain/RpcPool") {

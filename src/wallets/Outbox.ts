@@ -245,32 +245,38 @@ export const makeOutbox = ({
     if (transaction.refusedAt !== null && verdict !== "refused") yield* repo.noteRefusal(transaction, null)
   })
 
-  /** The signed bytes that a block held. */
-  const minedVersion = ({ transactionId, versions }: OutgoingTransaction): Hex =>
-    versions.find((raw) => idOf(raw) === transactionId) ?? versions[0]
+  /** Opens one anew whose end a reorganisation took back. The version that a block held goes first. */
+  const reopen = (transaction: OutgoingTransaction) =>
+    Effect.gen(function* () {
+      const { nonce, transactionId, versions } = transaction
+      yield* Effect.logWarning("A transaction left its block and is open again").pipe(
+        Effect.annotateLogs({ transactionId: transactionId ?? "", nonce })
+      )
+      const wasMined = (raw: Hex) => Number(idOf(raw) === transactionId)
+      yield* repo.reopen(
+        transaction,
+        versions.toSorted((one, other) => wasMined(other) - wasMined(one))
+      )
+    })
 
   /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
   const tend = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
     if (open.length === 0 && now.getTime() < looksBackAt) return
-    const ended = yield* repo.endedSince(wallet.address, new Date(now.getTime() - replacedMillis))
-    const quiet = open.length === 0 && ended.length === 0
+    const hasEnded = yield* repo.hasEndedSince(wallet.address, new Date(now.getTime() - replacedMillis))
+    const quiet = open.length === 0 && !hasEnded
     looksBackAt = now.getTime() + (quiet ? seldomMillis : looksBackAfter)
     if (quiet) return
     const { next, head } = yield* Effect.all(
       { next: wallet.minedNonce, head: wallet.head },
       { concurrency: "unbounded" }
     )
-    for (const transaction of ended) {
-      if (transaction.nonce < next) continue
-      // Its block was replaced: nothing behind it goes before it has gone again.
-      yield* Effect.logWarning("A transaction left its block and is broadcast again").pipe(
-        Effect.annotateLogs({ transactionId: transaction.transactionId ?? "" })
-      )
-      yield* wallet.broadcast(minedVersion(transaction), idsOf(transaction))
-    }
-    yield* Effect.forEach(open, (transaction) => tendOne(transaction, next, head), { discard: true })
+    // Their blocks were replaced: nothing behind them goes before they have gone again.
+    const left = yield* repo.endedFrom(wallet.address, next)
+    yield* Effect.forEach(left, reopen, { discard: true })
+    const due = left.length === 0 ? open : yield* repo.open(wallet.address)
+    yield* Effect.forEach(due, (transaction) => tendOne(transaction, next, head), { discard: true })
   })
 
   return {
@@ -278,6 +284,7 @@ export const makeOutbox = ({
     offer,
     fill,
     unblock,
+    reopen,
     /** Runs `tend` for as long as the scope lives. */
     tending: Effect.gen(function* () {
       const due = yield* DueWork

@@ -45,6 +45,8 @@ export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
 export interface AuthorizationUse {
   readonly transactionId: TransactionHash
   readonly cancelled: boolean
+  /** How many blocks have come after it. */
+  readonly blocksSince: bigint
 }
 
 /** Who would send it, and what is offered for its gas where the wallet holds that. */
@@ -80,23 +82,24 @@ interface Shape {
     validBefore: bigint,
     notBefore?: bigint
   ) => Effect.Effect<AuthorizationStanding>
-  /** What used it, looked for from the newest block back to `since`. */
+  /** What used it, says a majority, looked for from the newest block back to `since`. */
   readonly findUse: (
     payer: Address,
     nonce: Hex,
     since: Date
-  ) => Effect.Effect<Option.Option<AuthorizationUse>, ChainUnavailable>
+  ) => Effect.Effect<Option.Option<AuthorizationUse>>
 }
 
-const UseLogs = Schema.Array(Schema.Struct({ transactionHash: Word, topics: Schema.Array(Word) }))
+const UseLogs = Schema.Array(
+  Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
+)
 const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
 /** What public nodes search in one question. */
 const searchedBlocks = 9_000n
 /** Seconds that a block's time may lie before the clock by which `since` was taken. */
 const clockSlack = 3_600n
-const [usedTopic, cancelledTopic] = ["AuthorizationUsed", "AuthorizationCanceled"].map((name) =>
-  toEventSelector(`${name}(address,bytes32)`)
-)
+const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
+const cancelledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
 /** The most gas that a transaction of each class is sent with. */
 const gasCeilings = { account: 160_000n, contract: 700_000n, deployment: 3_000_000n }
@@ -286,31 +289,42 @@ const make = Effect.gen(function* () {
     return agreed === undefined ? "unknown" : agreed[0]
   })
 
+  const useBy = (
+    node: RpcNode,
+    topics: ReadonlyArray<string | ReadonlyArray<string>>,
+    oldest: bigint
+  ): Effect.Effect<Option.Option<AuthorizationUse>, NodeFailure> =>
+    Effect.gen(function* () {
+      const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
+      for (let to = head; ; ) {
+        const from = to.number > searchedBlocks ? to.number - searchedBlocks : 0n
+        const [found] = yield* node.call(
+          "eth_getLogs",
+          [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to.number) }],
+          UseLogs
+        )
+        if (found !== undefined) {
+          return Option.some({
+            transactionId: TransactionHash.make(found.transactionHash),
+            cancelled: found.topics[0] === cancelledTopic,
+            blocksSince: head.number - found.blockNumber
+          })
+        }
+        if (from === 0n) return Option.none()
+        to = yield* node.call("eth_getBlockByNumber", [toHex(from), false], SomeBlock)
+        if (to.timestamp < oldest) return Option.none()
+      }
+    })
+
   const findUse: Shape["findUse"] = Effect.fn("AuthorizationChain.findUse")(function* (payer, nonce, since) {
     const topics = [[usedTopic, cancelledTopic], `0x${payer.slice(2).toLowerCase().padStart(64, "0")}`, nonce]
     const oldest = BigInt(Math.floor(since.getTime() / 1000)) - clockSlack
-    return yield* pool.first("test", (node) =>
-      Effect.gen(function* () {
-        let to = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
-        while (true) {
-          const from = to.number > searchedBlocks ? to.number - searchedBlocks : 0n
-          const [found] = yield* node.call(
-            "eth_getLogs",
-            [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to.number) }],
-            UseLogs
-          )
-          if (found !== undefined) {
-            return Option.some<AuthorizationUse>({
-              transactionId: TransactionHash.make(found.transactionHash),
-              cancelled: found.topics[0] === cancelledTopic
-            })
-          }
-          if (from === 0n) return Option.none<AuthorizationUse>()
-          to = yield* node.call("eth_getBlockByNumber", [toHex(from), false], SomeBlock)
-          if (to.timestamp < oldest) return Option.none<AuthorizationUse>()
-        }
-      })
-    )
+    const { agreed } = yield* pool.poll<Option.Option<AuthorizationUse>>("test", {
+      ask: (node) => useBy(node, topics, oldest),
+      key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
+      contradicts: () => false
+    })
+    return agreed === undefined ? Option.none() : agreed[0]
   })
 
   return { isSigned, hasCode, plan, standing, findUse }

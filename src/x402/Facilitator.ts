@@ -162,6 +162,9 @@ const make = Effect.gen(function* () {
       if (!signed) return "invalid_exact_evm_signature"
     }
     const now = BigInt(Math.floor((yield* DateTime.nowAsDate).getTime() / 1000))
+    // An address that has become another merchant's takes no money of this one's resources.
+    if (payment === undefined && merchant.movedReceivers?.includes(env) === true)
+      return "invalid_exact_evm_recipient_mismatch"
     const receiver = payment === undefined ? merchant.receivers.test : payment.receiver
     const judged = judgeAuthorization(exact, requirements, receiver, now)
     if (judged !== undefined) return judged

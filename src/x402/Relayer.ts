@@ -10,7 +10,7 @@ import type { Address } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { AgentWallets } from "../wallets/AgentWallets.ts"
 import { makeHotWallet, type WalletState } from "../wallets/Outbox/HotWallet.ts"
-import { OutboxRepo, type OutgoingTransaction } from "../wallets/Outbox/OutboxRepo.ts"
+import { idsOf, OutboxRepo, type OutgoingTransaction } from "../wallets/Outbox/OutboxRepo.ts"
 import { defaultOutboxTiming, makeOutbox, type Standing } from "../wallets/Outbox.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
@@ -43,6 +43,8 @@ interface Shape {
   readonly state: Effect.Effect<WalletState, ChainUnavailable>
   /** Stores and broadcasts, once for each reference that has nothing open. */
   readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, ChainUnavailable>
+  /** Looks anew at a reference's newest transaction that is noted as one that moved its money, and did not. */
+  readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
   /** Where the newest transaction of a reference stands; noted once a block has passed it. */
   readonly look: (
     reference: string,
@@ -59,6 +61,7 @@ const off: Shape = {
     new ChainUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
   ),
   send: () => Effect.succeed({ _tag: "Refused" }),
+  reconsider: () => Effect.void,
   look: () => Effect.succeed(undefined)
 }
 
@@ -88,13 +91,20 @@ const make = Effect.gen(function* () {
       "Something else sends transactions from the relaying wallet; give each deployment an AGENT_WALLET_MNEMONIC of its own"
     ),
     end: stored.end,
-    isWanted: ({ purpose, reference }) =>
-      purpose === "settle" ? repo.isWanted(reference) : Effect.succeed(true)
+    isWanted: (transaction) =>
+      transaction.purpose === "settle"
+        ? repo.isWanted(transaction.reference, idsOf(transaction))
+        : Effect.succeed(true)
   })
 
   const look: Shape["look"] = Effect.fn("Relayer.look")(function* (reference, purpose) {
     const transaction = yield* stored.latest(wallet.address, reference, purpose)
     return transaction === undefined ? undefined : { transaction, standing: yield* outbox.look(transaction) }
+  })
+
+  const reconsider: Shape["reconsider"] = Effect.fn("Relayer.reconsider")(function* (reference, purpose) {
+    const transaction = yield* stored.latest(wallet.address, reference, purpose)
+    if (transaction?.outcome === "moved") yield* outbox.reopen(transaction)
   })
 
   const refused: Relayed = { _tag: "Refused" }
@@ -140,7 +150,7 @@ const make = Effect.gen(function* () {
 
   yield* outbox.tending
 
-  const shape: Shape = { address: wallet.address, state: wallet.state, send, look }
+  const shape: Shape = { address: wallet.address, state: wallet.state, send, look, reconsider }
   return shape
 })
 

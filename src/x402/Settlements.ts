@@ -36,6 +36,9 @@ const againMillis = ({ toldReason, createdAt }: Settlement, at: Date) =>
   toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
 const alreadySettled = "payment_already_settled"
+const alreadyUsed = "invalid_exact_evm_nonce_already_used"
+/** Blocks that must come after a cancellation before it is believed. */
+const cancelledBlocks = 10n
 
 export const budgetReasons: { readonly [L in RelayLimit]: string } = {
   merchant: "relay_merchant_budget_exceeded",
@@ -125,10 +128,33 @@ const make = Effect.gen(function* () {
           case "PaymentFailed":
             return yield* fail(settlement, "payment_failed")
           default:
-            return yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch")
+            return yield* refute(settlement, transactionId)
         }
       }
       default:
+        return settlement
+    }
+  })
+
+  /**
+   * The transaction does not carry the transfer, or no longer does. Only what the chain shows of the
+   * authorization ends the settlement: a reorganisation may have given its use to another transaction.
+   */
+  const refute = Effect.fnUntraced(function* (settlement: Settlement, transactionId: TransactionHash) {
+    const { from, nonce, validBefore } = settlement.authorization
+    switch (yield* chain.standing(from, nonce, validBefore)) {
+      case "used": {
+        const use = yield* chain.findUse(from, nonce, settlement.createdAt)
+        return Option.isSome(use) && !use.value.cancelled && use.value.transactionId === transactionId
+          ? yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch")
+          : settlement
+      }
+      case "expired":
+        return yield* fail(settlement, "invalid_exact_evm_payload_authorization_valid_before")
+      case "open":
+        yield* relayer.reconsider(settlement.id, "settle")
+        return settlement
+      case "unknown":
         return settlement
     }
   })
@@ -150,9 +176,7 @@ const make = Effect.gen(function* () {
     const plan = yield* chain.plan(authorization, { from: relayer.address, state })
     if (plan._tag === "Refused") {
       // A spent nonce is no failure yet: the next look finds what has spent it.
-      return plan.reason === "invalid_exact_evm_nonce_already_used"
-        ? settlement
-        : yield* giveUp(settlement, plan.reason)
+      return plan.reason === alreadyUsed ? settlement : yield* giveUp(settlement, plan.reason)
     }
     const relayed = yield* relayer.send(
       {
@@ -189,9 +213,11 @@ const make = Effect.gen(function* () {
       case "used": {
         const use = yield* chain.findUse(from, nonce, settlement.createdAt)
         if (Option.isNone(use)) return settlement
-        return use.value.cancelled
-          ? yield* fail(settlement, "invalid_exact_evm_nonce_already_used")
-          : yield* prove(settlement, use.value.transactionId)
+        if (!use.value.cancelled) return yield* prove(settlement, use.value.transactionId)
+        // A cancellation that a reorganisation may still take back ends nothing yet.
+        return use.value.blocksSince >= cancelledBlocks
+          ? yield* fail(settlement, alreadyUsed)
+          : yield* giveUp(settlement, alreadyUsed)
       }
       case "expired":
         return yield* fail(

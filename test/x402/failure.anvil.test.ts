@@ -146,6 +146,13 @@ describe("what has failed", () => {
     await cancel(world, account, payload)
     world.node.behave(() => undefined)
     await waiting
+    // A reorganisation may still take the cancellation back: callers are told, and the chain decides.
+    await until(
+      async () => (await settlementOf(account))?.["told_reason"] === "invalid_exact_evm_nonce_already_used",
+      20_000
+    )
+    expect(await settlementOf(account)).toMatchObject({ status: "pending" })
+    await Effect.runPromise(world.chain.rpc("anvil_mine", ["0xa"]))
     await until(async () => (await settlementOf(account))?.["status"] === "failed", 40_000)
     expect(await settlementOf(account)).toMatchObject({
       error_reason: "invalid_exact_evm_nonce_already_used"

@@ -51,6 +51,10 @@ export const Block = Schema.NullOr(
   })
 )
 
+/** The newest block: its height, and its time in Unix seconds. */
+export const Head = Schema.Struct({ number: Quantity, timestamp: Quantity })
+export type Head = typeof Head.Type
+
 /** A block by which the next one is recognised. */
 export const BlockHeader = Schema.NullOr(
   Schema.Struct({ number: Quantity, hash: Word, parentHash: Word, timestamp: Quantity })

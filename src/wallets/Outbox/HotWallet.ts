@@ -65,45 +65,55 @@ const nonceGone = /nonce (?:is )?too low|replacement transaction underpriced/i
 /** A transaction by its hash, of which only counts that the node knows it. */
 const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
 
+const isInBlock = ({ outcome }: Sighting) => outcome === "moved" || outcome === "reverted"
+
+const mostOf = (seen: ReadonlyArray<Sighting>): Sighting => {
+  const lost = seen.filter(({ outcome }) => outcome === "lost")
+  return seen.find(isInBlock) ?? (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
+}
+
 export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   const account = privateKeyToAccount(privateKey)
   const address = Address.make(account.address)
 
-  const state = pool.first("test", (node) =>
-    Effect.all(
-      {
-        nonce: node.call("eth_getTransactionCount", [address, "pending"], Quantity),
-        price: node.call("eth_gasPrice", [], Quantity),
-        usdcAtomic: node
-          .call(
-            "eth_call",
-            [
-              {
-                to: usdc.address,
-                data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [address] })
-              },
-              "latest"
-            ],
-            Word
-          )
-          .pipe(Effect.map(BigInt)),
-        wei: node.call("eth_getBalance", [address, "latest"], Quantity)
-      },
-      { concurrency: "unbounded" }
-    ).pipe(
-      Effect.map(
-        ({ nonce, price, usdcAtomic, wei }): WalletState => ({
-          nonce: Number(nonce),
-          price,
-          fees: {
-            maxFeePerGas: price * 2n + 1n,
-            maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n
-          },
-          usdcAtomic,
-          wei
-        })
-      )
-    )
+  const state = pool.reached(
+    "test",
+    (node) =>
+      Effect.all(
+        {
+          nonce: node.call("eth_getTransactionCount", [address, "pending"], Quantity),
+          price: node.call("eth_gasPrice", [], Quantity),
+          usdcAtomic: node
+            .call(
+              "eth_call",
+              [
+                {
+                  to: usdc.address,
+                  data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [address] })
+                },
+                "latest"
+              ],
+              Word
+            )
+            .pipe(Effect.map(BigInt)),
+          wei: node.call("eth_getBalance", [address, "latest"], Quantity)
+        },
+        { concurrency: "unbounded" }
+      ).pipe(
+        Effect.map(
+          ({ nonce, price, usdcAtomic, wei }): WalletState => ({
+            nonce: Number(nonce),
+            price,
+            fees: {
+              maxFeePerGas: price * 2n + 1n,
+              maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n
+            },
+            usdcAtomic,
+            wei
+          })
+        )
+      ),
+    ({ nonce }) => BigInt(nonce)
   )
 
   const sign = (transaction: TransactionSerializableEIP1559) =>
@@ -191,8 +201,8 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
     },
     /** Whether any node knows one of these; `taken` where all answer that they know none. */
     knows,
-    /** The newest block's number. */
-    head: pool.first("test", (node) => node.call("eth_blockNumber", [], Quantity)),
+    /** The newest block's number, as a majority has it. */
+    head: Effect.map(pool.head("test"), ({ number }) => number),
     /** To all nodes. Where they say that the nonce is gone, it counts only if they know one of its versions. */
     broadcast: (raw: Hex, versions: ReadonlyArray<TransactionHash>): Effect.Effect<Broadcast> =>
       Effect.flatMap(
@@ -203,23 +213,20 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
           return all.includes("taken") ? knows(versions) : Effect.succeed("refused")
         }
       ),
-    /** Where a nonce stands, by the first node that answers. */
+    /** Where a nonce stands: a receipt on any node is proof, otherwise as most of them say. */
     sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
-      pool.first("test", (node) => look(node, nonce, versions)),
-    /** The same by all nodes: a receipt on any is proof, `lost` needs most of those that answer. */
+      Effect.map(
+        pool.gather("test", (node) => look(node, nonce, versions), isInBlock),
+        mostOf
+      ),
+    /** The same, however few nodes answer. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         onAll((node) => look(node, nonce, versions)),
-        (answers): Sighting => {
-          const seen = answers.filter(Result.isSuccess).map(({ success }) => success)
-          const lost = seen.filter(({ outcome }) => outcome === "lost")
-          return (
-            seen.find(({ outcome }) => outcome === "moved" || outcome === "reverted") ??
-            (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
-          )
-        }
+        (answers) => mostOf(answers.filter(Result.isSuccess).map(({ success }) => success))
       ),
-    minedNonce: pool.first("test", minedNonceOf),
+    /** The next nonce of a block that a majority has. */
+    minedNonce: pool.reached("test", minedNonceOf, BigInt),
     /** The highest next nonce that any node tells, for after one of them has lagged. */
     freshNonce: Effect.map(
       onAll((node) =>

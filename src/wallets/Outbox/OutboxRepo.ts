@@ -132,8 +132,15 @@ export class OutboxRepo extends Context.Service<
     readonly find: (wallet: Address, nonce: number) => Effect.Effect<OutgoingTransaction | undefined>
     /** Transactions whose nonce no block has passed yet, by nonce. */
     readonly open: (wallet: Address) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    /** The newest that have ended since then, by nonce: their blocks may still be replaced. */
-    readonly endedSince: (wallet: Address, since: Date) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** Whether any has ended since then: its block may still be replaced. */
+    readonly hasEndedSince: (wallet: Address, since: Date) => Effect.Effect<boolean>
+    /** Those that have ended though no block has passed their nonce any more, the first hundred by nonce. */
+    readonly endedFrom: (
+      wallet: Address,
+      nextNonce: number
+    ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** Opens one anew that a reorganisation took out of its block; `versions` in the order in which they go. */
+    readonly reopen: (transaction: OutgoingTransaction, versions: ReadonlyArray<Hex>) => Effect.Effect<void>
     /** Puts another signed version before the others; none where another instance was first, or it has ended. */
     readonly addVersion: (
       transaction: OutgoingTransaction,
@@ -211,12 +218,29 @@ export class OutboxRepo extends Context.Service<
           return yield* decode(wallet)(rows)
         }, Effect.orDie),
 
-        endedSince: Effect.fn("OutboxRepo.endedSince")(function* (wallet, since) {
+        hasEndedSince: Effect.fn("OutboxRepo.hasEndedSince")(function* (wallet, since) {
           const rows = yield* sql`
-            SELECT ${all} FROM (
-              SELECT * FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} ORDER BY nonce DESC LIMIT 100
-            ) newest WHERE ended_at > ${since} ORDER BY nonce`
+            SELECT 1 FROM (
+              SELECT ended_at FROM wallet_transactions
+              WHERE wallet = ${toBytes(wallet)} ORDER BY nonce DESC LIMIT 100
+            ) newest WHERE ended_at > ${since} LIMIT 1`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        endedFrom: Effect.fn("OutboxRepo.endedFrom")(function* (wallet, nextNonce) {
+          const rows = yield* sql`
+            SELECT ${all} FROM wallet_transactions
+            WHERE wallet = ${toBytes(wallet)} AND nonce >= ${nextNonce} AND ended_at IS NOT NULL
+            ORDER BY nonce LIMIT 100`
           return yield* decode(wallet)(rows)
+        }, Effect.orDie),
+
+        reopen: Effect.fn("OutboxRepo.reopen")(function* ({ nonce, transactionId, wallet }, versions) {
+          yield* sql`
+            UPDATE wallet_transactions SET ended_at = NULL, outcome = NULL, transaction_id = NULL,
+              block_number = NULL, versions = ${versions.map((raw) => hexToBytes(raw))}::bytea[]
+            WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NOT NULL
+              AND transaction_id IS NOT DISTINCT FROM ${transactionId === null ? null : toBytes(transactionId)}::bytea`
         }, Effect.orDie),
 
         addVersion: Effect.fn("OutboxRepo.addVersion")(function* ({ wallet, nonce, versions }, raw, at) {

@@ -4,7 +4,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
-import type { Address } from "../../domain/Chain.ts"
+import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
 import { ownTransferStands } from "../Settlements/ownTransferSql.ts"
@@ -66,8 +66,11 @@ export class RelayerRepo extends Context.Service<
   {
     /** Signs and stores inside the lock, once for each reference that has nothing open. */
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
-    /** Whether a settlement may still move its money: it is pending, and its payment too. */
-    readonly isWanted: (settlementId: string) => Effect.Effect<boolean>
+    /**
+     * Whether a settlement may still move its money by one of these: it is pending and so is its payment,
+     * for which its payer has sent nothing else; or this is what has settled it.
+     */
+    readonly isWanted: (settlementId: string, ids: ReadonlyArray<TransactionHash>) => Effect.Effect<boolean>
   }
 >()("quittance/x402/RelayerRepo") {
   static readonly layer: Layer.Layer<RelayerRepo, never, SqlClient.SqlClient | OutboxRepo> = Layer.effect(
@@ -110,14 +113,14 @@ export class RelayerRepo extends Context.Service<
         if ((yield* lockSettlement(settlementId)) !== "pending") return false
         if (payment === undefined && known.opens_payment) return true
         if (payment === "pending") {
-          // One that was released takes the payment back, unless another settlement has it, or its payer was
-          // let pay by a transfer meanwhile.
+          // One that was released takes the payment back, unless another settlement has it. Nothing goes where
+          // its payer has paid by a transfer meanwhile, or was let.
           const reserved = yield* sql`
             UPDATE x402_settlements s SET reserves = true
             WHERE s.id = ${settlementId} AND NOT EXISTS (
               SELECT 1 FROM x402_settlements o
               WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves)
-            AND (s.reserves OR NOT EXISTS (
+            AND (s.opens_payment OR NOT EXISTS (
               SELECT 1 FROM payments p
               WHERE p.id = s.payment_id AND ${ownTransferStands(sql, toBytes(known.payer))}))
             RETURNING s.id`
@@ -182,11 +185,15 @@ export class RelayerRepo extends Context.Service<
           )
         }, Effect.orDie),
 
-        isWanted: Effect.fn("RelayerRepo.isWanted")(function* (settlementId) {
+        isWanted: Effect.fn("RelayerRepo.isWanted")(function* (settlementId, ids) {
           const rows = yield* sql`
             SELECT 1 FROM x402_settlements s LEFT JOIN payments p ON p.id = s.payment_id
-            WHERE s.id = ${settlementId} AND s.status = 'pending'
-              AND (p.status = 'pending' OR (p.id IS NULL AND s.opens_payment))`
+            WHERE s.id = ${settlementId} AND CASE s.status
+              WHEN 'settled' THEN s.transaction_id = ANY(${ids.map(toBytes)}::bytea[])
+              WHEN 'pending' THEN CASE
+                WHEN s.opens_payment THEN p.id IS NULL OR p.status = 'pending'
+                ELSE p.status = 'pending' AND NOT ${ownTransferStands(sql, sql`s.payer`)} END
+              ELSE false END`
           return rows.length > 0
         }, Effect.orDie)
       })

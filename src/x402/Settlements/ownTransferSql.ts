@@ -4,7 +4,10 @@ import type { SqlClient, Statement } from "effect/sql"
  * Whether a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer
  * stands before the wallet's authorization, which is not sent beside it.
  */
-export const ownTransferStands = (sql: SqlClient.SqlClient, payer: Uint8Array): Statement.Fragment => sql`(
+export const ownTransferStands = (
+  sql: SqlClient.SqlClient,
+  payer: Uint8Array | Statement.Fragment
+): Statement.Fragment => sql`(
   EXISTS (
     SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id AND a.payer_address = ${payer}
       AND a.method = 'transfer' AND a.closed_at IS NULL)
@@ -15,4 +18,12 @@ export const ownTransferStands = (sql: SqlClient.SqlClient, payer: Uint8Array): 
     SELECT 1 FROM incoming_transfers t WHERE t.env = p.env
       AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
       AND t.payer = ${payer} AND t.receiver = p.receiver AND t.amount = p.amount
-      AND t.block_time > p.created_at - interval '1 minute'))`
+      AND t.block_time > p.created_at - interval '1 minute'
+      -- An authorization that is proven next has moved this one.
+      AND NOT EXISTS (
+        SELECT 1 FROM x402_settlements o WHERE o.payer = t.payer AND o.transaction_id = t.transaction_id)
+      -- Announced for another payment of the same amount, it is that one's.
+      AND NOT EXISTS (
+        SELECT 1 FROM payment_attempts a JOIN payments q ON q.id = a.payment_id
+        WHERE a.payer_address = t.payer AND a.method = 'transfer' AND a.closed_at IS NULL AND q.id <> p.id
+          AND q.env = p.env AND q.receiver = p.receiver AND q.amount = p.amount AND q.status = 'pending')))`
