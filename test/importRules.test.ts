@@ -149,6 +149,15 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
+  test("the README's layout is the tree", () => {
+    const layout = readFileSync(join(root, "README.md"), "utf8").split("## How the code is laid out")[1] ?? ""
+    const named = [...layout.matchAll(/(?:^|\s)([a-z0-9]+)\/(?=\s)/gm)].map(([, name = ""]) => name)
+    const rooms = [...new Glob("src/*/**").scanSync(root)].map((file) => file.split("/")[1] ?? "")
+    expect(named.toSorted()).toEqual(
+      [...new Set([...rooms, "src", "migrations", "test", "browser", "proxy"])].toSorted()
+    )
+  })
+
   test("no barrels, no rooms named after nothing", () => {
     const files = [...new Glob("src/**/*").scanSync(root)]
     expect(

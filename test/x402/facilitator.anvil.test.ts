@@ -6,6 +6,7 @@ import { encodeAbiParameters, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
+import { signUp } from "../dashboard/person.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
 import { receiver, requirementsV1, requirementsV2, startX402World, type X402World } from "./x402World.ts"
 
@@ -517,5 +518,30 @@ describe("x402 facilitator", () => {
     })
     await Effect.runPromise(world.chain.setEth(relayer, 10n ** 20n))
     expect((await settle(body)).body.success).toBe(true)
+  })
+
+  test("an address that has become another merchant's takes no money of the former one's resources", async () => {
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const payTo = Address.make(owner.address)
+    const former = await signUp(world.baseUrl, payTo)
+    const next = await signUp(world.baseUrl, Address.make(privateKeyToAccount(generatePrivateKey()).address))
+    const path = `/merchants/${next.merchantId}/test/receiver`
+    const asked = await next.call("PATCH", path, { receiver: payTo })
+    const signature = await owner.signMessage({ message: asked.body.error.details[0].expected })
+    expect((await next.call("PATCH", path, { receiver: payTo, signature })).status).toBe(200)
+
+    const account = await world.payer()
+    const body = bodyV2(
+      await world.authorize(account, amount, { to: payTo }),
+      requirementsV2(amount, { payTo })
+    )
+    const verified = await world.call("POST", "/x402/verify", former.keys.test.secret, body)
+    expect(verified.body).toMatchObject({
+      isValid: false,
+      invalidReason: "invalid_exact_evm_recipient_mismatch"
+    })
+    const settled = await world.call("POST", "/x402/settle", former.keys.test.secret, body)
+    expect(settled.body.success).toBe(false)
+    expect(await world.balanceOf(payTo)).toBe(0n)
   })
 })
