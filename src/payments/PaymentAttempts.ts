@@ -65,6 +65,9 @@ type AttemptError =
   | LiveModeGated
   | RateLimited
 
+/** Blocks by which the wallet's node may have been ahead of ours when an attempt was announced. */
+const nodeLag = 5n
+
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
 
@@ -117,6 +120,21 @@ export class PaymentAttempts extends Context.Service<
           (wait) => (wait > 0 ? Effect.fail(new RateLimited({ retryAfter: wait })) : Effect.void)
         )
 
+      /** Whether the chain shows that the attempt's nonce was free when it was announced and is used at a height. */
+      const hasLostNonce = Effect.fnUntraced(function* (
+        { env }: Payment,
+        { blockNumber, method, nonce, payer }: Attempt,
+        height: bigint
+      ) {
+        // What was used within these blocks may have been used before: the wallet then signs with another nonce.
+        const announced = blockNumber + nodeLag
+        if (method !== "transfer" || nonce === null || height <= announced) return false
+        if (!(yield* chain.hasUsedNonce(env, payer, nonce, height))) return false
+        if (yield* chain.hasUsedNonce(env, payer, nonce, announced)) return false
+        // Nodes that do not show that height say the same: those that do show every nonce above -1.
+        return yield* chain.hasUsedNonce(env, payer, -1n, announced)
+      })
+
       /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */
       const endOf = Effect.fnUntraced(function* (
         payment: Payment,
@@ -128,10 +146,7 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
         // Asked at the height up to which transfers have been read: what used the nonce is among them.
-        const nonceUsed =
-          attempt.method === "transfer" &&
-          attempt.nonce !== null &&
-          (yield* chain.hasUsedNonce(payment.env, attempt.payer, attempt.nonce, blockNumber))
+        const nonceUsed = yield* hasLostNonce(payment, attempt, blockNumber)
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
@@ -206,32 +221,35 @@ export class PaymentAttempts extends Context.Service<
         const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
         // Money of this wallet that is there already pays before it is asked for again.
         yield* settleBySent(payment.value, payer)
-        const account = yield* chain.account(principal.env, payer).pipe(
-          // Nodes that are silent keep no buyer from paying: what has been read of the chain is a bound as well.
-          Effect.catchTag("ChainUnavailable", () =>
-            Effect.flatMap(
-              repo.cursor(principal.env),
-              Option.match({
-                onNone: () => Effect.fail(new ChainUnavailableError({ retryAfter: chainRetryAfter })),
-                onSome: ({ blockNumber }) => Effect.succeed({ head: blockNumber, nonce: null, pending: null })
-              })
-            )
-          )
+        const [account, cursor] = yield* Effect.all(
+          [Effect.option(chain.account(principal.env, payer)), repo.cursor(principal.env)],
+          { concurrency: 2 }
         )
+        // A node may lag, or be silent: what has been read of the chain is a bound as well.
+        const heights = [
+          ...Option.toArray(Option.map(account, ({ head }) => head)),
+          ...Option.toArray(Option.map(cursor, ({ blockNumber }) => blockNumber))
+        ]
+        const [height] = heights.toSorted((left, right) => Number(right - left))
+        if (height === undefined) return yield* new ChainUnavailableError({ retryAfter: chainRetryAfter })
+        const { nonce: minedNonce, pending } = Option.getOrElse(account, () => ({
+          nonce: null,
+          pending: null
+        }))
         const now = yield* DateTime.nowAsDate
         const attempt: Attempt = {
           id: input.attemptId ?? (yield* random.uuidV7()),
           payer,
           method: input.method,
-          blockNumber: account.head,
-          nonce: input.method === "transfer" ? (input.nonce ?? account.pending) : null,
+          blockNumber: height,
+          nonce: input.method === "transfer" ? (input.nonce ?? pending) : null,
           announcedAt: now
         }
         const ask = repo.announce({
           ...tenant,
           paymentId,
           attempt,
-          minedNonce: account.nonce
+          minedNonce
         })
         const first = yield* ask
         const announced =

@@ -97,6 +97,7 @@ describe("announced attempts", () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     await world.announce(buyer, payment.id)
+    await world.mine(6)
     // The wallet sent something else with that nonce.
     await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
     await world.mine(2)
@@ -109,6 +110,38 @@ describe("announced attempts", () => {
     expect(answer.status).toBe(201)
     expect(answer.body.attempt.nonce).toBe(1)
   })
+
+  const stale = {
+    "the page names a nonce that is mined already": { body: { nonce: 0 }, behaviour: () => undefined },
+    "the service's node lags": {
+      body: {},
+      behaviour: (method: string) => {
+        if (method === "eth_blockNumber") return { result: "0x1" }
+        return method === "eth_getTransactionCount" ? { result: "0x0" } : undefined
+      }
+    }
+  }
+  for (const [name, { behaviour, body }] of Object.entries(stale))
+    test(`${name}: the attempt stays open, for the wallet signs with another one`, async () => {
+      const buyer = await world.buyer()
+      await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
+      await world.mine(2)
+      const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
+      const cursor = async () => (await world.sql`SELECT block_number FROM chain_cursors`)[0].block_number
+      await world.until(cursor, (height) => BigInt(height) >= head - 1n)
+      const payment = await world.open("3")
+      world.node.behave(behaviour)
+      const announced = await world.announce(buyer, payment.id, body)
+      world.node.behave(() => undefined)
+      expect(announced.status).toBe(201)
+      await world.mine(12)
+      await world.until(cursor, (height) => BigInt(height) >= head + 11n)
+      expect((await world.attempts(payment.id, buyer.address)).body.attempts).toHaveLength(1)
+      const second = await world.announce(buyer, payment.id)
+      expect([second.status, code(second)]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+      await world.transfer(buyer, price)
+      expect((await world.settled(payment.id)).status).toBe("settled")
+    })
 
   test("a payment that has settled is not paid again: 409 with the payment", async () => {
     const buyer = await world.buyer()

@@ -9,6 +9,7 @@ import type { Tenant } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import type { Attempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import { PaymentRepo, type Settlement } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
@@ -113,6 +114,20 @@ const registerEndpoint = Effect.fnUntraced(function* (tenant: Tenant) {
     },
     start
   )
+})
+
+const attemptOf = Effect.fnUntraced(function* (changes: Partial<Attempt> = {}) {
+  const random = yield* SecureRandom.SecureRandom
+  const attempt: Attempt = {
+    id: yield* random.uuidV7(),
+    payer,
+    method: "transfer",
+    blockNumber: 100n,
+    nonce: null,
+    announcedAt: after(1),
+    ...changes
+  }
+  return attempt
 })
 
 /** Runs the contract on a layer that is built anew for each test. */
@@ -581,6 +596,26 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         watchAt: null
       })
       expect(Option.isSome(yield* repo.settle(elsewhere))).toBe(true)
+    }))
+
+  it("an attempt takes no nonce that is mined already, and an authorization none at all", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const cases = [
+        { nonce: 0n, minedNonce: 2n, kept: 2n },
+        { nonce: 3n, minedNonce: 2n, kept: 3n },
+        { nonce: 0n, minedNonce: null, kept: 0n },
+        { nonce: null, minedNonce: null, kept: null },
+        { nonce: null, minedNonce: 2n, kept: null, method: "authorization" as const }
+      ]
+      for (const { kept, method = "transfer", minedNonce, nonce } of cases) {
+        const { id } = yield* opened(tenant)
+        const attempt = yield* attemptOf({ nonce, method })
+        const announced = yield* repo.announce({ ...tenant, paymentId: id, attempt, minedNonce })
+        expect(Option.getOrThrow(announced).nonce).toBe(kept)
+        expect(Option.getOrThrow(yield* repo.openAttempt(id, payer)).nonce).toBe(kept)
+      }
     }))
 
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>

@@ -57,7 +57,9 @@ export const makeMemoryAttempts = (known: {
           const unsent = earlier.flatMap(({ closed, nonce }) =>
             closed === "expired" && nonce !== null && nonce >= (minedNonce ?? 0n) ? [nonce] : []
           )
-          const announced = { ...attempt, nonce: lowest(unsent) ?? attempt.nonce }
+          const named = lowest(unsent) ?? attempt.nonce
+          const nonce = named === null || (minedNonce !== null && named < minedNonce) ? minedNonce : named
+          const announced = { ...attempt, nonce: attempt.method === "transfer" ? nonce : null }
           all = [...all, { ...announced, paymentId: tenant.paymentId, closed: null }]
           return Option.some(announced)
         }),

@@ -80,11 +80,11 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
         SELECT ${attempt.id}::uuid, p.id, ${payer}::bytea, ${attempt.method}::text,
           ${attempt.blockNumber.toString()}::bigint,
           -- What an attempt that ran out of time may still send takes the same nonce: the chain lets one through.
-          coalesce((
+          CASE WHEN ${attempt.method}::text = 'transfer' THEN greatest(coalesce((
             SELECT min(a.nonce) FROM payment_attempts a
             WHERE a.payment_id = p.id AND a.payer_address = ${payer} AND a.method = 'transfer'
               AND a.closed_reason = 'expired' AND a.nonce >= coalesce(${mined}::bigint, 0)
-          ), ${attempt.nonce?.toString() ?? null}::bigint),
+          ), ${attempt.nonce?.toString() ?? null}::bigint), ${mined}::bigint) END,
           ${attempt.announcedAt}::timestamptz
         FROM payments p
         WHERE p.id = ${of.paymentId} AND p.merchant_id = ${of.merchantId} AND p.env = ${of.env}
