@@ -184,13 +184,16 @@ export class PaymentAttempts extends Context.Service<
         }
       }
 
-      /** Settles a payment by what its wallet has sent since it opened, unless it may be for an equal one. */
+      /**
+       * Settles a payment by what its wallet has sent since it opened, unless it may be for an equal one.
+       * Whether the chain, or a person who is attaching it, has yet to decide.
+       */
       const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
-        if (payment.status !== "pending") return
+        if (payment.status !== "pending") return false
         const sent = yield* repo.unclaimedTransfer(payment, payer)
-        if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return
+        if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return false
         const { chainId, usdc } = networks[payment.env]
-        yield* payments.look(
+        const look = yield* payments.look(
           payment,
           {
             transactionId: sent.value,
@@ -206,6 +209,7 @@ export class PaymentAttempts extends Context.Service<
           },
           yield* DateTime.nowAsDate
         )
+        return look._tag === "Pending"
       })
 
       const announce = Effect.fn("PaymentAttempts.announce")(function* (
@@ -220,7 +224,12 @@ export class PaymentAttempts extends Context.Service<
         if (principal.env !== "test") return yield* new LiveModeGated()
         const payer = yield* provenPayer(principal, input.buyerDidToken, paymentId, { boundOnly: true })
         // Money of this wallet that is there already pays before it is asked for again.
-        yield* settleBySent(payment.value, payer)
+        const isUndecided = yield* settleBySent(payment.value, payer)
+        if (isUndecided) {
+          const known = yield* knownOf(principal, paymentId, { payer, only: false })
+          const error = refusedBy(known, payer)
+          if (error !== undefined) return { _tag: "AttemptRefused", error, known }
+        }
         const [account, cursor] = yield* Effect.all(
           [Effect.option(chain.account(principal.env, payer)), repo.cursor(principal.env)],
           { concurrency: 2 }

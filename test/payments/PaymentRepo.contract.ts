@@ -130,6 +130,31 @@ const attemptOf = Effect.fnUntraced(function* (changes: Partial<Attempt> = {}) {
   return attempt
 })
 
+/** Reads a transfer of the payer's from the chain, of the payment's amount; its id. */
+const arrived = Effect.fnUntraced(function* (tenant: Tenant, transactionId: TransactionHash, at = after(5)) {
+  const repo = yield* PaymentRepo
+  const random = yield* SecureRandom.SecureRandom
+  const cursorAt = (blockNumber: bigint) => ({
+    blockNumber,
+    blockHash: hash(Number(blockNumber)),
+    blockTime: at
+  })
+  yield* repo.startCursor("test", cursorAt(1_000n))
+  const lease = { id: yield* random.uuidV7(), until: after(90), at }
+  const from = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
+  const to = cursorAt(from.blockNumber + 1n)
+  const id = yield* random.uuidV7()
+  const transfer = {
+    ...{ id, merchantId: tenant.merchantId, transactionId, payer, receiver },
+    ...{ amount: 1_000_000n, ordinal: 0, ...to }
+  }
+  expect(yield* repo.recordRange({ env: "test", lease, from, to, transfers: [transfer] })).toBeTrue()
+  yield* repo.releaseCursor("test", lease.id)
+  return id
+})
+
+const person = (at: Date) => ({ person: "ann@example.com", note: "by hand", at })
+
 /** Runs the contract on a layer that is built anew for each test. */
 export const paymentRepoContract = (layer: RepoLayer): void => {
   const it = <E>(
@@ -616,6 +641,69 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         expect(Option.getOrThrow(announced).nonce).toBe(kept)
         expect(Option.getOrThrow(yield* repo.openAttempt(id, payer)).nonce).toBe(kept)
       }
+    }))
+
+  it("what a person attaches is in somebody's hands: seen by its wallet, for a minute nobody else's", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [attached, own] = [yield* opened(tenant), yield* opened(tenant)]
+      const id = yield* arrived(tenant, hash(1))
+      yield* repo.noteMatch(id, { kind: "unknown" })
+      expect(yield* repo.takeForPayment(tenant, id, attached.id, person(after(10)))).toBeTrue()
+
+      expect(Option.getOrThrow(yield* repo.unclaimedTransfer(own, payer))).toBe(hash(1))
+      const known = Option.getOrThrow(yield* repo.attempts(tenant, own.id, { payer, only: true }))
+      expect(known.attempts).toMatchObject([{ payer, transactionId: hash(1) }])
+      const announce = (attempt: Attempt) =>
+        repo.announce({ ...tenant, paymentId: own.id, attempt, minedNonce: null })
+      expect(Option.isNone(yield* announce(yield* attemptOf()))).toBeTrue()
+      expect(yield* repo.handleTransfer(tenant, id, person(after(69)))).toBeFalse()
+      expect(yield* repo.takeUnmatched(after(69), after(99), 10)).toHaveLength(0)
+      const settlement = yield* settlementOf(own, hash(1))
+      expect(Option.isNone(yield* repo.settle({ ...settlement, at: after(69) }))).toBeTrue()
+
+      // Whoever took it was killed: the reader of the chain matches it anew.
+      expect(yield* repo.takeUnmatched(after(70), after(99), 10)).toMatchObject([{ id, handledAt: null }])
+      expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(71) }))).toBeTrue()
+      expect(Option.getOrThrow(yield* repo.findTransfer(tenant, id))).toMatchObject({
+        ...{ paymentId: own.id, handledAt: null, handledBy: null, note: null }
+      })
+    }))
+
+  it("a report settles its payment by what a person took for another one more than a minute ago", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [attached, own] = [yield* opened(tenant), yield* opened(tenant)]
+      const id = yield* arrived(tenant, hash(1))
+      yield* repo.takeForPayment(tenant, id, attached.id, person(after(10)))
+      const settlement = yield* settlementOf(own, hash(1))
+      expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(70) }))).toBeTrue()
+      expect(Option.getOrThrow(yield* repo.findTransfer(tenant, id))).toMatchObject({
+        ...{ paymentId: own.id, handledAt: null, handledBy: null, note: null }
+      })
+      expect(yield* repo.takeForPayment(tenant, id, attached.id, person(after(71)))).toBeFalse()
+    }))
+
+  it("what is attached settles its payment in the person's name; given back, it is matched anew", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [wrong, right] = [yield* opened(tenant), yield* opened(tenant)]
+      const id = yield* arrived(tenant, hash(1))
+      yield* repo.takeForPayment(tenant, id, wrong.id, person(after(10)))
+      // The reader of the chain ends a matching that it began before.
+      yield* repo.noteMatch(id, { kind: "unknown" })
+      yield* repo.giveBack(id, wrong.id)
+      expect(yield* repo.takeUnmatched(after(11), after(40), 10)).toMatchObject([{ id, handledAt: null }])
+      yield* repo.takeForPayment(tenant, id, right.id, person(after(12)))
+      const settlement = yield* settlementOf(right, hash(1))
+      expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(13) }))).toBeTrue()
+      expect(Option.getOrThrow(yield* repo.findTransfer(tenant, id))).toMatchObject({
+        ...{ paymentId: right.id, handledAt: after(12), handledBy: "ann@example.com", note: "by hand" }
+      })
+      expect(yield* repo.takeUnmatched(after(999), after(9999), 10)).toHaveLength(0)
     }))
 
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>

@@ -1,7 +1,7 @@
 // The reader of the chain in memory, under a clock that the test moves: how people are told, what each
 // transfer is called, and that two readers share one cursor.
 import { describe, expect } from "bun:test"
-import { Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
@@ -160,6 +160,61 @@ describe("the reader of the chain", () => {
         const again = yield* announce
         expect(again).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 4n } })
       })
+  )
+
+  watched("what a person was attaching when the process was killed settles its announced payment", () =>
+    Effect.gen(function* () {
+      const { chain, open, principal, send, tenant, transfers } = yield* shop
+      const [attached, announced] = [yield* open, yield* open]
+      const attempts = yield* PaymentAttempts
+      const repo = yield* PaymentRepo
+      yield* TestClock.adjust("2 seconds")
+      yield* send(payer, price)
+      yield* TestClock.adjust("3 seconds")
+      const [transfer] = yield* transfers
+      expect(transfer).toMatchObject({ kind: "unknown", paymentId: null })
+      const by = { person: "ann@example.com", note: null, at: yield* DateTime.nowAsDate }
+      expect(yield* repo.takeForPayment(tenant, transfer?.id ?? "", attached.id, by)).toBeTrue()
+      const announce = attempts.announce(principal, announced.id, {
+        buyerDidToken: `buyer:${payer}:${announced.id}`,
+        method: "transfer",
+        client: ""
+      })
+      // Its wallet is not asked to pay again meanwhile, in any browser.
+      expect(yield* announce).toMatchObject({
+        _tag: "AttemptRefused",
+        error: { code: "PAYMENT_ATTEMPT_OPEN" },
+        known: { attempts: [{ payer, transactionId: transfer?.transactionId }] }
+      })
+      yield* TestClock.adjust("61 seconds")
+      yield* chain.mine(1)
+      expect(yield* announce).toMatchObject({ _tag: "AttemptRefused", error: { code: "PAYMENT_SETTLED" } })
+      expect([(yield* stateOf(attached)).status, (yield* stateOf(announced)).status]).toEqual([
+        "pending",
+        "settled"
+      ])
+      expect(yield* transfers).toHaveLength(0)
+    })
+  )
+
+  watched("silent nodes do not ask a wallet twice for money that has been read", () =>
+    Effect.gen(function* () {
+      const { chain, open, principal, send } = yield* shop
+      const payment = yield* open
+      const attempts = yield* PaymentAttempts
+      yield* TestClock.adjust("2 seconds")
+      yield* send(payer, price)
+      yield* TestClock.adjust("3 seconds")
+      const announce = attempts.announce(principal, payment.id, {
+        buyerDidToken: `buyer:${payer}:${payment.id}`,
+        method: "transfer",
+        client: ""
+      })
+      yield* chain.fault("fail")
+      expect(yield* announce).toMatchObject({ error: { code: "PAYMENT_ATTEMPT_OPEN" } })
+      yield* chain.fault("none")
+      expect(yield* announce).toMatchObject({ error: { code: "PAYMENT_SETTLED" } })
+    })
   )
 
   watched("silent and contradicting nodes stop the reading; nothing is lost when they are well", () =>

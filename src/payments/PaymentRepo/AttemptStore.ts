@@ -58,8 +58,8 @@ export interface AttemptStore {
   /**
    * Announces an attempt on a pending payment. The answered attempt is the announced one, with the
    * nonce of an earlier one of the same wallet that may still be sent, and never one that is mined
-   * already; none where the payment is not pending or another attempt of the wallet is open. The same
-   * id again answers the same attempt.
+   * already; none where the payment is not pending, another attempt of the wallet is open, or money of
+   * the wallet that would pay it is still to be matched. The same id again answers the same attempt.
    */
   readonly announce: (announcement: Announcement) => Effect.Effect<Option.Option<Attempt>>
   /** The payment with its open attempts; with `only`, those of `payer` alone. At most 20. */

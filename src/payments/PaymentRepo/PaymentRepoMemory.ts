@@ -194,7 +194,7 @@ export const makePaymentRepoMemory: Effect.Effect<
           one.transfer.transactionId === transfer.transactionId &&
           one.transfer.blockHash !== transfer.blockHash
       )
-      if (moved || transfers.isHandled(payment.env, transfer, payment.id)) return Option.none()
+      if (moved || transfers.isHandled(payment.env, transfer, payment.id, settlement.at)) return Option.none()
       const key = claimKey(transfer)
       if (claims.has(key)) return yield* new TransferAlreadyUsed()
       const agentReported = reportsOf(payment.id).some(

@@ -24,6 +24,7 @@ import {
 } from "./PaymentRow.ts"
 import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
+import { attachLeaseMillis } from "./TransferStore.ts"
 import { makeTransferStatements } from "./transfersSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
@@ -172,7 +173,9 @@ export const makePaymentRepoSql: Effect.Effect<
           WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
             AND t.payer = ${toBytes(evidence.payer)} AND t.receiver = payments.receiver
             AND t.amount = payments.amount AND t.ordinal = ${transfer.ordinal}
-            AND t.payment_id IS NULL AND t.handled_at IS NOT NULL AND t.attached_to IS DISTINCT FROM payments.id)
+            AND t.payment_id IS NULL AND t.handled_at IS NOT NULL AND (t.attached_to IS NULL
+              OR (t.attached_to <> payments.id
+                AND t.handled_at > ${new Date(times.at.getTime() - attachLeaseMillis)}::timestamptz)))
       RETURNING ${columns}
     ), claimed AS (
       INSERT INTO claimed_transfers
@@ -184,7 +187,12 @@ export const makePaymentRepoSql: Effect.Effect<
       FROM settled
       RETURNING chain_id, transaction_id, payer, receiver, amount, ordinal, payment_id
     ), explained AS (
-      UPDATE incoming_transfers t SET payment_id = c.payment_id, merchant_id = s.merchant_id, match_at = NULL
+      UPDATE incoming_transfers t SET payment_id = c.payment_id, merchant_id = s.merchant_id, match_at = NULL,
+        -- What a person began to attach elsewhere and did not settle is nobody's word.
+        handled_at = CASE WHEN t.attached_to = c.payment_id THEN t.handled_at END,
+        handled_by = CASE WHEN t.attached_to = c.payment_id THEN t.handled_by END,
+        note = CASE WHEN t.attached_to = c.payment_id THEN t.note END,
+        attached_to = CASE WHEN t.attached_to = c.payment_id THEN t.attached_to END
       FROM claimed c JOIN settled s ON s.id = c.payment_id
       WHERE t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
         AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal

@@ -9,6 +9,9 @@ import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { MatchAttempt } from "./AttemptStore.ts"
 
+/** How long a transfer that a person attaches is out of others' sight. */
+export const attachLeaseMillis = 60_000
+
 /** Up to which block a chain has been read. */
 export interface ChainCursor {
   readonly blockNumber: bigint
@@ -89,7 +92,10 @@ export interface TransferStore {
     from: ChainCursor,
     to: ChainCursor
   ) => Effect.Effect<boolean>
-  /** Takes transfers that are still to be matched; each is out of other instances' sight until `leaseUntil`. */
+  /**
+   * Takes transfers that are still to be matched; each is out of other instances' sight until `leaseUntil`.
+   * What a person took for a payment and has not settled while the lease of it ran is given back.
+   */
   readonly takeUnmatched: (
     at: Date,
     leaseUntil: Date,
@@ -125,7 +131,10 @@ export interface TransferStore {
     id: string,
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
-  /** Takes an open transfer for a payment, in somebody's name; false where it is not open (any more). */
+  /**
+   * Takes an open transfer for a payment, in somebody's name, for `attachLeaseMillis`; false where it is
+   * not open (any more).
+   */
   readonly takeForPayment: (
     tenant: Tenant,
     id: string,

@@ -4,7 +4,8 @@ import { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Attempt, AttemptEnd, AttemptStore, MatchAttempt } from "./AttemptStore.ts"
+import type { Attempt, AttemptEnd, AttemptStore, MatchAttempt, OpenAttempt } from "./AttemptStore.ts"
+import type { MemoryTransfers } from "./transfersMemory.ts"
 
 interface KeptAttempt extends Attempt {
   readonly paymentId: PaymentId
@@ -26,7 +27,7 @@ export const makeMemoryAttempts = (known: {
   readonly payment: (tenant: Tenant, id: PaymentId) => Payment | undefined
   readonly paymentOf: (id: PaymentId) => Payment | undefined
   readonly reported: (id: PaymentId, payer: Address) => TransactionHash | undefined
-  readonly unclaimed: AttemptStore["unclaimedTransfer"]
+  readonly unclaimed: MemoryTransfers["unclaimed"]
 }): MemoryAttempts => {
   let all: ReadonlyArray<KeptAttempt> = []
   const of = (paymentId: PaymentId, payer?: Address) =>
@@ -52,7 +53,10 @@ export const makeMemoryAttempts = (known: {
           const earlier = of(tenant.paymentId, attempt.payer)
           const open = earlier.find(isOpen)
           if (open !== undefined) return open.id === attempt.id ? Option.some(open) : Option.none()
-          if (known.payment(tenant, tenant.paymentId)?.status !== "pending") return Option.none()
+          const payment = known.payment(tenant, tenant.paymentId)
+          if (payment?.status !== "pending") return Option.none()
+          if (known.unclaimed(payment, attempt.payer).some(({ isUndecided }) => isUndecided))
+            return Option.none()
           if (all.some(({ id }) => id === attempt.id)) return Option.none()
           const unsent = earlier.flatMap(({ closed, nonce }) =>
             closed === "expired" && nonce !== null && nonce >= (minedNonce ?? 0n) ? [nonce] : []
@@ -68,23 +72,36 @@ export const makeMemoryAttempts = (known: {
           const payment = known.payment(tenant, paymentId)
           if (payment === undefined) return Option.none()
           const open = of(paymentId, by?.only === true ? by.payer : undefined).filter(isOpen)
+          const announced = open.toReversed().map(
+            ({ announcedAt, method, payer }): OpenAttempt => ({
+              payer,
+              method,
+              since: announcedAt,
+              transactionId:
+                known.unclaimed(payment, payer)[0]?.transactionId ?? known.reported(paymentId, payer) ?? null
+            })
+          )
+          const isSent = by !== undefined && !open.some(({ payer }) => payer === by.payer)
+          // What the wallet has sent since the payment opened, announced or not.
+          const sent = (isSent ? known.unclaimed(payment, by.payer) : []).map(
+            ({ blockTime, payer, transactionId }): OpenAttempt => ({
+              payer,
+              method: "transfer",
+              since: blockTime,
+              transactionId
+            })
+          )
           return Option.some({
             payment,
-            attempts: open
-              .toReversed()
+            attempts: [...sent, ...announced]
               .toSorted((left, right) => Number(right.payer === by?.payer) - Number(left.payer === by?.payer))
               .slice(0, 20)
-              .map(({ announcedAt, method, payer }) => ({
-                payer,
-                method,
-                since: announcedAt,
-                transactionId: known.reported(paymentId, payer) ?? null
-              }))
           })
         }),
       openAttempt: (paymentId, payer) =>
         Effect.sync(() => Option.fromUndefinedOr(of(paymentId, payer).find(isOpen))),
-      unclaimedTransfer: known.unclaimed,
+      unclaimedTransfer: (payment, payer) =>
+        Effect.sync(() => Option.fromUndefinedOr(known.unclaimed(payment, payer)[0]?.transactionId)),
       paysAnEqual: (payment, payer) =>
         Effect.sync(() =>
           all.some((one) => {

@@ -56,9 +56,11 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
       Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), toAttempt))
     )
 
-  // Whoever receives there at present: the payment names the address.
+  // Whoever receives there at present: the payment names the address. What a person attaches at this
+  // moment is in somebody's hands, and explained once it has settled its payment.
   const unclaimed = ({ env }: Tenant) => sql`
-    t.env = ${env} AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL`
+    t.env = ${env} AND t.payment_id IS NULL AND t.dropped_at IS NULL
+    AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)`
 
   const unannounced = (at: Date) => sql`
     r.payer_type = 'human' AND r.next_check_at IS NOT NULL
@@ -98,6 +100,12 @@ export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore =>
           AND NOT EXISTS (
             SELECT 1 FROM payment_reports r
             WHERE r.payment_id = p.id AND r.payer_address = ${payer} AND ${unannounced(attempt.announcedAt)})
+          -- Money of the wallet that would pay it has come, and it is not decided yet what it pays.
+          AND NOT EXISTS (
+            SELECT 1 FROM incoming_transfers t
+            WHERE ${unclaimed(of)} AND t.match_at IS NOT NULL AND t.payer = ${payer}
+              AND t.receiver = p.receiver AND t.amount = p.amount
+              AND t.block_time > p.created_at - interval '1 minute')
         ON CONFLICT DO NOTHING
         RETURNING ${sql.literal(columns)}`)
         if (Option.isSome(announced)) return announced

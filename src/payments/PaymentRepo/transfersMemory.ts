@@ -5,15 +5,15 @@ import type { Address, Env } from "../../domain/Chain.ts"
 import type { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { AttemptStore } from "./AttemptStore.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
-import type {
-  ChainCursor,
-  CursorLease,
-  IncomingTransfer,
-  LikelyPayment,
-  Match,
-  TransferStore
+import {
+  attachLeaseMillis,
+  type ChainCursor,
+  type CursorLease,
+  type IncomingTransfer,
+  type LikelyPayment,
+  type Match,
+  type TransferStore
 } from "./TransferStore.ts"
 
 interface KeptTransfer extends IncomingTransfer {
@@ -29,14 +29,19 @@ interface KeptCursor extends ChainCursor {
 
 export interface MemoryTransfers {
   readonly store: TransferStore
-  readonly unclaimed: AttemptStore["unclaimedTransfer"]
+  /** The payer's transfers since the payment opened that would pay it and that no payment claims, the oldest first. */
+  readonly unclaimed: (
+    payment: Payment,
+    payer: Address
+  ) => ReadonlyArray<IncomingTransfer & { readonly isUndecided: boolean }>
   /** Whether money that would pay the payment has come, and it is not decided yet whose it is. */
   readonly isUndecided: (payment: Payment) => boolean
-  /** Whether a person has handled the transfer, for no payment. */
+  /** Whether a person has handled the transfer, or is attaching it to another payment. */
   readonly isHandled: (
     env: Env,
     transfer: Omit<ChainTransfer, "blockNumber" | "blockHash">,
-    paymentId: PaymentId
+    paymentId: PaymentId,
+    at: Date
   ) => boolean
   /** Explains a transfer by the payment that claims it. */
   readonly explain: (
@@ -49,8 +54,17 @@ export interface MemoryTransfers {
 const keyOf = (env: Env, one: Omit<ChainTransfer, "blockNumber" | "blockHash">) =>
   `${env} ${one.transactionId} ${one.payer} ${one.receiver} ${one.amount} ${one.ordinal}`
 
+/** Taken for a payment that it has not settled, it is open as well. */
 const isOpen = (one: KeptTransfer) =>
-  one.paymentId === null && one.handledAt === null && one.droppedAt === null
+  one.paymentId === null && one.droppedAt === null && (one.handledAt === null || one.attachedTo !== null)
+
+const leaseOver = ({ attachedTo, handledAt }: KeptTransfer, at: Date) =>
+  attachedTo !== null && handledAt !== null && handledAt.getTime() <= at.getTime() - attachLeaseMillis
+
+/** Open, and in nobody's hands at this moment. */
+const isFree = (one: KeptTransfer, at: Date) => isOpen(one) && (one.handledAt === null || leaseOver(one, at))
+
+const givenBack = { handledAt: null, handledBy: null, note: null, attachedTo: null } as const
 
 export const makeMemoryTransfers = (known: {
   readonly payments: () => Iterable<Payment>
@@ -95,29 +109,38 @@ export const makeMemoryTransfers = (known: {
           one.amount === amount
       ),
     unclaimed: (payment, payer) =>
-      Effect.sync(() =>
-        Option.fromUndefinedOr(
-          [...transfers.values()].find(
-            (one) =>
-              isOpen(one) &&
-              one.env === payment.env &&
-              one.payer === payer &&
-              one.receiver === payment.receiver &&
-              one.amount === payment.amount &&
-              one.blockTime.getTime() > payment.createdAt.getTime() - 60_000
-          )?.transactionId
+      [...transfers.values()]
+        .filter(
+          (one) =>
+            isOpen(one) &&
+            one.env === payment.env &&
+            one.payer === payer &&
+            one.receiver === payment.receiver &&
+            one.amount === payment.amount &&
+            one.blockTime.getTime() > payment.createdAt.getTime() - 60_000
         )
-      ),
-    isHandled: (env, transfer, paymentId) => {
+        .map((one) => ({ ...one, isUndecided: one.matchAt !== null }))
+        .toSorted((left, right) => Number(left.blockNumber - right.blockNumber)),
+    isHandled: (env, transfer, paymentId, at) => {
       const one = transfers.get(keyOf(env, transfer))
       return (
-        one !== undefined && one.paymentId === null && one.handledAt !== null && one.attachedTo !== paymentId
+        one !== undefined &&
+        one.paymentId === null &&
+        one.handledAt !== null &&
+        one.attachedTo !== paymentId &&
+        !leaseOver(one, at)
       )
     },
     explain: (env, transfer, paymentId) => {
       const key = keyOf(env, transfer)
       const one = transfers.get(key)
-      if (one !== undefined) transfers.set(key, { ...one, paymentId, matchAt: null })
+      if (one !== undefined)
+        transfers.set(key, {
+          ...one,
+          ...(one.attachedTo === paymentId ? {} : givenBack),
+          paymentId,
+          matchAt: null
+        })
     },
     store: {
       cursor: (env) => Effect.sync(() => Option.fromUndefinedOr(cursors.get(env))),
@@ -169,7 +192,11 @@ export const makeMemoryTransfers = (known: {
               handledAt: before?.handledAt ?? null,
               handledBy: before?.handledBy ?? null,
               note: before?.note ?? null,
-              matchAt: paymentId === null && (before?.handledAt ?? null) === null ? lease.at : null,
+              matchAt:
+                paymentId === null &&
+                (before === undefined || before.handledAt === null || before.attachedTo !== null)
+                  ? lease.at
+                  : null,
               alerted: before?.alerted ?? false,
               attachedTo: before?.attachedTo ?? null,
               storedAt: before?.storedAt ?? lease.at
@@ -181,11 +208,11 @@ export const makeMemoryTransfers = (known: {
       takeUnmatched: (at, leaseUntil, limit) =>
         Effect.sync(() => {
           const due = [...transfers.values()]
-            .filter(({ matchAt }) => matchAt !== null && matchAt <= at)
+            .filter((one) => one.matchAt !== null && one.matchAt <= at && isFree(one, at))
             .toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
             .slice(0, limit)
-          for (const { id } of due) change(id, (one) => ({ ...one, matchAt: leaseUntil }))
-          return due
+          for (const { id } of due) change(id, (one) => ({ ...one, ...givenBack, matchAt: leaseUntil }))
+          return due.map((one) => ({ ...one, ...givenBack }))
         }),
       // No authorizations are settled on memory.
       awaitsSettlement: () => Effect.succeed(false),
@@ -247,7 +274,7 @@ export const makeMemoryTransfers = (known: {
                 ? {
                     ...one,
                     kind: outcome.kind,
-                    matchAt: null,
+                    matchAt: one.attachedTo === null ? null : one.matchAt,
                     paymentId: known.claimOf(one.env, one) ?? null
                   }
                 : { ...one, matchAt: one.matchAt === null ? null : outcome.matchAt }
@@ -275,22 +302,36 @@ export const makeMemoryTransfers = (known: {
       handleTransfer: (tenant, id, { at, note, person }) =>
         Effect.sync(() => {
           const found = byId(id)?.[1]
-          if (found === undefined || !ofTenant(tenant)(found) || !isOpen(found)) return false
-          change(id, (one) => ({ ...one, handledAt: at, handledBy: person, note, matchAt: null }))
+          if (found === undefined || !ofTenant(tenant)(found) || !isFree(found, at)) return false
+          change(id, (one) => ({
+            ...one,
+            handledAt: at,
+            handledBy: person,
+            note,
+            attachedTo: null,
+            matchAt: null
+          }))
           return true
         }),
       takeForPayment: (tenant, id, paymentId, { at, note, person }) =>
         Effect.sync(() => {
           const found = byId(id)?.[1]
-          if (found === undefined || !ofTenant(tenant)(found) || !isOpen(found)) return false
-          change(id, (one) => ({ ...one, handledAt: at, handledBy: person, note, attachedTo: paymentId }))
+          if (found === undefined || !ofTenant(tenant)(found) || !isFree(found, at)) return false
+          change(id, (one) => ({
+            ...one,
+            handledAt: at,
+            handledBy: person,
+            note,
+            attachedTo: paymentId,
+            matchAt: new Date(at.getTime() + attachLeaseMillis)
+          }))
           return true
         }),
       giveBack: (id, paymentId) =>
         Effect.sync(() =>
           change(id, (one) =>
             one.attachedTo === paymentId && one.paymentId === null
-              ? { ...one, handledAt: null, handledBy: null, note: null, attachedTo: null }
+              ? { ...one, ...givenBack, matchAt: one.handledAt }
               : one
           )
         ),

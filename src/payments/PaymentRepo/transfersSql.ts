@@ -7,7 +7,14 @@ import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
-import type { ChainCursor, CursorLease, IncomingTransfer, Match, TransferStore } from "./TransferStore.ts"
+import {
+  attachLeaseMillis,
+  type ChainCursor,
+  type CursorLease,
+  type IncomingTransfer,
+  type Match,
+  type TransferStore
+} from "./TransferStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))
@@ -98,8 +105,8 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
   const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
   /** Open, and in nobody's hands at this moment. */
   const isFree = (at: Date) => sql`
-    payment_id IS NULL AND dropped_at IS NULL AND (
-      handled_at IS NULL OR (attached_to IS NOT NULL AND handled_at < ${at}::timestamptz - interval '1 minute'))`
+    payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR (
+      attached_to IS NOT NULL AND handled_at <= ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz))`
   const ofTenant = ({ merchantId, env }: Tenant) => sql`merchant_id = ${merchantId} AND env = ${env}`
   const decode = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
     Effect.flatMap(statement, decodeTransfers).pipe(Effect.map((rows) => rows.map(toTransfer)))
@@ -203,7 +210,8 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
             block_number = excluded.block_number, block_hash = excluded.block_hash,
             block_time = excluded.block_time, dropped_at = NULL,
             match_at = CASE
-              WHEN t.payment_id IS NULL AND t.handled_at IS NULL THEN excluded.created_at ELSE t.match_at END
+              WHEN t.payment_id IS NULL AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)
+              THEN excluded.created_at ELSE t.match_at END
         ), dropped AS (
           UPDATE incoming_transfers t SET dropped_at = ${lease.at}, match_at = NULL
           FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
@@ -224,10 +232,12 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     takeUnmatched: Effect.fn("PaymentRepo.takeUnmatched")(function* (at, leaseUntil, limit) {
       const taken = yield* decode(sql`
         WITH due AS (
-          SELECT id FROM incoming_transfers WHERE match_at <= ${at}
+          SELECT id FROM incoming_transfers WHERE match_at <= ${at} AND ${isFree(at)}
           ORDER BY match_at, block_number, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
-        UPDATE incoming_transfers t SET match_at = ${leaseUntil} FROM due WHERE t.id = due.id
+        UPDATE incoming_transfers t
+        SET match_at = ${leaseUntil}, handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
+        FROM due WHERE t.id = due.id
         RETURNING ${sql.literal(
           Object.keys(TransferRow.fields)
             .map((column) => `t.${column}`)
@@ -323,7 +333,9 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     noteMatch: Effect.fn("PaymentRepo.noteMatch")(function* (id, outcome) {
       yield* "kind" in outcome
         ? sql`
-            UPDATE incoming_transfers t SET kind = ${outcome.kind}, match_at = NULL, payment_id = ${claimOf}
+            UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
+              -- What a person has taken meanwhile is looked at again once the lease of it is over.
+              match_at = CASE WHEN t.attached_to IS NOT NULL THEN t.match_at END
             WHERE t.id = ${id} AND t.payment_id IS NULL`
         : sql`
             UPDATE incoming_transfers SET match_at = ${outcome.matchAt}
@@ -364,14 +376,16 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     takeForPayment: Effect.fn("PaymentRepo.takeForPayment")(function* (tenant, id, paymentId, by) {
       const rows = yield* sql`
         UPDATE incoming_transfers
-        SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId}
+        SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId},
+          match_at = ${new Date(by.at.getTime() + attachLeaseMillis)}
         WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
     giveBack: Effect.fn("PaymentRepo.giveBack")(function* (id, paymentId) {
       yield* sql`
-        UPDATE incoming_transfers SET handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
+        UPDATE incoming_transfers
+        SET match_at = handled_at, handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
         WHERE id = ${id} AND attached_to = ${paymentId} AND payment_id IS NULL`
     }, Effect.orDie),
 

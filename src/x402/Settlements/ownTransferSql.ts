@@ -16,7 +16,8 @@ export const ownTransferStands = (
       AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
   OR EXISTS (
     SELECT 1 FROM incoming_transfers t WHERE t.env = p.env
-      AND t.payment_id IS NULL AND t.handled_at IS NULL AND t.dropped_at IS NULL
+      -- What a person attaches at this moment is not explained yet.
+      AND t.payment_id IS NULL AND t.dropped_at IS NULL AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)
       AND t.payer = ${payer} AND t.receiver = p.receiver AND t.amount = p.amount
       AND t.block_time > p.created_at - interval '1 minute'
       -- An authorization that is proven next has moved this one.
