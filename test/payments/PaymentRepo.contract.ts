@@ -706,6 +706,29 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* repo.takeUnmatched(after(999), after(9999), 10)).toHaveLength(0)
     }))
 
+  it("what a person has handled pays nothing, and what a payment has claimed nobody handles", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [left, right] = [yield* opened(tenant), yield* opened(tenant)]
+      const handled = yield* arrived(tenant, hash(1))
+      expect(yield* repo.handleTransfer(tenant, handled, person(after(10)))).toBeTrue()
+      expect(Option.isNone(yield* repo.settle(yield* settlementOf(left, hash(1))))).toBeTrue()
+      expect(yield* claimed(repo, hash(1))).toEqual([0])
+      expect(Option.getOrThrow(yield* repo.find(tenant, left.id)).status).toBe("pending")
+
+      const paid = yield* arrived(tenant, hash(2))
+      yield* repo.settle(yield* settlementOf(left, hash(2)))
+      // Claimed before it was read from the chain.
+      yield* repo.settle(yield* settlementOf(right, hash(3)))
+      const later = yield* arrived(tenant, hash(3))
+      for (const id of [paid, later]) {
+        expect(yield* repo.handleTransfer(tenant, id, person(after(11)))).toBeFalse()
+        expect(yield* repo.takeForPayment(tenant, id, left.id, person(after(11)))).toBeFalse()
+        expect(yield* repo.findTransfer(tenant, id)).toMatchObject({ value: { handledAt: null } })
+      }
+    }))
+
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

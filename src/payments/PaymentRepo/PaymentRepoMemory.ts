@@ -8,7 +8,7 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
-import type { DueReport, PaymentRepo, Settlement, WatchedTransfer } from "../PaymentRepo.ts"
+import type { DueReport, PaymentRepo, Settlement, TakenTransfer, WatchedTransfer } from "../PaymentRepo.ts"
 import { makeMemoryAttempts } from "./attemptsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./refCode.ts"
@@ -173,15 +173,25 @@ export const makePaymentRepoMemory: Effect.Effect<
       }),
     takenTransfers: ({ amount, chainId, evidence, receiver }) =>
       Effect.sync(() =>
-        [...claims.values()].flatMap(({ transfer }) =>
-          transfer.chainId === chainId &&
-          transfer.transactionId === evidence.transactionId &&
-          transfer.payer === evidence.payer &&
-          transfer.receiver === receiver &&
-          transfer.amount === amount
-            ? [{ ordinal: transfer.ordinal, blockHash: transfer.blockHash }]
-            : []
-        )
+        [...claims.values()]
+          .flatMap(
+            ({ transfer }): ReadonlyArray<TakenTransfer> =>
+              transfer.chainId === chainId &&
+              transfer.transactionId === evidence.transactionId &&
+              transfer.payer === evidence.payer &&
+              transfer.receiver === receiver &&
+              transfer.amount === amount
+                ? [{ ordinal: transfer.ordinal, blockHash: transfer.blockHash }]
+                : []
+          )
+          .concat(
+            transfers
+              .handled({
+                ...{ env: chainId === networks.test.chainId ? "test" : "live", receiver, amount },
+                ...{ transactionId: evidence.transactionId, payer: evidence.payer }
+              })
+              .map((ordinal) => ({ ordinal, blockHash: null }))
+          )
       ),
     settle: Effect.fnUntraced(function* (settlement) {
       const payment = payments.get(settlement.paymentId)

@@ -155,7 +155,17 @@ export const makePaymentRepoSql: Effect.Effect<
   }, Effect.orDie)
 
   const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: Settlement) => sql`
-    WITH settled AS (
+    WITH held AS (
+      SELECT p.receiver AS held_receiver, p.amount AS held_amount FROM payments p
+      WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
+    ), arrived AS (
+      -- Under its lock: a person handles it before, or no more.
+      SELECT t.payment_id, t.handled_at, t.attached_to
+      FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
+      WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
+        AND t.payer = ${toBytes(evidence.payer)} AND t.ordinal = ${transfer.ordinal}
+      FOR NO KEY UPDATE OF t
+    ), settled AS (
       UPDATE payments SET status = 'settled', settled_at = ${times.at}, reported_at = ${times.reportedAt},
         failed_earlier_at = failed_at, failed_at = NULL, failure_reason = NULL,
         transaction_id = ${toBytes(evidence.transactionId)}, payer_address = ${toBytes(evidence.payer)},
@@ -164,18 +174,15 @@ export const makePaymentRepoSql: Effect.Effect<
           SELECT min(r.payer_type) FROM payment_reports r
           WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(evidence.payer)}
             AND r.transaction_id = ${toBytes(evidence.transactionId)}), payments.payer_type)
-      WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND NOT EXISTS (
+      FROM held WHERE id = ${paymentId} AND status IN ('pending', 'failed') AND NOT EXISTS (
         SELECT 1 FROM claimed_transfers c
         WHERE c.chain_id = ${transfer.chainId} AND c.transaction_id = ${toBytes(transfer.transactionId)}
           AND c.block_hash <> ${toBytes(transfer.blockHash)})
         AND NOT EXISTS (
-          SELECT 1 FROM incoming_transfers t
-          WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
-            AND t.payer = ${toBytes(evidence.payer)} AND t.receiver = payments.receiver
-            AND t.amount = payments.amount AND t.ordinal = ${transfer.ordinal}
-            AND t.payment_id IS NULL AND t.handled_at IS NOT NULL AND (t.attached_to IS NULL
-              OR (t.attached_to <> payments.id
-                AND t.handled_at > ${new Date(times.at.getTime() - attachLeaseMillis)}::timestamptz)))
+          SELECT 1 FROM arrived t
+          WHERE t.payment_id IS NULL AND t.handled_at IS NOT NULL AND (t.attached_to IS NULL
+            OR (t.attached_to <> ${paymentId}::uuid
+              AND t.handled_at > ${new Date(times.at.getTime() - attachLeaseMillis)}::timestamptz)))
       RETURNING ${columns}
     ), claimed AS (
       INSERT INTO claimed_transfers

@@ -1,7 +1,7 @@
 // Incoming transfers and chain cursors in this process: the same rules as on Postgres.
 import { Effect, Option } from "effect"
 import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
-import type { Address, Env } from "../../domain/Chain.ts"
+import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
@@ -43,6 +43,14 @@ export interface MemoryTransfers {
     paymentId: PaymentId,
     at: Date
   ) => boolean
+  /** Ordinals of the equal transfers that a person has handled. */
+  readonly handled: (transfer: {
+    readonly env: Env
+    readonly transactionId: TransactionHash
+    readonly payer: Address
+    readonly receiver: Address
+    readonly amount: bigint
+  }) => ReadonlyArray<number>
   /** Explains a transfer by the payment that claims it. */
   readonly explain: (
     env: Env,
@@ -89,6 +97,9 @@ export const makeMemoryTransfers = (known: {
     (one: KeptTransfer) =>
       one.merchantId === merchantId && one.env === env
 
+  const mayTake = (one: KeptTransfer, at: Date) =>
+    isFree(one, at) && known.claimOf(one.env, one) === undefined
+
   const move = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => {
     const cursor = cursors.get(env)
     if (cursor === undefined || cursor.lease?.id !== lease.id || cursor.blockHash !== from.blockHash)
@@ -131,6 +142,20 @@ export const makeMemoryTransfers = (known: {
         !leaseOver(one, at)
       )
     },
+    handled: (like) =>
+      [...transfers.values()]
+        .filter(
+          (one) =>
+            one.env === like.env &&
+            one.transactionId === like.transactionId &&
+            one.payer === like.payer &&
+            one.receiver === like.receiver &&
+            one.amount === like.amount &&
+            one.paymentId === null &&
+            one.handledAt !== null &&
+            one.attachedTo === null
+        )
+        .map(({ ordinal }) => ordinal),
     explain: (env, transfer, paymentId) => {
       const key = keyOf(env, transfer)
       const one = transfers.get(key)
@@ -302,7 +327,7 @@ export const makeMemoryTransfers = (known: {
       handleTransfer: (tenant, id, { at, note, person }) =>
         Effect.sync(() => {
           const found = byId(id)?.[1]
-          if (found === undefined || !ofTenant(tenant)(found) || !isFree(found, at)) return false
+          if (found === undefined || !ofTenant(tenant)(found) || !mayTake(found, at)) return false
           change(id, (one) => ({
             ...one,
             handledAt: at,
@@ -316,7 +341,7 @@ export const makeMemoryTransfers = (known: {
       takeForPayment: (tenant, id, paymentId, { at, note, person }) =>
         Effect.sync(() => {
           const found = byId(id)?.[1]
-          if (found === undefined || !ofTenant(tenant)(found) || !isFree(found, at)) return false
+          if (found === undefined || !ofTenant(tenant)(found) || !mayTake(found, at)) return false
           change(id, (one) => ({
             ...one,
             handledAt: at,

@@ -130,6 +130,9 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
   /** The payment that claims the transfer `t`. */
   const claimOf = sql`(SELECT c.payment_id ${equalClaim})`
 
+  /** A claim that was being written while its transfer was stored has not seen it. */
+  const isUnclaimed = sql`NOT EXISTS (SELECT 1 ${equalClaim})`
+
   /** Moves a cursor that is still where the caller left it, under the caller's lease, and renews the lease. */
   const moved = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
     UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
@@ -367,18 +370,18 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
 
     handleTransfer: Effect.fn("PaymentRepo.handleTransfer")(function* (tenant, id, { person, note, at }) {
       const rows = yield* sql`
-        UPDATE incoming_transfers
+        UPDATE incoming_transfers t
         SET handled_at = ${at}, handled_by = ${person}, note = ${note}, attached_to = NULL, match_at = NULL
-        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(at)} RETURNING id`
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(at)} AND ${isUnclaimed} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
     takeForPayment: Effect.fn("PaymentRepo.takeForPayment")(function* (tenant, id, paymentId, by) {
       const rows = yield* sql`
-        UPDATE incoming_transfers
+        UPDATE incoming_transfers t
         SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId},
           match_at = ${new Date(by.at.getTime() + attachLeaseMillis)}
-        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} RETURNING id`
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} AND ${isUnclaimed} RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
