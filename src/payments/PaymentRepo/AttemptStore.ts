@@ -9,6 +9,12 @@ import type { AttemptMethod, Payment, PaymentId } from "../../domain/Payment.ts"
 /** After so long without a transaction an attempt keeps its wallet from nothing. */
 export const attemptLifeMillis = 30 * 60_000
 
+/**
+ * For so long after it an attempt says what a transfer is for, however it has ended: a wallet may send what
+ * it has declined, and a transfer may be mined long after it was sent. By the chain's time, whenever it is read.
+ */
+export const attemptCountsMillis = 24 * 3_600_000
+
 /** Blocks by which a reorganisation may put a transfer below the height at which it was announced. */
 export const blockTolerance = 30
 

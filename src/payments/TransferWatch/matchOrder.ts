@@ -3,7 +3,7 @@
 // what lies in an attempt's own block and was sent by another account, as relayed transfers are: nothing
 // there tells which was first.
 import type { Address } from "../../domain/Chain.ts"
-import { blockTolerance, type MatchAttempt } from "../PaymentRepo/AttemptStore.ts"
+import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../PaymentRepo/AttemptStore.ts"
 import type { IncomingTransfer, Match } from "../PaymentRepo/TransferStore.ts"
 
 /** Who sent the transaction; undefined where the nodes do not say. */
@@ -11,20 +11,12 @@ export type Sender = { readonly address: Address; readonly nonce: bigint } | und
 
 type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
 
-/** A declined attempt counts for a day: the wallet may have sent all the same. */
-const declinedMillis = 24 * 3_600_000
-
 const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: Sender) =>
   transfer.blockNumber === announcedIn && sender !== undefined && sender.address !== transfer.payer
 
-/** Whether the transfer came after the attempt: by height, or by the wallet's own nonce after a reorganisation. */
-const isAfter = (
-  transfer: Transfer,
-  { announcedAt, blockNumber, ended, nonce }: MatchAttempt,
-  sender: Sender
-) => {
-  if (ended === "declined" && transfer.blockTime.getTime() - announcedAt.getTime() > declinedMillis)
-    return false
+/** Whether the transfer came within a day after the attempt: by height, or by the wallet's own nonce after a reorganisation. */
+const isAfter = (transfer: Transfer, { announcedAt, blockNumber, nonce }: MatchAttempt, sender: Sender) => {
+  if (transfer.blockTime.getTime() - announcedAt.getTime() > attemptCountsMillis) return false
   if (transfer.blockNumber > blockNumber || isOfItsBlock(transfer, blockNumber, sender)) return true
   return (
     blockNumber - transfer.blockNumber < BigInt(blockTolerance) &&

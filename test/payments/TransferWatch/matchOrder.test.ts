@@ -69,11 +69,16 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([declined, open])).toEqual([1, 2])
   })
 
-  test("a declined attempt counts for a day", () => {
-    const ended = (hours: number) =>
-      match(1, [attempt({ announcedAt: new Date(at.getTime() - hours * 3_600_000), ended: "declined" })])
-    expect(order([ended(23)])).toEqual([1])
-    expect(order([ended(25)])).toEqual([])
+  test("an attempt counts for a day of the chain, however it has ended", () => {
+    for (const ended of [null, "declined", "nonce_used", "expired"] as const)
+      for (const status of ["pending", "failed"] as const) {
+        const announced = (hours: number) =>
+          match(1, [attempt({ announcedAt: new Date(at.getTime() - hours * 3_600_000), ended })], { status })
+        expect(order([announced(23)])).toEqual([1])
+        expect(order([announced(25)])).toEqual([])
+      }
+    const reported = match(1, [attempt({ announcedAt: new Date(0), ended: "expired" })], { reportedAt: at })
+    expect(order([reported])).toEqual([1])
   })
 
   test("a pending payment comes before a failed one", () => {
