@@ -729,6 +729,24 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       }
     }))
 
+  it("a transfer finds the attempt that it pays among any number of others of its wallet", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const announce = Effect.fnUntraced(function* (payment: Payment, seconds: number) {
+        const attempt = yield* attemptOf({ announcedAt: after(seconds) })
+        yield* repo.announce({ ...tenant, paymentId: payment.id, attempt, minedNonce: null })
+      })
+      const first = yield* opened(tenant)
+      yield* announce(first, 1)
+      for (let other = 0; other < 101; other++)
+        yield* announce(yield* opened(tenant, start, 2_000_000n + BigInt(other)), 2)
+      const id = yield* arrived(tenant, hash(1))
+      const transfer = Option.getOrThrow(yield* repo.findTransfer(tenant, id))
+      const matches = yield* repo.matchesOf(transfer)
+      expect(matches.map(({ attempts, payment }) => [payment.id, attempts.length])).toEqual([[first.id, 1]])
+    }))
+
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

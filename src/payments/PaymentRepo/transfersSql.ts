@@ -6,6 +6,7 @@ import { type Address, Env, networks } from "../../domain/Chain.ts"
 import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { attemptCountsMillis } from "./AttemptStore.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 import {
   attachLeaseMillis,
@@ -95,6 +96,8 @@ const decodeUnalerted = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ merchant_id: MerchantId, env: Env, count: Schema.Int }))
 )
 
+/** Newest attempts of the payer, on payments that the transfer would pay, among which it is matched. */
+const comparedAttempts = 100
 /** Newest pending and failed payments among which one of the exact amount is looked for. */
 const searchedPayments = 500
 
@@ -123,6 +126,11 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
         )
       )
     )
+
+  /** Whether the payment `p` is one that the transfer would pay. */
+  const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
+    p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
+    AND p.amount = ${amount.toString()}::numeric`
 
   const equalClaim = sql`
     FROM claimed_transfers c WHERE c.chain_id = t.chain_id AND c.transaction_id = t.transaction_id
@@ -264,9 +272,12 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
       const payer = toBytes(transfer.payer)
       const attempts = yield* decodeMatchAttempts(
         yield* sql`
-          SELECT payment_id, block_number, nonce, announced_at, closed_reason FROM payment_attempts
-          WHERE payer_address = ${payer} AND announced_at > ${transfer.blockTime}::timestamptz - interval '30 days'
-          ORDER BY announced_at DESC LIMIT 100`
+          SELECT a.payment_id, a.block_number, a.nonce, a.announced_at, a.closed_reason
+          FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
+          WHERE a.payer_address = ${payer}
+            AND a.announced_at >= ${new Date(transfer.blockTime.getTime() - attemptCountsMillis)}
+            AND ${isMeant(transfer)}
+          ORDER BY a.announced_at DESC LIMIT ${comparedAttempts}`
       )
       const rows = yield* sql`
         SELECT ${sql.literal(paymentColumns("p."))}, (
@@ -278,8 +289,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
             SELECT payment_id FROM payment_reports
             WHERE transaction_id = ${toBytes(transfer.transactionId)} AND payer_address = ${payer}
             UNION SELECT unnest(${attempts.map(({ payment_id }) => payment_id)}::uuid[]))
-          AND p.env = ${transfer.env} AND p.status IN ('pending', 'failed')
-          AND p.receiver = ${toBytes(transfer.receiver)} AND p.amount = ${transfer.amount.toString()}::numeric`
+          AND ${isMeant(transfer)}`
       return (yield* decodeMatches(rows)).map(
         (row): Match => ({
           payment: toPayment(row),
