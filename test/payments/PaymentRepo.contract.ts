@@ -747,6 +747,27 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(matches.map(({ attempts, payment }) => [payment.id, attempts.length])).toEqual([[first.id, 1]])
     }))
 
+  it("what a payment claims is its merchant's, whoever receives there when it is read", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const [former, present] = [yield* newTenant(), yield* newTenant()]
+      const ids = (tenant: Tenant) =>
+        Effect.map(
+          repo.listTransfers(tenant, { status: "all", limit: 10, startingAfter: undefined }),
+          (all) => all.map(({ id }) => id)
+        )
+      const [early, late] = [yield* opened(former), yield* opened(former)]
+      yield* repo.settle(yield* settlementOf(early, hash(1)))
+      const claimedFirst = yield* arrived(present, hash(1))
+      const readFirst = yield* arrived(present, hash(2))
+      expect(yield* ids(present)).toEqual([readFirst])
+      yield* repo.settle(yield* settlementOf(late, hash(2)))
+      expect([yield* ids(present), (yield* ids(former)).toSorted()]).toEqual([
+        [],
+        [claimedFirst, readFirst].toSorted()
+      ])
+    }))
+
   it("hands out settled transfers to watch until they are final, and remembers a drop", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

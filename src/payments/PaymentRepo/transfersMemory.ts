@@ -100,6 +100,10 @@ export const makeMemoryTransfers = (known: {
   const mayTake = (one: KeptTransfer, at: Date) =>
     isFree(one, at) && known.claimOf(one.env, one) === undefined
 
+  /** Whose a transfer is: what a payment claims belongs to the payment's merchant. */
+  const ownerOf = (paymentId: PaymentId | null, merchantId: MerchantId) =>
+    (paymentId === null ? undefined : known.payment(paymentId)?.merchantId) ?? merchantId
+
   const move = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => {
     const cursor = cursors.get(env)
     if (cursor === undefined || cursor.lease?.id !== lease.id || cursor.blockHash !== from.blockHash)
@@ -163,6 +167,7 @@ export const makeMemoryTransfers = (known: {
         transfers.set(key, {
           ...one,
           ...(one.attachedTo === paymentId ? {} : givenBack),
+          merchantId: ownerOf(paymentId, one.merchantId),
           paymentId,
           matchAt: null
         })
@@ -212,6 +217,7 @@ export const makeMemoryTransfers = (known: {
               id: before?.id ?? one.id,
               env,
               kind: before?.kind ?? null,
+              merchantId: ownerOf(paymentId, before?.merchantId ?? one.merchantId),
               paymentId,
               droppedAt: null,
               handledAt: before?.handledAt ?? null,
@@ -292,18 +298,19 @@ export const makeMemoryTransfers = (known: {
         }),
       noteMatch: (id, outcome) =>
         Effect.sync(() =>
-          change(id, (one) =>
-            one.paymentId !== null
-              ? one
-              : "kind" in outcome
-                ? {
-                    ...one,
-                    kind: outcome.kind,
-                    matchAt: one.attachedTo === null ? null : one.matchAt,
-                    paymentId: known.claimOf(one.env, one) ?? null
-                  }
-                : { ...one, matchAt: one.matchAt === null ? null : outcome.matchAt }
-          )
+          change(id, (one) => {
+            if (one.paymentId !== null) return one
+            if ("matchAt" in outcome)
+              return { ...one, matchAt: one.matchAt === null ? null : outcome.matchAt }
+            const paymentId = known.claimOf(one.env, one) ?? null
+            return {
+              ...one,
+              kind: outcome.kind,
+              matchAt: one.attachedTo === null ? null : one.matchAt,
+              merchantId: ownerOf(paymentId, one.merchantId),
+              paymentId
+            }
+          })
         ),
       findTransfer: (tenant, id) =>
         Effect.sync(() => {

@@ -141,6 +141,9 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
   /** A claim that was being written while its transfer was stored has not seen it. */
   const isUnclaimed = sql`NOT EXISTS (SELECT 1 ${equalClaim})`
 
+  /** Whose the transfer `t` is: what a payment claims belongs to the payment's merchant. */
+  const ownerOf = sql`coalesce((SELECT p.merchant_id FROM payments p WHERE p.id = ${claimOf}), t.merchant_id)`
+
   /** Moves a cursor that is still where the caller left it, under the caller's lease, and renews the lease. */
   const moved = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
     UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
@@ -211,12 +214,13 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
           INSERT INTO incoming_transfers AS t
             (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number,
              block_hash, block_time, payment_id, match_at, created_at)
-          SELECT s.id, moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal, s.merchant_id,
-            ${env}::text, s.block_number, s.block_hash, s.block_time, c.payment_id,
+          SELECT s.id, moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
+            coalesce(p.merchant_id, s.merchant_id), ${env}::text, s.block_number, s.block_hash, s.block_time, c.payment_id,
             CASE WHEN c.payment_id IS NULL THEN ${lease.at}::timestamptz END, ${lease.at}::timestamptz
           FROM moved CROSS JOIN seen s LEFT JOIN claimed_transfers c
             ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
               AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
+            LEFT JOIN payments p ON p.id = c.payment_id
           ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
             block_number = excluded.block_number, block_hash = excluded.block_hash,
             block_time = excluded.block_time, dropped_at = NULL,
@@ -347,6 +351,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
       yield* "kind" in outcome
         ? sql`
             UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
+              merchant_id = ${ownerOf},
               -- What a person has taken meanwhile is looked at again once the lease of it is over.
               match_at = CASE WHEN t.attached_to IS NOT NULL THEN t.match_at END
             WHERE t.id = ${id} AND t.payment_id IS NULL`
@@ -405,7 +410,7 @@ export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore 
     unalerted: Effect.fn("PaymentRepo.unalerted")(function* (storedBefore) {
       // A claim that was being written while its transfer was stored has not seen it.
       yield* sql`
-        UPDATE incoming_transfers t SET payment_id = ${claimOf}, match_at = NULL
+        UPDATE incoming_transfers t SET payment_id = ${claimOf}, merchant_id = ${ownerOf}, match_at = NULL
         WHERE ${isOpen} AND created_at < ${storedBefore} AND EXISTS (SELECT 1 ${equalClaim})`
       const rows = yield* decodeUnalerted(
         yield* sql`

@@ -1,100 +1,13 @@
 // A person handles a transfer on one instance while another one settles a payment by it: one of them does.
-
 import { describe, expect } from "bun:test"
-import { PgClient } from "@effect/sql-pg"
-import { SQL } from "bun"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
-import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
-import { AtomicUsdc } from "../../../src/domain/Money.ts"
-import { PaymentId } from "../../../src/domain/Payment.ts"
-import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
-import { PaymentRepo, type Settlement } from "../../../src/payments/PaymentRepo.ts"
+import type { SQL } from "bun"
+import { Effect, Option } from "effect"
+import type { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
-import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { liveEffect } from "../../support/run.ts"
-import { templateDatabase } from "../../support/testPostgres.ts"
+import { person, twoInstances } from "./twoInstances.ts"
 
-const amount = AtomicUsdc.make(3_000_000n)
-const payer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
-const hash = (seed: number) => TransactionHash.make(`0x${seed.toString(16).padStart(64, "0")}`)
-const start = new Date("2026-05-01T12:00:00.000Z")
-const person = { person: "ann@example.com", note: "sent back by hand", at: start }
-
-const instance = (url: string) =>
-  Effect.map(
-    Layer.build(
-      Layer.fresh(Layer.merge(PaymentRepo.layer, KeyAuth.layer)).pipe(
-        Layer.provideMerge(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })),
-        Layer.provideMerge(SecureRandom.layerWebCrypto)
-      )
-    ),
-    (context) => ({
-      keys: Context.get(context, KeyAuth),
-      repo: Context.get(context, PaymentRepo),
-      sql: Context.get(context, SqlClient.SqlClient)
-    })
-  )
-
-/** Two instances, a pending payment, and a transfer that would pay it and that a person may handle. */
-const scene = Effect.gen(function* () {
-  const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
-  const url = yield* ownDatabase({ template })
-  const [one, other] = [yield* instance(url), yield* instance(url)]
-  const receiver = freshAddress()
-  const { merchant } = yield* one.keys.createMerchant({
-    name: "Shop",
-    receivers: { test: receiver, live: receiver }
-  })
-  const tenant = { merchantId: merchant.id, env: "test" as const }
-  const paymentId = PaymentId.make(Bun.randomUUIDv7())
-  yield* one.repo.open({
-    ...{ ...tenant, id: paymentId, amount, receiver, payerType: "human", at: start },
-    intentUrl: "https://shop.example.com/1"
-  })
-  const from = { blockNumber: 100n, blockHash: hash(100), blockTime: start }
-  const to = { blockNumber: 101n, blockHash: hash(101), blockTime: start }
-  const lease = { id: Bun.randomUUIDv7(), at: start, until: new Date(start.getTime() + 60_000) }
-  yield* one.repo.startCursor("test", from)
-  yield* one.repo.leaseCursor("test", lease)
-  const id = Bun.randomUUIDv7()
-  const transfer = { payer, receiver, amount, ordinal: 0, transactionId: hash(1), ...to }
-  yield* one.repo.recordRange({
-    ...{ env: "test", lease, from, to },
-    transfers: [{ ...transfer, id, merchantId: merchant.id }]
-  })
-  const settlement: Settlement = {
-    paymentId,
-    evidence: { transactionId: hash(1), payer, tokenChanges: [] },
-    reportedAt: start,
-    at: start,
-    transfer: { ...transfer, chainId: 84532, logPosition: 0 },
-    delivery: { id: Bun.randomUUIDv7(), body: new TextEncoder().encode("{}") },
-    watchAt: start
-  }
-  const watch = yield* Effect.acquireRelease(
-    Effect.sync(() => new SQL(url, { max: 2 })),
-    (opened) => Effect.promise(() => opened.close())
-  )
-  return {
-    one,
-    paymentId,
-    watch,
-    settle: one.repo.settle(settlement),
-    handle: other.repo.handleTransfer(tenant, id, person),
-    transfer: Effect.map(other.repo.findTransfer(tenant, id), Option.getOrThrow),
-    payment: Effect.map(other.repo.find(tenant, paymentId), Option.getOrThrow),
-    untilOneWaits: async () => {
-      for (const end = Date.now() + 5_000; Date.now() < end; await Bun.sleep(10)) {
-        const waiting = await watch`
-          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        if (waiting.length > 0) return
-      }
-      throw new Error("no statement waits for a lock")
-    }
-  }
-})
+const scene = Effect.tap(twoInstances, ({ read }) => read())
 
 describe("A transfer on Postgres is handled or settles a payment", () => {
   const failed = (sql: SQL, id: string) => sql`
@@ -160,4 +73,34 @@ describe("A transfer on Postgres is handled or settles a payment", () => {
       expect(yield* transfer).toMatchObject({ paymentId, handledBy: null, note: null })
     })
   )
+
+  const explained = {
+    "when its matching ends": (repo: PaymentRepo["Service"], id: string) =>
+      repo.noteMatch(id, { kind: "unknown" }),
+    "when people are alerted": (repo: PaymentRepo["Service"]) => repo.unalerted(new Date("2026-06-01"))
+  }
+  for (const [when, explain] of Object.entries(explained))
+    liveEffect(`read while its settlement is not committed: nobody handles it, and ${when} it is found`, () =>
+      Effect.gen(function* () {
+        const { handle, id, one, other, paymentId, read, settle, tenant, transfer } = yield* twoInstances
+        const receiver = freshAddress()
+        const { merchant } = yield* one.keys.createMerchant({
+          name: "Where it is received by now",
+          receivers: { test: receiver, live: receiver }
+        })
+        yield* one.sql.withTransaction(
+          Effect.gen(function* () {
+            expect(Option.isSome(yield* settle)).toBeTrue()
+            expect(yield* Effect.promise(() => Effect.runPromise(read(merchant.id)))).toBeTrue()
+          })
+        )
+        const present = { ...tenant, merchantId: merchant.id }
+        expect(Option.getOrThrow(yield* other.repo.findTransfer(present, id)).paymentId).toBeNull()
+        expect(yield* handle).toBeFalse()
+        expect(yield* other.repo.handleTransfer(present, id, person)).toBeFalse()
+        yield* explain(other.repo, id)
+        expect(Option.isNone(yield* other.repo.findTransfer(present, id))).toBeTrue()
+        expect(yield* transfer).toMatchObject({ paymentId, handledBy: null })
+      })
+    )
 })
