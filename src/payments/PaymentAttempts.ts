@@ -186,12 +186,15 @@ export class PaymentAttempts extends Context.Service<
 
       /**
        * Settles a payment by what its wallet has sent since it opened, unless it may be for an equal one.
-       * Whether the chain, or a person who is attaching it, has yet to decide.
+       * Whether the chain, an authorization whose transfer it may be, or a person who is attaching it, has
+       * yet to decide.
        */
       const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         if (payment.status !== "pending") return false
         const sent = yield* repo.unclaimedTransfer(payment, payer)
         if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return false
+        const { amount, receiver } = payment
+        if (yield* repo.awaitsSettlement({ payer, receiver, amount })) return true
         const { chainId, usdc } = networks[payment.env]
         const look = yield* payments.look(
           payment,
@@ -200,9 +203,9 @@ export class PaymentAttempts extends Context.Service<
             payer,
             tokenChanges: [
               {
-                amountAtomic: payment.amount.toString(),
+                amountAtomic: amount.toString(),
                 chainId,
-                receiver: payment.receiver,
+                receiver,
                 tokenAddress: usdc.address
               }
             ]

@@ -211,6 +211,33 @@ describe("announced attempts", () => {
     expect(answer.body.payment).toMatchObject({ status: "settled", reportedTransactionId: hash })
   })
 
+  test("what an authorization with the same terms may have moved pays no equal payment at its announcement", async () => {
+    const buyer = await world.buyer()
+    const payment = await world.open("3")
+    const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex")
+    const { id, receiver } = world.merchant
+    await world.sql`
+      INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
+        receiver, amount, valid_after, valid_before, signature, resource, status, created_at)
+      VALUES (${crypto.randomUUID()}, ${id}, 'test', ${crypto.randomUUID()}, true, 84532, ${bytes(receiver)},
+        ${bytes(buyer.address)}, ${Buffer.alloc(32)}, ${bytes(receiver)}, ${price.toString()}, 0, 4000000000,
+        ${Buffer.alloc(65)}, '', 'pending', now())`
+    await world.transfer(buyer, price)
+    await world.mine(2)
+    await world.until(
+      async () => (await world.attempts(payment.id, buyer.address)).body.attempts,
+      (attempts) => attempts.length === 1
+    )
+    const first = await world.announce(buyer, payment.id)
+    expect([first.status, code(first)]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+    expect((await world.payment(payment.id)).status).toBe("pending")
+    // It has ended without moving anything: the transfer is the wallet's own.
+    await world.sql`
+      UPDATE x402_settlements SET status = 'failed', error_reason = 'expired' WHERE payer = ${bytes(buyer.address)}`
+    const second = await world.announce(buyer, payment.id)
+    expect([second.status, code(second)]).toEqual([409, "PAYMENT_SETTLED"])
+  })
+
   test("an older transfer of the wallet settles nothing that is announced after it", async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")

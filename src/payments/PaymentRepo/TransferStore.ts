@@ -105,7 +105,9 @@ export interface TransferStore {
    * Whether an authorization of the payer with the same terms is still being settled: until that has
    * ended, the transfer may be its own.
    */
-  readonly awaitsSettlement: (transfer: IncomingTransfer) => Effect.Effect<boolean>
+  readonly awaitsSettlement: (
+    transfer: Pick<IncomingTransfer, "payer" | "receiver" | "amount">
+  ) => Effect.Effect<boolean>
   /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced. */
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
   /** Payments that the transfer may be meant for, the likeliest first, at most 10. */
