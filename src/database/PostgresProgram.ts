@@ -73,18 +73,20 @@ const whyNot = (directory: string, runAs: RunAs | undefined): string | undefined
   return error === undefined && status === 0 ? undefined : (error?.message ?? stderr.trim())
 }
 
-/** A copy of the programs that only its maker can have changed. */
-const copyOf = (packaged: string, to: string, isRoot: boolean): string => {
+/** A copy of the programs that only its maker can have changed; made anew where the one that is there does not run. */
+const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string => {
   mkdirSync(to, { recursive: true, mode: 0o755 })
   const made = lstatSync(to)
   if (!made.isDirectory() || made.uid !== process.getuid?.() || (made.mode & 0o022) !== 0)
     throw new Error(`${to} belongs to somebody else`)
   const copy = join(to, "native")
-  if (existsSync(copy)) return copy
+  if (existsSync(copy) && whyNot(copy, runAs) === undefined) return copy
   const partial = join(to, `native.${process.pid}`)
-  cpSync(packaged, partial, { recursive: true })
+  // Links as they are: made absolute, they would lead back to where the other user does not come.
+  cpSync(packaged, partial, { recursive: true, verbatimSymlinks: true })
   complete(partial)
-  if (isRoot) spawnSync("chmod", ["-R", "a+rX", partial])
+  if (runAs !== undefined) spawnSync("chmod", ["-R", "a+rX", partial])
+  if (existsSync(copy)) rmSync(copy, { recursive: true, force: true })
   try {
     renameSync(partial, copy)
   } catch (error) {
@@ -151,7 +153,7 @@ export const findPostgresProgram = (data: string, home: string): PostgresProgram
   const candidates = [
     inPlace,
     ...copies.map(
-      (directory) => () => copyOf(packaged, join(directory, `quittance-postgres-${version}`), isRoot)
+      (directory) => () => copyOf(packaged, join(directory, `quittance-postgres-${version}`), runAs)
     )
   ]
   for (const candidate of candidates) {
