@@ -65,7 +65,7 @@ type AttemptError =
   | LiveModeGated
   | RateLimited
 
-/** Blocks by which the wallet's node may have been ahead of ours when an attempt was announced. */
+/** Blocks by which a wallet's node may be ahead of ours. */
 const nodeLag = 5n
 
 /** Attempts announced and read for one payment from one address: 2 a second. */
@@ -123,16 +123,21 @@ export class PaymentAttempts extends Context.Service<
       /** Whether the chain shows that the attempt's nonce was free when it was announced and is used at a height. */
       const hasLostNonce = Effect.fnUntraced(function* (
         { env }: Payment,
-        { blockNumber, method, nonce, payer }: Attempt,
+        { announcedAt, blockNumber, method, nonce, payer }: Attempt,
         height: bigint
       ) {
-        // What was used within these blocks may have been used before: the wallet then signs with another nonce.
-        const announced = blockNumber + nodeLag
-        if (method !== "transfer" || nonce === null || height <= announced) return false
-        if (!(yield* chain.hasUsedNonce(env, payer, nonce, height))) return false
-        if (yield* chain.hasUsedNonce(env, payer, nonce, announced)) return false
-        // Nodes that do not show that height say the same: those that do show every nonce above -1.
-        return yield* chain.hasUsedNonce(env, payer, -1n, announced)
+        if (method !== "transfer" || nonce === null) return false
+        const isUsed = (at: bigint) => chain.hasUsedNonce(env, payer, nonce, at)
+        if (!(yield* isUsed(height)) || (yield* isUsed(blockNumber))) return false
+        const caughtUp = blockNumber + nodeLag
+        let free = blockNumber
+        while (free < caughtUp && !(yield* isUsed(free + 1n))) free += 1n
+        // Nodes that do not show that height say "not used" as well: those that do show every nonce above -1.
+        if (!(yield* chain.hasUsedNonce(env, payer, -1n, free))) return false
+        if (free === caughtUp) return true
+        // A block from before the announcement, that our nodes had not seen: the wallet signs with another nonce.
+        const block = yield* chain.readTransfers(env, free + 1n, free + 1n)
+        return block._tag === "Read" && Number(block.blockTime) >= Math.floor(announcedAt.getTime() / 1_000)
       })
 
       /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */

@@ -97,7 +97,6 @@ describe("announced attempts", () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
     await world.announce(buyer, payment.id)
-    await world.mine(6)
     // The wallet sent something else with that nonce.
     await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
     await world.mine(2)

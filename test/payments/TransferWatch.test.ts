@@ -162,6 +162,41 @@ describe("the reader of the chain", () => {
       })
   )
 
+  for (const isBefore of [true, false])
+    watched(
+      `a nonce used just ${isBefore ? "before" : "after"} the announcement, by nodes that lag then`,
+      () =>
+        Effect.gen(function* () {
+          const { chain, open, principal } = yield* shop
+          const payment = yield* open
+          const attempts = yield* PaymentAttempts
+          const announce = attempts.announce(principal, payment.id, {
+            buyerDidToken: `buyer:${payer}:${payment.id}`,
+            method: "transfer",
+            client: ""
+          })
+          const useNonce = chain
+            .transfer({ from: payer, to: thief, amount: 1n })
+            .pipe(Effect.andThen(chain.mine(1)), Effect.andThen(TestClock.adjust("2 seconds")))
+          yield* chain.fund(payer, { usdcAtomic: 1n })
+          yield* chain.mine(4)
+          yield* TestClock.adjust("6 seconds")
+          yield* chain.lag(2)
+          if (isBefore) yield* useNonce
+          expect(yield* announce).toMatchObject({ _tag: "AttemptAnnounced", attempt: { nonce: 0n } })
+          if (!isBefore) yield* useNonce
+          yield* chain.lag(0)
+          yield* chain.mine(12)
+          yield* TestClock.adjust("6 seconds")
+          // Used before, it says nothing of what the wallet has been asked to send.
+          expect(yield* announce).toMatchObject(
+            isBefore
+              ? { _tag: "AttemptRefused", error: { code: "PAYMENT_ATTEMPT_OPEN" } }
+              : { _tag: "AttemptAnnounced", attempt: { nonce: 1n } }
+          )
+        })
+    )
+
   watched("what a person was attaching when the process was killed settles its announced payment", () =>
     Effect.gen(function* () {
       const { chain, open, principal, send, tenant, transfers } = yield* shop
