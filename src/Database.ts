@@ -22,6 +22,7 @@ import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
+import { removeLeftBounds } from "./database/partitionBounds.ts"
 import { overheard } from "./database/statementLog.ts"
 
 /**
@@ -182,6 +183,7 @@ const opened = Effect.gen(function* () {
       return yield* new DatabaseRefusal({
         message: `The database ${where} cannot be used: its migrations have run, and these tables are missing: ${missing.join(", ")}. Restore a backup.`
       })
+    yield* removeLeftBounds(where)
     yield* buildIndexes(wanted, where)
   }).pipe(
     // Each of several servers is asked.

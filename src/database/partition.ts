@@ -1,9 +1,10 @@
 // Partitions by time, on a database that serves meanwhile. A table becomes the first partition of a new
 // one of its name: no row is copied, and others wait only for what a catalogue change takes.
-import { DateTime, Effect, Schema } from "effect"
+import { Cause, DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { causeOf, migratingAlone, withShortLocks } from "./migrate.ts"
+import { boundOf, removeBounds } from "./partitionBounds.ts"
 
 /** What is divided, and by what. Ids of payments are of version 7: they begin with their time. */
 const divided = [
@@ -84,11 +85,10 @@ const make = (sql: SqlClient.SqlClient) => {
 
   /** Proves that no row lies beyond the bound, so that attaching the table has nothing to look at. */
   const boundedBy = Effect.fnUntraced(function* ({ bound, key }: Divided, table: string, end: Date) {
-    yield* run(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${table}_bound`)
     yield* withShortLocks(
-      run(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_bound CHECK (${key} < '${bound(end)}') NOT VALID`)
+      run(`ALTER TABLE ${table} ADD CONSTRAINT ${boundOf(table)} CHECK (${key} < '${bound(end)}') NOT VALID`)
     )
-    yield* run(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${table}_bound`)
+    yield* run(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${boundOf(table)}`)
   })
 
   const unlink = (links: Links) =>
@@ -160,7 +160,7 @@ const make = (sql: SqlClient.SqlClient) => {
         yield* run(
           `CREATE TABLE ${table} (LIKE ${first} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE) PARTITION BY RANGE (${key})`
         )
-        yield* run(`ALTER TABLE ${table} DROP CONSTRAINT ${table}_bound`)
+        yield* run(`ALTER TABLE ${table} DROP CONSTRAINT ${boundOf(table)}`)
         for (const { definition, is_primary, is_unique, name } of indexes) {
           if (is_primary && key === "id")
             yield* run(`ALTER TABLE ${table} ADD CONSTRAINT ${name} PRIMARY KEY (id)`)
@@ -170,7 +170,7 @@ const make = (sql: SqlClient.SqlClient) => {
         yield* run(
           `ALTER TABLE ${table} ATTACH PARTITION ${first} FOR VALUES FROM (MINVALUE) TO ('${bound(end)}')`
         )
-        yield* run(`ALTER TABLE ${first} DROP CONSTRAINT ${table}_bound`)
+        yield* run(`ALTER TABLE ${first} DROP CONSTRAINT ${boundOf(table)}`)
         yield* unlink(links)
         // Deliveries are never deleted: what refers to them by their id alone has no foreign key any more.
         if (key === "id") yield* link(table, links)
@@ -208,7 +208,7 @@ const make = (sql: SqlClient.SqlClient) => {
         yield* run(
           `ALTER TABLE ${table} ATTACH PARTITION ${taken} FOR VALUES FROM ('${bound(until)}') TO ('${bound(end)}')`
         )
-        yield* run(`ALTER TABLE ${taken} DROP CONSTRAINT IF EXISTS ${tail}_bound`)
+        yield* run(`ALTER TABLE ${taken} DROP CONSTRAINT IF EXISTS ${boundOf(tail)}`)
         yield* link(table, links)
         const added = yield* addQuarters(one, taken, end)
         return { ...added, partitions: [taken, ...added.partitions] }
@@ -238,8 +238,11 @@ const make = (sql: SqlClient.SqlClient) => {
       )
     )
 
-  return { convert, extend, lastEnd, run }
+  return { convert, extend, lastEnd, prove, run }
 }
+
+const leftOver =
+  "A bound may still stand on a table, and refuse the rows of the next quarter: run this again, or start the service anew, either of which removes it."
 
 /** Divides the tables that grow with every payment, or adds the next partitions. `where` names the database. */
 export const partition = Effect.fn("Database.partition")(function* (
@@ -247,10 +250,11 @@ export const partition = Effect.fn("Database.partition")(function* (
   tell: (line: string) => Effect.Effect<void>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const { convert, extend, lastEnd, run } = make(sql)
+  const { convert, extend, lastEnd, prove, run } = make(sql)
   const work = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     const all: Array<Partitioned> = []
+    yield* removeBounds
     for (const one of divided) {
       const { table } = one
       const [{ kind, tail }] = yield* decodeKind(
@@ -266,6 +270,8 @@ export const partition = Effect.fn("Database.partition")(function* (
           message: `${table} in the database ${where} has partitions that this command has not made. Nothing of it was changed.`
         })
       yield* tell(`… ${table}`)
+      // One that was interrupted may have left it unproven.
+      if (kind === "p") yield* prove(table)
       if (kind === "p" && until.getTime() - now.getTime() > 2 * 92 * 24 * 3_600_000) {
         all.push({ table, partitions: [], until })
         continue
@@ -276,12 +282,27 @@ export const partition = Effect.fn("Database.partition")(function* (
     }
     return all
   })
-  return yield* migratingAlone(work, where).pipe(
+  /** Also when it is interrupted: a bound that stayed would refuse the payments of the next quarter. */
+  let left = ""
+  const asItWas = Effect.suspend(() => removeBounds).pipe(
+    Effect.catchCause((cause) => {
+      left = causeOf(Cause.squash(cause))
+      return tell(leftOver)
+    })
+  )
+  return yield* migratingAlone(
+    Effect.onError(work, () => asItWas),
+    where
+  ).pipe(
     Effect.mapError((error) =>
       error instanceof DatabaseRefusal
         ? error
         : new DatabaseRefusal({
-            message: `The database ${where} is not partitioned: ${causeOf(error)}. Each table is as it was, or done; run it again once that is repaired.`
+            message: `The database ${where} is not partitioned: ${causeOf(error)}. ${
+              left === ""
+                ? "Each table is as it was, or done; run it again once that is repaired."
+                : `${leftOver} It was not removed: ${left}`
+            }`
           })
     )
   )

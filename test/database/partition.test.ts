@@ -1,11 +1,12 @@
 // The quarters of divided tables over the years, on Postgres.
 import { expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrations } from "../../src/Database.ts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { copyFrom } from "../../src/database/Copy.ts"
 import { partition } from "../../src/database/partition.ts"
+import { removeLeftBounds } from "../../src/database/partitionBounds.ts"
 import { atTime, testDatabase } from "../support/database.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -102,4 +103,47 @@ liveEffect(
       const [invalid] = yield* sql`SELECT count(*)::int AS indexes FROM pg_index WHERE NOT indisvalid`
       expect(invalid).toEqual({ indexes: 0 })
     }).pipe(Effect.provide(testDatabase.layer))
+)
+
+const bounds = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`SELECT conname FROM pg_constraint WHERE conname LIKE '%bound' AND contype = 'c'`
+)
+const untilBound = bounds.pipe(
+  Effect.delay("20 millis"),
+  Effect.repeat({ until: (rows) => rows.length > 0, times: 200 })
+)
+
+liveEffect("a division that fails, is interrupted or is killed leaves no bound on a table", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+      VALUES (${merchant}, 'M', ${address}, ${address}, now())`
+    yield* insert("2030-03-03T00:00:00Z", "PAY-00000001")
+    const failed = yield* Effect.flip(divideAt("2026-05-05T00:00:00Z"))
+    expect(String(failed)).toContain("Each table is as it was, or done")
+    expect(yield* bounds).toEqual([])
+    yield* sql`DELETE FROM webhook_deliveries`
+    yield* sql`DELETE FROM payments`
+
+    // The division waits for whoever writes a merchant, its bound on the table.
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`UPDATE merchants SET name = 'N'`
+        const dividing = yield* Effect.forkChild(divideAt("2026-05-05T00:00:00Z"))
+        expect(yield* untilBound).toHaveLength(1)
+        yield* Fiber.interrupt(dividing)
+        expect(yield* bounds).toEqual([])
+      })
+    )
+
+    yield* sql`ALTER TABLE payments ADD CONSTRAINT payments_bound CHECK (id < '01a1fc34-7205-710e-9410-874fee9a4996')`
+    yield* removeLeftBounds("of the test")
+    expect(yield* bounds).toEqual([])
+    yield* sql`ALTER TABLE payments ADD CONSTRAINT payments_bound CHECK (id < '01a1fc34-7205-710e-9410-874fee9a4996')`
+    yield* divideAt("2026-05-05T00:00:00Z")
+    yield* sql`ALTER TABLE payments_later ADD CONSTRAINT payments_later_bound CHECK (id < '01a1fc34-7205-710e-9410-874fee9a4996')`
+    yield* removeLeftBounds("of the test")
+    expect(yield* bounds).toEqual([])
+  }).pipe(Effect.provide(testDatabase.layer))
 )
