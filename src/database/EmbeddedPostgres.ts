@@ -15,10 +15,12 @@ import {
 } from "node:fs"
 import { connect } from "node:net"
 import { join, relative, resolve } from "node:path"
-import { Effect, Schedule, type Scope } from "effect"
+import { Effect, Option, Schedule, Scope } from "effect"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
+import { takeInherited } from "./InheritedLock.ts"
 import { findPostgresProgram, type PostgresProgram, postgresMajor } from "./PostgresProgram.ts"
+import { isAlive, isPostgres } from "./ServerProcess.ts"
 
 /** What a client connects with. */
 export interface EmbeddedPostgres {
@@ -33,6 +35,8 @@ const longestSocketPath = 103
 /** For how long a server that ends at once is started again: one that was killed may still be ending. */
 const retryMillis = 10_000
 const stopMillis = 15_000
+/** For how long who leaves waits for another who starts or stops it. */
+const leaveMillis = 5_000
 const watchEvery = "1 second"
 const logLimitBytes = 10_000_000
 
@@ -58,23 +62,6 @@ const settings = {
 }
 
 const sleep = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
-
-const isPostgres = (pid: number): boolean => {
-  const linux = `/proc/${pid}/comm`
-  const name = existsSync(linux)
-    ? readFileSync(linux, "utf8")
-    : spawnSync("ps", ["-p", String(pid), "-o", "comm="], { encoding: "utf8" }).stdout
-  return /postgres/.test(name)
-}
 
 const canConnect = (path: string): Promise<boolean> =>
   new Promise((done) => {
@@ -181,17 +168,30 @@ class Cluster {
   }
 
   /**
-   * After the machine or its container was started anew, the number in the file may be another program's.
+   * After the machine or its container was started anew, the number in the file may be another program's;
+   * one that has ended may still have its number.
    * Postgres takes its own parent's number for stale, and still looks for its own shared memory.
    */
   private disownPidFile(): void {
-    const pid = this.running()
-    if (pid === undefined || isPostgres(pid)) return
+    const pid = this.pidFile()?.pid
+    if (pid === undefined || (isAlive(pid) && isPostgres(pid))) return
     const path = join(this.data, "postmaster.pid")
     writeFileSync(path, readFileSync(path, "utf8").replace(/^\d+/, String(process.pid)))
   }
 
-  private spawn(): ChildProcess {
+  /** Undefined where a server has the data already, in another container perhaps, and does not answer. */
+  private spawn(): ChildProcess | undefined {
+    const lock = takeInherited(join(this.directory, "postgres.lock"))
+    if (lock === undefined) return undefined
+    try {
+      this.disownPidFile()
+      return this.spawnLocked(lock)
+    } finally {
+      closeSync(lock)
+    }
+  }
+
+  private spawnLocked(lock: number): ChildProcess {
     const { directory, named, spawn: spawnOptions } = this.options(this.data)
     if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) rmSync(this.log)
     const log = openSync(this.log, "a", 0o600)
@@ -199,10 +199,11 @@ class Cluster {
     const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
       ...spawnOptions,
       detached: true,
-      stdio: ["ignore", log, log]
+      stdio: ["ignore", log, log, lock]
     })
     closeSync(log)
     child.unref()
+    child.once("error", () => undefined)
     return child
   }
 
@@ -211,14 +212,14 @@ class Cluster {
     return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
   }
 
-  /** Answers when a server runs and answers, started here where there was none. */
-  async ensure(): Promise<void> {
+  /** Whether a server runs and answers, started here where there was none. Not while another has the data and is silent. */
+  async ensure(): Promise<boolean> {
     if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
     let child: ChildProcess | undefined
     let endedAt: number | undefined
     for (;;) {
       const listens = await canConnect(this.socket)
-      if (listens && this.pidFile()?.isReady === true) return
+      if (listens && this.pidFile()?.isReady === true) return true
       const ended = child === undefined || child.exitCode !== null || child.signalCode !== null
       if (ended && !listens) {
         if (child !== undefined) {
@@ -229,9 +230,8 @@ class Cluster {
             )
           await sleep(200)
         }
-        this.disownPidFile()
         child = this.spawn()
-        child.once("error", () => undefined)
+        if (child === undefined) return false
       }
       await sleep(5)
     }
@@ -275,32 +275,50 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
   })
   const users = join(cluster.directory, "users.lock")
   /** One process at a time starts or stops it. */
-  const alone = <A, E>(work: Effect.Effect<A, E>) =>
-    Effect.scoped(Effect.andThen(waitAlone(join(cluster.directory, "start.lock")), work))
-
-  yield* Effect.acquireRelease(
-    alone(
-      attempt(async () => {
-        cluster.check()
-        await cluster.ensure()
-        const held = hold(users)
-        if (held === undefined) throw new Error(`${users} is held by another program`)
-        return held
+  const alone = waitAlone(join(cluster.directory, "start.lock"))
+  const leave = (mine: { readonly close: () => void }) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const isAlone = yield* alone.pipe(Effect.interruptible, Effect.timeoutOption(leaveMillis))
+        mine.close()
+        const last = Option.isSome(isAlone) ? holdAlone(users) : undefined
+        if (last === undefined) return
+        yield* Effect.promise(() => cluster.stop())
+        last.close()
       })
-    ),
-    (mine) =>
-      alone(
-        Effect.promise(async () => {
-          mine.close()
-          const last = holdAlone(users)
-          if (last === undefined) return
-          await cluster.stop()
-          last.close()
-        })
+    )
+  /** Waits for others may be interrupted; what is started here has a user, who stops it. */
+  const startedAlone = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
+    Effect.uninterruptibleMask((restore) => Effect.scoped(Effect.andThen(restore(alone), work)))
+  const patiently = (work: Effect.Effect<boolean, DatabaseRefusal>) =>
+    Effect.gen(function* () {
+      const again = (times: number) =>
+        Effect.repeat(work, { schedule: Schedule.spaced("100 millis"), times, until: (done) => done })
+      if (yield* again(20)) return
+      yield* Effect.logWarning(
+        `Waiting for the embedded database in ${cluster.directory}: its Postgres has the data, and does not answer. Is it in another container that is paused, or suspended? Let it go on, or end it.`
       )
+      yield* again(Number.POSITIVE_INFINITY)
+    })
+
+  const scope = yield* Scope.Scope
+  yield* patiently(
+    startedAlone(
+      Effect.gen(function* () {
+        const mine = yield* attempt(async () => {
+          cluster.check()
+          if (!(await cluster.ensure())) return undefined
+          const held = hold(users)
+          if (held === undefined) throw new Error(`${users} is held by another program`)
+          return held
+        })
+        if (mine !== undefined) yield* Scope.addFinalizer(scope, leave(mine))
+        return mine !== undefined
+      })
+    )
   )
   yield* Effect.suspend(() =>
-    cluster.running() === undefined ? alone(attempt(() => cluster.ensure())) : Effect.void
+    cluster.running() === undefined ? patiently(startedAlone(attempt(() => cluster.ensure()))) : Effect.void
   ).pipe(
     Effect.catchCause((cause) => Effect.logError("The embedded database does not start again", cause)),
     Effect.repeat(Schedule.spaced(watchEvery)),

@@ -1,5 +1,6 @@
 // Locks between processes that end with their holder, however it dies: SQLite's locks on a file.
 import { Database as SqliteFile } from "bun:sqlite"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { Effect, Schedule, type Scope } from "effect"
 
 const isBusy = (error: unknown) => error instanceof Error && /locked|busy/i.test(error.message)
@@ -25,21 +26,31 @@ export const hold = (path: string): SqliteFile | undefined => open(path, "BEGIN"
 /** Holds the file alone; undefined where anybody else holds it. */
 export const holdAlone = (path: string): SqliteFile | undefined => open(path, "BEGIN EXCLUSIVE")
 
-class Busy extends Error {}
+/** The process that holds the file, where the system says so. */
+const holderOf = (path: string): string => {
+  const locks = "/proc/locks"
+  if (!existsSync(locks)) return "another process"
+  const { ino } = statSync(path)
+  const [, pid] = new RegExp(` WRITE (\\d+) \\S+:${ino} `).exec(readFileSync(locks, "utf8")) ?? []
+  return pid === undefined ? "another process" : `process ${pid}`
+}
 
 /** Waits until the file is this process's alone, for as long as the scope is open. */
-export const waitAlone = (path: string): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.try({
-      try: () => {
-        const file = holdAlone(path)
-        if (file === undefined) throw new Busy()
-        return file
-      },
-      catch: (error) => error
-    }).pipe(
-      Effect.retry({ schedule: Schedule.spaced("20 millis"), while: (error) => error instanceof Busy }),
-      Effect.orDie
-    ),
-    (file) => Effect.sync(() => file.close())
+export const waitAlone = (path: string): Effect.Effect<void, never, Scope.Scope> => {
+  const taken = Effect.uninterruptible(
+    Effect.gen(function* () {
+      const file = holdAlone(path)
+      if (file !== undefined) yield* Effect.addFinalizer(() => Effect.sync(() => file.close()))
+      return file !== undefined
+    })
   )
+  const wait = (times: number) =>
+    Effect.repeat(taken, { schedule: Schedule.spaced("20 millis"), times, until: (has) => has })
+  return Effect.gen(function* () {
+    if (yield* wait(100)) return
+    yield* Effect.logWarning(
+      `Waiting for ${path}: ${holderOf(path)} has it, to start or stop the embedded database. If it is suspended, let it go on or end it.`
+    )
+    yield* wait(Number.POSITIVE_INFINITY)
+  })
+}

@@ -4,10 +4,12 @@ import { spawn } from "node:child_process"
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync
@@ -15,8 +17,10 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SQL } from "bun"
-import { Effect, Scope } from "effect"
+import { Effect, Fiber, Scope } from "effect"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
+import { holdAlone } from "../../src/database/FileLock.ts"
+import { isAlive } from "../../src/database/ServerProcess.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { send } from "../support/contractCheck.ts"
 import { noteFault } from "../support/faultTable.ts"
@@ -28,14 +32,6 @@ const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS
 const serverOf = (dataDir: string): number | undefined => {
   const file = join(dataDir, "postgres", "data", "postmaster.pid")
   return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : undefined
-}
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 const until = (holds: () => boolean | Promise<boolean>, millis = 15_000) =>
   Effect.promise(async () => {
@@ -208,6 +204,87 @@ describe("the embedded Postgres", () => {
         const { code, output } = yield* cli(dataDir, "merchant", "list")
         expect([code, output]).toEqual([0, expect.stringContaining("Shop")])
         expect(isAlive(other.pid ?? 0)).toBeTrue()
+      }),
+    60_000
+  )
+
+  liveEffect(
+    "the number of a Postgres that has ended, and that nobody has asked for, keeps nobody out",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        yield* newMerchant(dataDir)
+        const data = join(dataDir, "postgres", "data")
+        const { gid, uid } = statSync(data)
+        const programs = yield* temporaryDirectory
+        chmodSync(programs, 0o755)
+        copyFileSync("/bin/sleep", join(programs, "postgres"))
+        // The first process of a container may be like this one: it never waits for its children.
+        const parent = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            spawn("sh", ["-c", `"${programs}/postgres" 0.1 & echo $!; exec sleep 60`], { uid, gid })
+          ),
+          (running) => Effect.sync(() => running.kill())
+        )
+        const pid = yield* Effect.promise(
+          () => new Promise<number>((done) => parent.stdout.once("data", (text) => done(Number(text))))
+        )
+        yield* until(() => !isAlive(pid))
+        const file = join(data, "postmaster.pid")
+        writeFileSync(file, [pid, data, 1, 5432, ".", "", " 1 1", "ready   ", ""].join("\n"))
+        chownSync(file, uid, gid)
+        const { code, output } = yield* cli(dataDir, "merchant", "list")
+        expect([code, output]).toEqual([0, expect.stringContaining("Shop")])
+      }),
+    60_000
+  )
+
+  liveEffect(
+    "no second Postgres is started on data that one of another container has, while that one is suspended",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        yield* joinEmbeddedPostgres(directory)
+        const data = join(directory, "data")
+        const file = join(data, "postmaster.pid")
+        const log = join(directory, "postgres.log")
+        const told = readFileSync(file, "utf8")
+        const server = Number.parseInt(told, 10)
+        // As another container sees it: it does not answer, and its number is nobody's.
+        process.kill(server, "SIGSTOP")
+        yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(server, "SIGCONT")))
+        renameSync(join(data, ".s.PGSQL.5432"), join(data, "away"))
+        writeFileSync(file, told.replace(/^\d+/, "999999999"))
+        const logged = readFileSync(log, "utf8")
+        const second = yield* Effect.forkScoped(Effect.scoped(joinEmbeddedPostgres(directory)))
+        yield* Effect.sleep("1500 millis")
+        expect(readFileSync(log, "utf8")).toBe(logged)
+        expect(second.pollUnsafe()).toBeUndefined()
+        writeFileSync(file, told)
+        renameSync(join(data, "away"), join(data, ".s.PGSQL.5432"))
+        process.kill(server, "SIGCONT")
+        yield* Fiber.join(second)
+        expect(isAlive(server)).toBeTrue()
+      }),
+    60_000
+  )
+
+  liveEffect(
+    "a start that waits for a suspended one says so, and SIGTERM ends it",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        mkdirSync(join(dataDir, "postgres"))
+        const path = join(dataDir, "postgres", "start.lock")
+        const held = holdAlone(path)
+        yield* Effect.addFinalizer(() => Effect.sync(() => held?.close()))
+        const waiting = yield* service(dataDir)
+        yield* until(() => waiting.output().includes(`Waiting for ${path}`))
+        if (process.platform === "linux") expect(waiting.output()).toContain(`process ${process.pid} `)
+        const since = performance.now()
+        yield* waiting.kill("SIGTERM")
+        yield* waiting.exited
+        expect(performance.now() - since).toBeLessThan(3_000)
       }),
     60_000
   )

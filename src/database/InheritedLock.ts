@@ -1,0 +1,19 @@
+// A lock on a file that child processes hold with whoever took it: it ends when the last of them has ended,
+// in whichever container it runs (flock(2)).
+import { dlopen } from "bun:ffi"
+import { closeSync, openSync } from "node:fs"
+
+const exclusive = 2
+const atOnce = 4
+
+const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6"
+let flock: ((descriptor: number, operation: number) => number) | undefined
+
+/** An open descriptor to hand to children, and to close then; undefined where anybody else holds the file. */
+export const takeInherited = (path: string): number | undefined => {
+  flock ??= dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } }).symbols.flock
+  const descriptor = openSync(path, "a", 0o600)
+  if (flock(descriptor, exclusive | atOnce) === 0) return descriptor
+  closeSync(descriptor)
+  return undefined
+}

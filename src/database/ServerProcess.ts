@@ -1,0 +1,26 @@
+// What the system says of a process by its number.
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+
+/** One that has ended stays in the table until its parent asks for it, which some containers' first process never does. */
+const isZombie = (pid: number): boolean => {
+  const path = `/proc/${pid}/stat`
+  return existsSync(path) && /^\d+ \(.*\) Z /s.test(readFileSync(path, "utf8"))
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false
+  }
+  return !isZombie(pid)
+}
+
+export const isPostgres = (pid: number): boolean => {
+  const linux = `/proc/${pid}/comm`
+  const name = existsSync(linux)
+    ? readFileSync(linux, "utf8")
+    : spawnSync("ps", ["-p", String(pid), "-o", "comm="], { encoding: "utf8" }).stdout
+  return /postgres/.test(name)
+}
