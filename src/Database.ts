@@ -21,6 +21,7 @@ import { copyName } from "./database/Copy.ts"
 import { DatabaseRefusal } from "./database/DatabaseRefusal.ts"
 import { parseDatabaseUrl } from "./database/DatabaseUrl.ts"
 import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
+import { copySilence } from "./database/keptAlive.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
 import { removeLeftBounds } from "./database/partitionBounds.ts"
 import { overheard } from "./database/statementLog.ts"
@@ -138,6 +139,7 @@ const copyClient = Effect.fnUntraced(function* (database: AppConfigShape["databa
   return PgClient.layer({
     ...connection,
     refuseStandby: true,
+    silenceTimeout: copySilence,
     maxConnections: 1,
     applicationName: copyName
   })
@@ -164,16 +166,15 @@ const missingTables = Effect.gen(function* () {
   return rows.map((row) => String(row["name"]))
 })
 
-const opened = Effect.gen(function* () {
-  const { database } = yield* AppConfig
-  const where = whereOf(database)
-  const connection = yield* connectionOf(database)
-  const refuse = (error: unknown) =>
-    error instanceof DatabaseRefusal
-      ? error
-      : new DatabaseRefusal({
-          message: `The database ${where} cannot be used: ${causeOf(error)}. Check DATABASE_URL.`
-        })
+const refused = (where: string) => (error: unknown) =>
+  error instanceof DatabaseRefusal
+    ? error
+    : new DatabaseRefusal({
+        message: `The database ${where} cannot be used: ${causeOf(error)}. Check DATABASE_URL.`
+      })
+
+/** Brings the database to this release. */
+const prepared = Effect.fnUntraced(function* (connection: Connection, where: string) {
   yield* Effect.gen(function* () {
     const wanted = yield* Migrations
     yield* migrate(wanted, where)
@@ -192,9 +193,22 @@ const opened = Effect.gen(function* () {
       while: (error) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
     }),
     Effect.provide(patient(connection)),
-    Effect.mapError(refuse)
+    Effect.mapError(refused(where))
   )
-  return Layer.catch(pool(connection), (error) => Layer.effectContext(Effect.fail(refuse(error))))
+})
+
+/** Runs the migrations, and builds the indexes, that a copy has not brought. */
+export const prepare = (database: AppConfigShape["database"]) =>
+  Effect.scoped(
+    Effect.flatMap(connectionOf(database), (connection) => prepared(connection, whereOf(database)))
+  )
+
+const opened = Effect.gen(function* () {
+  const { database } = yield* AppConfig
+  const where = whereOf(database)
+  const connection = yield* connectionOf(database)
+  yield* prepared(connection, where)
+  return Layer.catch(pool(connection), (error) => Layer.effectContext(Effect.fail(refused(where)(error))))
 })
 
 /** The configured database, migrated. */

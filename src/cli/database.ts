@@ -1,11 +1,20 @@
 // `backup`, `restore` and `database move`: the database as a file, and to another place. They work beside
 // a service that runs, on the embedded database and on any other.
-import { Console, Effect, Redacted } from "effect"
+import { Console, Effect, Layer, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AppConfig } from "../AppConfig.ts"
 import * as Database from "../Database.ts"
 import { readBackup, writeBackup } from "../database/BackupFile.ts"
-import { closeToWriting, copyFrom, copyInto, copyLocked, type Manifest, type Sink } from "../database/Copy.ts"
+import {
+  checkClosable,
+  closeToWriting,
+  copyFrom,
+  copyInto,
+  copyLocked,
+  type Manifest,
+  openToWriting,
+  type Sink
+} from "../database/Copy.ts"
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
 import { partition } from "../database/partition.ts"
@@ -71,6 +80,7 @@ export const restore = Command.make(
     const where = Database.whereOf(configured)
     const read = readBackup(input.from)
     const manifest = yield* copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
+      Effect.tap(() => Database.prepare(configured)),
       Effect.mapError(asCommand)
     )
     yield* print(input.json, { database: where, ...manifest }, [
@@ -106,13 +116,44 @@ const move = Command.make(
       })
     }
     const where = Database.whereOf(target)
-    const manifest = yield* copyLocked((read) =>
-      copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
+    const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<typeof closeToWriting>>) =>
+      Effect.provide(work, Layer.fresh(Database.layerCopy))
+    // Closed by an earlier run, it stays so.
+    const wasClosed = yield* here(checkClosable).pipe(Effect.mapError(asCommand))
+    const closed = `${from} takes no writes, until ALTER DATABASE … RESET default_transaction_read_only there`
+    let isClosed = false
+    const undone = Effect.suspend(() => (isClosed && !wasClosed ? here(openToWriting) : Effect.void)).pipe(
+      Effect.timeout("30 seconds"),
+      Effect.as(wasClosed ? closed : `${from} takes writes as before`),
+      Effect.orElseSucceed(() => closed),
+      Effect.flatMap((state) => Console.error(`Not moved: ${state}; nothing is kept in ${where}.`))
+    )
+    let moved: Manifest | undefined
+    const manifest = yield* copyLocked(({ isLocked, read }) =>
+      copyInto(Database.migrations, where, (sink) =>
+        Effect.gen(function* () {
+          const all = yield* read(telling(sink))
+          // Before the copy is kept: what was still waiting to be written here fails.
+          isClosed = true
+          yield* here(closeToWriting)
+          yield* isLocked
+          return all
+        })
+      ).pipe(
         Effect.provide(Database.layerCopyAt(target.url)),
-        // From here on the copy is the shop: what was still waiting to be written here fails.
-        Effect.tap(() => Effect.provide(closeToWriting, Database.layerCopy))
+        Effect.tap((all) =>
+          Effect.sync(() => {
+            moved = all
+          })
+        )
       )
-    ).pipe(Effect.mapError(asCommand))
+    ).pipe(
+      // Whatever becomes of its locks: the copy is the shop.
+      Effect.catch((error) => (moved === undefined ? Effect.fail(error) : Effect.succeed(moved))),
+      Effect.onError(() => (moved === undefined ? undone : Effect.void)),
+      Effect.mapError(asCommand)
+    )
+    yield* Database.prepare(target).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { from, to: where, ...manifest }, [
       ...lines(manifest),
       `Moved to the database ${where}. The one ${from} is kept and takes no more writes; a service that runs on it answers 503.`,

@@ -2,7 +2,7 @@
 // another Postgres. What arrives is counted and summed again before it is kept.
 import { Effect, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { buildIndexes } from "./buildIndexes.ts"
+import { keptAlive } from "./keptAlive.ts"
 import { causeOf, type Migration, migrate } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
@@ -33,10 +33,10 @@ const batch = 500
 const history = "effect_sql_migrations"
 
 const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ row: Schema.String })))
-const decodeSum = Schema.decodeUnknownEffect(
-  Schema.Tuple([Schema.Struct({ rows: Schema.Int, checksum: Schema.String })])
+const decodeRows = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ row: Schema.String, part: Schema.BigIntFromString }))
 )
+const decodeParts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ part: Schema.BigIntFromString })))
 const decodeLinks = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ child: Schema.String, parent: Schema.String }))
 )
@@ -91,15 +91,23 @@ const orderedTables = Effect.gen(function* () {
   return ordered
 })
 
+/** What a row adds to its table's checksum. */
+const part = "(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint)::text AS part"
+
+/** Row by row: no statement is silent for as long as a table is large. */
 const sumOf = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
-  const [sum] = yield* decodeSum(
-    yield* sql`
-      SELECT count(*)::int AS rows,
-        coalesce(sum(('x' || left(md5(row_to_json(t)::text), 15))::bit(60)::bigint::numeric), 0)::text AS checksum
-      FROM ${sql(table)} t`
-  )
-  return TableSum.make({ table, ...sum })
+  yield* sql`DECLARE summed NO SCROLL CURSOR FOR SELECT ${sql.literal(part)} FROM ${sql(table)} t`
+  let rows = 0
+  let checksum = 0n
+  for (;;) {
+    const parts = yield* decodeParts(yield* sql`FETCH ${sql.literal(String(10 * batch))} FROM summed`)
+    if (parts.length === 0) break
+    rows += parts.length
+    for (const one of parts) checksum += one.part
+  }
+  yield* sql`CLOSE summed`
+  return TableSum.make({ table, rows, checksum: String(checksum) })
 })
 
 const sequences = Effect.gen(function* () {
@@ -126,17 +134,23 @@ const readTables = Effect.fnUntraced(function* (sink: Sink) {
   yield* sink.begin(made)
   const sums: Array<TableSum> = []
   for (const table of tables) {
-    yield* sql`DECLARE copied NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${sql(table)} t`
+    yield* sql`
+      DECLARE copied NO SCROLL CURSOR FOR
+      SELECT row_to_json(t)::text AS row, ${sql.literal(part)} FROM ${sql(table)} t`
+    let count = 0
+    let checksum = 0n
     for (;;) {
       const rows = yield* decodeRows(yield* sql`FETCH ${sql.literal(String(batch))} FROM copied`)
       if (rows.length === 0) break
+      count += rows.length
+      for (const one of rows) checksum += one.part
       yield* sink.rows(
         table,
         rows.map(({ row }) => row)
       )
     }
     yield* sql`CLOSE copied`
-    sums.push(yield* sumOf(table))
+    sums.push(TableSum.make({ table, rows: count, checksum: String(checksum) }))
   }
   const manifest = Manifest.make({ tables: sums, sequences: yield* sequences })
   yield* sink.end(manifest)
@@ -148,7 +162,10 @@ export const copyFrom = Effect.fn("Database.copyFrom")(
   function* (sink: Sink) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
-      Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, readTables(sink))
+      Effect.andThen(
+        sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`,
+        keptAlive(readTables(sink))
+      )
     )
   },
   Effect.mapError(failed("The database cannot be read"))
@@ -178,23 +195,41 @@ const lockTables = Effect.gen(function* () {
   )
 })
 
-/** Reads all of it, from one moment on in which nobody else can write until `work` has ended. */
+/**
+ * Reads all of it, from one moment on in which nobody else can write until `work` has ended. `isLocked`
+ * fails where that has ended before.
+ */
 export const copyLocked = Effect.fn("Database.copyLocked")(
   function* <A, E, R>(
-    work: (read: (sink: Sink) => Effect.Effect<Manifest, CopyFailed>) => Effect.Effect<A, E, R>
+    work: (locked: {
+      readonly read: (sink: Sink) => Effect.Effect<Manifest, CopyFailed>
+      readonly isLocked: Effect.Effect<void, CopyFailed>
+    }) => Effect.Effect<A, E, R>
   ) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* lockTables
-        const context = yield* Effect.context<SqlClient.SqlClient>()
-        return yield* work((sink) =>
-          readTables(sink).pipe(
-            Effect.mapError(failed("The database cannot be read")),
-            Effect.provideContext(context)
-          )
+      Effect.andThen(
+        // Also one that is closed to writing may be copied.
+        sql`SET TRANSACTION READ WRITE`,
+        keptAlive(
+          Effect.gen(function* () {
+            yield* lockTables
+            const context = yield* Effect.context<SqlClient.SqlClient>()
+            return yield* work({
+              read: (sink) =>
+                readTables(sink).pipe(
+                  Effect.mapError(failed("The database cannot be read")),
+                  Effect.provideContext(context)
+                ),
+              isLocked: sql`SELECT 1`.pipe(
+                Effect.mapError(failed("The tables are not locked any more")),
+                Effect.provideContext(context),
+                Effect.asVoid
+              )
+            })
+          })
         )
-      })
+      )
     )
   },
   Effect.mapError(failed("The database cannot be moved"))
@@ -202,7 +237,7 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
 
 /**
  * Fills an empty database with what `source` gives, in one transaction: all of it, proven by count and
- * checksum of each table, or nothing. Migrations that the copy has not seen run afterwards.
+ * checksum of each table, or nothing. Migrations that the copy has not seen are still to run.
  */
 export const copyInto = Effect.fn("Database.copyInto")(
   function* <A, E, R>(
@@ -249,10 +284,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
           }
         }).pipe(Effect.mapError(failed("The copy cannot be proven")), onTarget)
     }
-    const copied = yield* sql.withTransaction(source(sink))
-    yield* migrate(migrations, where)
-    yield* buildIndexes(migrations, where)
-    return copied
+    return yield* sql.withTransaction(keptAlive(source(sink)))
   },
   Effect.mapError(failed("The database cannot be written"))
 )
@@ -260,15 +292,58 @@ export const copyInto = Effect.fn("Database.copyInto")(
 /** The name under which copies connect. */
 export const copyName = "quittance copy"
 
+const decodeSessions = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ pid: Schema.Int, role: Schema.String }))
+)
+
+/** Other sessions of this database that this role may not end: those of superusers, and of strangers. */
+const strangers = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const sessions = yield* decodeSessions(
+    yield* sql`
+      SELECT a.pid, a.usename::text AS role FROM pg_stat_activity a JOIN pg_roles r ON r.oid = a.usesysid
+      WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
+        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+        AND (r.rolsuper OR NOT (pg_has_role(a.usesysid, 'USAGE') OR pg_has_role('pg_signal_backend', 'USAGE')))`
+  )
+  if (sessions.length > 0)
+    return yield* new CopyFailed({
+      message: `${sessions.map(({ pid, role }) => `process ${pid} of role ${role}`).join(", ")} could go on writing, and this role may not end it. End it, or run this as a superuser`
+    })
+})
+
+const nameOfDatabase = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [name = "postgres"] = yield* namesOf(yield* sql`SELECT current_database()::text AS name`)
+  return name
+})
+
+/** Whether it is closed already. Fails, before anything is done, where `closeToWriting` would. */
+export const checkClosable = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* strangers
+  const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
+  return row?.["closed"] === "on"
+}).pipe(Effect.mapError(failed("The database cannot be closed to writing")))
+
 /**
  * Lets nobody write to this database any more: new sessions are read-only, and those that are open end,
  * with the statements that wait in them. Its owner can undo it.
  */
 export const closeToWriting = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [name = "postgres"] = yield* namesOf(yield* sql`SELECT current_database()::text AS name`)
-  yield* sql`ALTER DATABASE ${sql(name)} SET default_transaction_read_only = on`
+  yield* sql`SET default_transaction_read_only = off`
+  yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} SET default_transaction_read_only = on`
+  yield* strangers
   yield* sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> ${copyName}`
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
+      AND application_name <> ${copyName}`
 }).pipe(Effect.mapError(failed("The database cannot be closed to writing")))
+
+/** Undoes `closeToWriting`. */
+export const openToWriting = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SET default_transaction_read_only = off`
+  yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} RESET default_transaction_read_only`
+}).pipe(Effect.mapError(failed("The database cannot be opened to writing")))

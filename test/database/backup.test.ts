@@ -6,9 +6,10 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { send } from "../support/contractCheck.ts"
-import { ownDatabase } from "../support/ownDatabase.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
 
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
 const secrets = {
@@ -255,6 +256,141 @@ describe("database move", () => {
         const names = yield* Effect.promise(() => there`SELECT name FROM merchants`)
         yield* Effect.promise(() => there.close())
         expect([...names]).toEqual([{ name: "Written before the move" }])
+      }),
+    60_000
+  )
+
+  const ask = (url: string, text: string) =>
+    Effect.promise(async () => {
+      const sql = new SQL(url, { max: 1 })
+      try {
+        return [...(await sql.unsafe(text))]
+      } finally {
+        await sql.close()
+      }
+    })
+  const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+  /** A shop that takes a second to copy. */
+  const shop = Effect.gen(function* () {
+    const url = yield* ownDatabase()
+    const env = { DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory }
+    const { code } = yield* cli(env, "merchant", "list")
+    expect(code).toBe(0)
+    yield* ask(
+      url,
+      `INSERT INTO merchants (id, name, receiver_test, receiver_live, created_at)
+      SELECT gen_random_uuid(), repeat('x', 200), decode(lpad(to_hex(n), 40, '0'), 'hex'), decode(lpad(to_hex(n), 40, '0'), 'hex'), now()
+      FROM generate_series(1, 60000) n`
+    )
+    return { env, url }
+  })
+  const copying = (env: Environment, ...args: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const program = yield* spawnProgram(["src/cli/main.ts", ...args], { ...secrets, ...env })
+      yield* Effect.promise(async () => {
+        const end = Date.now() + 10_000
+        while (!program.output().includes("… merchants") && Date.now() < end) await Bun.sleep(5)
+      })
+      expect(program.output()).toContain("… merchants")
+      return program
+    })
+  const silentPath = (url: string) =>
+    Effect.gen(function* () {
+      const proxy = yield* tcpProxy(Number(new URL(url).port || 5432))
+      const through = new URL(url)
+      through.port = String(proxy.port)
+      return { proxy, url: through.toString() }
+    })
+
+  const freed = (url: string) =>
+    Effect.gen(function* () {
+      yield* ask(url, "UPDATE merchants SET name = 'written again' WHERE id IS NULL")
+      expect((yield* ask(url, "SHOW default_transaction_read_only"))[0]).toMatchObject({
+        default_transaction_read_only: "off"
+      })
+    })
+  const silent = Effect.gen(function* () {
+    const { env, url } = yield* shop
+    const [to, from] = [yield* silentPath(yield* ownDatabase()), yield* silentPath(url)]
+    const file = join(env.DATA_DIR, "shop.backup.gz")
+    const backup = yield* copying({ ...env, DATABASE_URL: from.url }, "backup", "--to", file)
+    from.proxy.stall()
+    const move = yield* copying(env, "database", "move", "--to", to.url)
+    to.proxy.stall()
+    const began = performance.now()
+    const codes = yield* Effect.all([move.exited, backup.exited], { concurrency: 2 })
+    expect(codes).toEqual([1, 1])
+    expect(performance.now() - began).toBeLessThan(35_000)
+    expect(move.output()).toContain("takes writes as before; nothing is kept in")
+    for (const { output } of [move, backup]) expect(output()).toMatch(/silen/i)
+    expect(existsSync(file)).toBeFalse()
+    yield* freed(url)
+  })
+  const suspended = Effect.gen(function* () {
+    const { env, url } = yield* shop
+    const move = yield* copying(env, "database", "move", "--to", yield* ownDatabase())
+    yield* move.kill("SIGSTOP")
+    const began = performance.now()
+    yield* freed(url)
+    expect(performance.now() - began).toBeLessThan(45_000)
+    yield* move.kill("SIGCONT")
+    expect(yield* move.exited).toBe(1)
+    expect(move.output()).toContain("takes writes as before; nothing is kept in")
+  })
+
+  liveEffect(
+    "a copy whose path goes silent ends in time, one that is suspended lets go of its locks, and the shop goes on",
+    () => Effect.all([silent, suspended], { concurrency: 2 }),
+    90_000
+  )
+
+  liveEffect(
+    "a session that may not be ended fails the move, before it begins or later, and both databases are as they were",
+    () =>
+      Effect.gen(function* () {
+        const { env, url } = yield* shop
+        const to = yield* ownDatabase()
+        const owner = `owner_${process.pid}`
+        const database = new URL(url).pathname.slice(1)
+        yield* Effect.addFinalizer(() => Effect.ignore(ask(postgresUrl, `DROP ROLE IF EXISTS ${owner}`)))
+        yield* ask(
+          url,
+          `CREATE ROLE ${owner} LOGIN; ALTER DATABASE ${database} OWNER TO ${owner};
+          DO $$ DECLARE t text; BEGIN FOR t IN ${tables} LOOP EXECUTE format('ALTER TABLE %I OWNER TO ${owner}', t); END LOOP; END $$`
+        )
+        yield* Effect.addFinalizer(() =>
+          Effect.andThen(
+            ask(postgresUrl, `ALTER DATABASE ${database} RESET default_transaction_read_only`),
+            ask(url, `REASSIGN OWNED BY ${owner} TO CURRENT_USER`)
+          )
+        )
+        const own = new URL(url)
+        own.username = owner
+        const as = { ...env, DATABASE_URL: own.toString() }
+        const unchanged = Effect.gen(function* () {
+          expect(yield* ask(to, tables)).toEqual([])
+          expect((yield* ask(url, "SHOW default_transaction_read_only"))[0]).toMatchObject({
+            default_transaction_read_only: "off"
+          })
+        })
+        const stranger = () => new SQL(url, { max: 1 })
+
+        const monitor = stranger()
+        yield* Effect.promise(() => monitor`SELECT 1`)
+        const refused = yield* cli(as, "database", "move", "--to", to)
+        expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/process \d+ of role/)])
+        expect(refused.output).not.toContain("… merchants")
+        yield* unchanged
+        yield* Effect.promise(() => monitor.close())
+
+        const late = yield* copying(as, "database", "move", "--to", to)
+        const another = stranger()
+        yield* Effect.promise(() => another`SELECT 1`)
+        expect(yield* late.exited).toBe(1)
+        expect(late.output()).toContain("takes writes as before; nothing is kept in")
+        yield* unchanged
+        yield* Effect.promise(() => another.close())
+        expect((yield* cli(as, "database", "move", "--to", to)).code).toBe(0)
       }),
     60_000
   )
