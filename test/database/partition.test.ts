@@ -102,6 +102,23 @@ liveEffect(
       ])
       const [invalid] = yield* sql`SELECT count(*)::int AS indexes FROM pg_index WHERE NOT indisvalid`
       expect(invalid).toEqual({ indexes: 0 })
+
+      // One that is missing, and one that a crash has left half built, are built on each partition.
+      const indexes = sql`
+        SELECT tablename, regexp_replace(indexdef, '.* ON ', '') AS definition FROM pg_indexes
+        WHERE schemaname = 'public' ORDER BY 1, 2`
+      const all = yield* indexes
+      yield* sql`DROP INDEX payments_failed`
+      yield* buildIndexes(migrations, "of the test")
+      expect(yield* indexes).toEqual(all)
+      yield* sql`DROP INDEX payments_failed`
+      yield* sql`CREATE INDEX payments_failed_2028_q2 ON payments_2028_q2 (merchant_id, env, failed_at) WHERE status = 'failed'`
+      yield* sql`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'payments_failed_2028_q2'::regclass`
+      yield* sql`CREATE INDEX payments_failed ON ONLY payments (merchant_id, env, failed_at) WHERE status = 'failed'`
+      yield* buildIndexes(migrations, "of the test")
+      expect(yield* indexes).toEqual(all)
+      const [half] = yield* sql`SELECT count(*)::int AS indexes FROM pg_index WHERE NOT indisvalid`
+      expect(half).toEqual({ indexes: 0 })
     }).pipe(Effect.provide(testDatabase.layer))
 )
 
