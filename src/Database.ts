@@ -1,7 +1,7 @@
 // The one SQL client: on a Postgres by address, or on one of the service's own, in a directory.
 import type { Socket } from "node:net"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as initial from "../migrations/0001_initial.ts"
 import * as dashboard from "../migrations/0002_dashboard.ts"
@@ -25,6 +25,7 @@ import { copySilence } from "./database/keptAlive.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
 import { removeLeftBounds } from "./database/partitionBounds.ts"
 import { overheard } from "./database/statementLog.ts"
+import { PathSilent, watched } from "./database/watched.ts"
 
 /**
  * A server that has said nothing for so long while a statement waits is given up with its connection:
@@ -173,9 +174,24 @@ const refused = (where: string) => (error: unknown) =>
         message: `The database ${where} cannot be used: ${causeOf(error)}. Check DATABASE_URL.`
       })
 
+/** Asks what a session of `patient` does. */
+const witness = ({ servers: _, stream, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    stream: () => overheard(stream()),
+    refuseStandby: true,
+    silenceTimeout: "3 seconds",
+    connectTimeout: "3 seconds",
+    maxConnections: 1,
+    applicationName: "quittance witness"
+  })
+
+/** How often migrations are begun on a path that goes silent. */
+const silentTries = 3
+
 /** Brings the database to this release. */
 const prepared = Effect.fnUntraced(function* (connection: Connection, where: string) {
-  yield* Effect.gen(function* () {
+  const work = Effect.gen(function* () {
     const wanted = yield* Migrations
     yield* migrate(wanted, where)
     const isWhole = Object.keys(migrations).every((name) => name in wanted)
@@ -186,14 +202,33 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
       })
     yield* removeLeftBounds(where)
     yield* buildIndexes(wanted, where)
-  }).pipe(
+  })
+  const watchedWork = watched(work, witness(connection)).pipe(
+    Effect.provide(patient(connection)),
+    Effect.tapError((error) =>
+      error instanceof PathSilent
+        ? Effect.logWarning(`The database ${where} is silent while it is migrated: ${error.message}`)
+        : Effect.void
+    )
+  )
+  yield* watchedWork.pipe(
+    Effect.retry({
+      times: silentTries - 1,
+      schedule: Schedule.spaced("1 second"),
+      while: (error) => error instanceof PathSilent
+    }),
     // Each of several servers is asked.
     Effect.retry({
       times: connection.servers - 1,
       while: (error) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
     }),
-    Effect.provide(patient(connection)),
-    Effect.mapError(refused(where))
+    Effect.mapError((error) =>
+      error instanceof PathSilent
+        ? new DatabaseRefusal({
+            message: `The database ${where} cannot be used: its migrations were begun ${silentTries} times, and ${error.message}. Check what lies between this process and the database.`
+          })
+        : refused(where)(error)
+    )
   )
 })
 

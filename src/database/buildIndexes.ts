@@ -3,7 +3,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
-import { causeOf, type Migration, migratingAlone, withShortLocks } from "./migrate.ts"
+import { causeOf, type Migration, migratingAlone, named, withShortLocks } from "./migrate.ts"
 
 const decodePartitions = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -72,7 +72,10 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
         yield* sql`CREATE INDEX CONCURRENTLY ${sql(name)} ON ${sql.literal(on)}`
       })
       const columns = on.slice(table.length).trim()
-      yield* (kind?.["divided"] === true ? buildOnPartitions(name, table, columns) : whole).pipe(
+      yield* named(
+        `builds index ${name}`,
+        kind?.["divided"] === true ? buildOnPartitions(name, table, columns) : whole
+      ).pipe(
         Effect.mapError(
           (error) =>
             new DatabaseRefusal({

@@ -1,6 +1,6 @@
 // Brings a database to this release's tables: each migration once, in its own transaction, in the
 // order of the ids. Instances that start together wait for each other, and those that run are not disturbed.
-import { Effect, Predicate, Schedule } from "effect"
+import { Effect, Predicate, Schedule, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
@@ -37,6 +37,29 @@ const conflictTries = 60
 
 export const idOf = (name: string) => Number.parseInt(name, 10)
 
+/** Says in `pg_stat_activity` what the session does, to whoever waits for it. */
+export const named = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.andThen(sql`SELECT set_config('application_name', ${`quittance ${what}`}, false)`, work)
+  )
+
+const decodeHolders = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ holder: Schema.String })))
+
+/** Who migrates now, from where, and what it does. */
+const holder = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* decodeHolders(
+    yield* sql`
+      SELECT format('process %s of role %s%s, "%s", %s for %s s', a.pid, a.usename,
+        ' at ' || host(a.client_addr), a.application_name, a.state,
+        extract(epoch FROM clock_timestamp() - a.state_change)::int) AS holder
+      FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+      WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = ${lockId}
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  )
+  return row === undefined ? "" : `: ${row.holder}`
+})
+
 /** One instance at a time: the others wait, and hold no transaction open meanwhile. */
 export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: string) =>
   Effect.gen(function* () {
@@ -46,14 +69,33 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
       ([row]) => row?.["locked"] === true
     )
     const lock = Effect.gen(function* () {
-      if (yield* locked) return
-      yield* Effect.logInfo(`Waiting for another instance that migrates the database ${where}`)
-      yield* locked.pipe(Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: (has) => has }))
+      let has = yield* locked
+      while (!has) {
+        yield* Effect.logInfo(
+          `Waiting for another instance that migrates the database ${where}${yield* holder}`
+        )
+        has = yield* locked.pipe(
+          Effect.repeat({ schedule: Schedule.spaced("250 millis"), times: 60, until: (got) => got })
+        )
+      }
+      // A holder that this process has lost sight of is not to keep the lock.
+      yield* sql`
+        SELECT set_config('idle_session_timeout', '30s', false),
+          set_config('idle_in_transaction_session_timeout', '30s', false),
+          set_config('tcp_user_timeout', '30s', false)`
     })
-    return yield* Effect.acquireUseRelease(
-      lock,
-      () => work,
-      () => Effect.ignore(sql`SELECT pg_advisory_unlock(${lockId})`)
+    const release = Effect.gen(function* () {
+      for (const name of ["idle_session_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout"])
+        yield* sql`RESET ${sql(name)}`
+      yield* sql`RESET application_name`
+      yield* sql`SELECT pg_advisory_unlock(${lockId})`
+    })
+    return yield* Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(lock), () =>
+        Effect.onExit(restore(work), () =>
+          release.pipe(Effect.interruptible, Effect.timeout("5 seconds"), Effect.ignore)
+        )
+      )
     )
   })
 
@@ -95,7 +137,7 @@ export const migrate = Effect.fn("Database.migrate")(function* (
       if (done.has(idOf(name))) continue
       yield* withShortLocks(
         Effect.andThen(
-          up,
+          named(`runs migration ${name}`, up),
           sql`INSERT INTO effect_sql_migrations (migration_id, name)
             VALUES (${idOf(name)}, ${name.replace(/^\d+_/, "")})`
         )

@@ -3,7 +3,7 @@
 import { Cause, DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
-import { causeOf, migratingAlone, withShortLocks } from "./migrate.ts"
+import { causeOf, migratingAlone, named, withShortLocks } from "./migrate.ts"
 import { boundOf, removeBounds } from "./partitionBounds.ts"
 
 /** What is divided, and by what. Ids of payments are of version 7: they begin with their time. */
@@ -291,7 +291,7 @@ export const partition = Effect.fn("Database.partition")(function* (
     })
   )
   return yield* migratingAlone(
-    Effect.onError(work, () => asItWas),
+    Effect.onError(named("divides tables", work), () => asItWas),
     where
   ).pipe(
     Effect.mapError((error) =>

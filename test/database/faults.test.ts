@@ -10,6 +10,7 @@ import { noteFault, noteOutage } from "../support/faultTable.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
 
 describe("a database that does not answer", () => {
   liveEffect(
@@ -228,12 +229,45 @@ describe("migrations", () => {
             await Bun.sleep(50)
         })
         expect(child.output()).toContain(databaseName(databaseUrl))
+        const [holder] = yield* Effect.promise(() => sql`SELECT pg_backend_pid() AS pid`)
+        expect(child.output()).toContain(`process ${holder.pid} of role`)
         yield* Effect.promise(() => sql.close())
         yield* Effect.promise(async () => {
           const end = Date.now() + 10_000
           while (!child.output().includes("Quittance listens") && Date.now() < end) await Bun.sleep(50)
         })
         expect(child.output()).toContain("Quittance listens")
+      }),
+    60_000
+  )
+})
+
+describe("a path that goes silent during the start", () => {
+  liveEffect(
+    "is noticed by what the server says, and migrations are begun again on another connection",
+    () =>
+      Effect.gen(function* () {
+        const databaseUrl = yield* ownDatabase()
+        const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432))
+        const through = new URL(databaseUrl)
+        through.port = String(proxy.port)
+        const sql = new SQL(databaseUrl, { max: 1 })
+        yield* Effect.addFinalizer(() => Effect.promise(() => sql.close()))
+        yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
+        const service = yield* spawnService({
+          DATABASE_URL: through.toString(),
+          DATA_DIR: yield* temporaryDirectory,
+          ...noChain
+        })
+        yield* Effect.promise(async () => {
+          const end = Date.now() + 10_000
+          while (!service.output().includes("Waiting for another instance") && Date.now() < end)
+            await Bun.sleep(20)
+        })
+        proxy.freeze()
+        yield* Effect.promise(() => sql`SELECT pg_advisory_unlock(5107001)`)
+        expect(yield* untilReady(service, 30_000)).toBeLessThan(20_000)
+        expect(service.output()).toContain("its answers do not arrive here")
       }),
     60_000
   )
