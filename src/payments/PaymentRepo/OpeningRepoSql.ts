@@ -1,9 +1,10 @@
 // Opening payments on Postgres: all that come in one turn, by one statement and one commit.
-import { Array as Arr, Effect, Exit, Schema } from "effect"
+import { Array as Arr, Cause, Effect, Exit, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
 import { batched } from "../../database/batched.ts"
+import { isDatabaseOutage } from "../../database/isDatabaseOutage.ts"
 import { type Payment, PaymentId } from "../../domain/Payment.ts"
 import type { OpenPayment } from "../PaymentRepo.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
@@ -103,7 +104,11 @@ export const makeOpenPayment = Effect.gen(function* () {
   const open = yield* batched((inputs: ReadonlyArray<OpenPayment>) =>
     Effect.matchEffect(openAll(inputs), {
       onSuccess: (opened) => Effect.succeed(opened.map((one) => Exit.succeed(one))),
-      onFailure: () => openEach(inputs)
+      // Who has waited for a database that does not serve does not wait again.
+      onFailure: (error) =>
+        isDatabaseOutage(Cause.fail(error))
+          ? Effect.succeed(inputs.map(() => Exit.fail(error)))
+          : openEach(inputs)
     })
   )
   return (input: OpenPayment) => Effect.flatMap(open(input), (outcome) => Effect.orDie(outcome))
