@@ -15,6 +15,7 @@ import * as movedReceivers from "../migrations/0009_moved_receivers.ts"
 import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
 import * as moneyLevers from "../migrations/0011_money_levers.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
+import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
 import { makeConnector } from "./database/Connector.ts"
 import { copyName } from "./database/Copy.ts"
@@ -24,6 +25,7 @@ import { joinEmbeddedPostgres } from "./database/EmbeddedPostgres.ts"
 import { copySilence } from "./database/keptAlive.ts"
 import { causeOf, type Migration, migrate } from "./database/migrate.ts"
 import { removeLeftBounds } from "./database/partitionBounds.ts"
+import { sqlStateOf } from "./database/sqlStateOf.ts"
 import { overheard } from "./database/statementLog.ts"
 import { PathSilent, watched } from "./database/watched.ts"
 
@@ -31,8 +33,20 @@ import { PathSilent, watched } from "./database/watched.ts"
  * A server that has said nothing for so long while a statement waits is given up with its connection:
  * the statements fail, and the next ones get another. Statements of the request path take milliseconds.
  */
-const silenceTimeout = "2 seconds"
-const connectTimeout = "2 seconds"
+const silenceTimeout = "1600 millis"
+const connectTimeout = "1500 millis"
+
+/**
+ * What the server ends by itself, a little later than this process gives it up: otherwise sessions that wait
+ * for a lock would pile up until it takes no more.
+ */
+const sessionBounds = {
+  statement_timeout: "3s",
+  idle_in_transaction_session_timeout: "60s",
+  client_connection_check_interval: "1s"
+}
+/** SQLSTATEs of servers, and of what stands before them, that do not take these settings with the session. */
+const refusesBounds = /^(08P01|22023|42704)/
 
 interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
   /** Opens a socket; remembers which server answers. */
@@ -40,7 +54,7 @@ interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "usern
   readonly servers: number
 }
 
-const pool = ({ servers: _, stream, ...connection }: Connection) =>
+const pool = ({ servers: _, stream, ...connection }: Connection, bounds: Readonly<Record<string, string>>) =>
   PgClient.layer({
     ...connection,
     stream: () => overheard(stream()),
@@ -50,8 +64,46 @@ const pool = ({ servers: _, stream, ...connection }: Connection) =>
     multiplex: true,
     maxConnections: 16,
     minConnections: 1,
-    applicationName: "quittance"
+    applicationName: serviceName,
+    startupParameters: bounds
   })
+
+/** Ends what the pool has abandoned, on a connection of its own. */
+const sweeper = ({ servers: _, stream, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    stream: () => overheard(stream()),
+    refuseStandby: true,
+    silenceTimeout,
+    connectTimeout,
+    maxConnections: 1,
+    idleTimeout: "5 seconds",
+    applicationName: "quittance sweeper"
+  })
+
+/** The bounds, where the server takes them. */
+const acceptedBounds = Effect.fnUntraced(function* (
+  { servers: _, ...connection }: Connection,
+  where: string
+) {
+  const asked = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
+  const bounded = PgClient.layer({
+    ...connection,
+    refuseStandby: true,
+    silenceTimeout,
+    connectTimeout,
+    maxConnections: 1,
+    applicationName: serviceName,
+    startupParameters: sessionBounds
+  })
+  const error = yield* Effect.flip(Effect.provide(asked, bounded)).pipe(Effect.option)
+  if (error._tag === "None" || !SqlError.isSqlError(error.value)) return sessionBounds
+  if (!refusesBounds.test(sqlStateOf(error.value))) return sessionBounds
+  yield* Effect.logWarning(
+    `The database ${where} takes no settings with a session (${causeOf(error.value)}): set statement_timeout for its role, so that it ends what this process gives up`
+  )
+  return {}
+})
 
 /** For migrations, which wait for each other and take as long as they take. */
 const patient = ({ servers: _, stream, ...connection }: Connection) =>
@@ -243,7 +295,12 @@ const opened = Effect.gen(function* () {
   const where = whereOf(database)
   const connection = yield* connectionOf(database)
   yield* prepared(connection, where)
-  return Layer.catch(pool(connection), (error) => Layer.effectContext(Effect.fail(refused(where)(error))))
+  const sessions = abandonedSessions(connection.stream)
+  yield* Effect.forkScoped(Effect.provide(sessions.sweep, sweeper(connection)))
+  const bounds = yield* acceptedBounds(connection, where)
+  return Layer.catch(pool({ ...connection, stream: sessions.stream }, bounds), (error) =>
+    Layer.effectContext(Effect.fail(refused(where)(error)))
+  )
 })
 
 /** The configured database, migrated. */

@@ -86,4 +86,75 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
       }),
     90_000
   )
+
+  liveEffect(
+    "a synchronous standby that is gone is an outage that /readyz tells, and no sessions pile up behind it",
+    () =>
+      Effect.gen(function* () {
+        const servers = yield* postgresPair
+        const env = {
+          DATABASE_URL: servers.primaryUrl,
+          DATA_DIR: yield* temporaryDirectory,
+          BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+          ARBITRUM_RPC_URLS: "http://127.0.0.1:9"
+        }
+        const service = yield* spawnService(env)
+        yield* untilReady(service)
+        const cli = yield* spawnProgram(
+          [
+            ...["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
+            ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+          ],
+          env
+        )
+        expect(yield* cli.exited).toBe(0)
+        const { publishable, secret } = JSON.parse(cli.output()).keys.test
+        yield* servers.killStandby
+        const took: Array<number> = []
+        const statuses = new Set<number>()
+        let goes = true
+        const writers = Array.from({ length: 8 }, async () => {
+          while (goes) {
+            const { body } = await send(service.baseUrl, {
+              method: "POST",
+              path: "/api/v1/payment-intents",
+              key: secret,
+              body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
+            })
+            const began = performance.now()
+            const { status } = await send(service.baseUrl, {
+              method: "POST",
+              path: "/api/v1/payments",
+              key: publishable,
+              body: { intentToken: body.intentToken }
+            })
+            statuses.add(status)
+            took.push(performance.now() - began)
+          }
+        })
+        const sql = new SQL(servers.primaryUrl, { max: 1 })
+        yield* Effect.addFinalizer(() => Effect.promise(() => sql.close({ timeout: 0 })))
+        let oldest = 0
+        for (let half = 0; half < 16; half++) {
+          yield* Effect.sleep("500 millis")
+          const [row] = yield* Effect.promise(
+            () => sql`
+              SELECT count(*)::int AS sessions FROM pg_stat_activity
+              WHERE application_name = 'quittance' AND wait_event = 'SyncRep'
+                AND state_change < clock_timestamp() - interval '6 seconds'`
+          )
+          oldest = Math.max(oldest, row.sessions)
+        }
+        goes = false
+        yield* Effect.promise(() => Promise.all(writers))
+        noteFault(
+          "a synchronous standby is gone",
+          `longest answer ${(Math.max(...took) / 1000).toFixed(1)} s, no session waits longer than 6 s`
+        )
+        expect(oldest).toBe(0)
+        expect(Math.max(...took)).toBeLessThan(5_000)
+        expect(statuses.has(503)).toBeTrue()
+      }),
+    90_000
+  )
 })

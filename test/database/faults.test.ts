@@ -91,6 +91,43 @@ describe("a database that does not answer", () => {
   )
 })
 
+describe("a table that somebody has locked", () => {
+  liveEffect(
+    "is an outage for who needs it, and no sessions pile up behind it",
+    () =>
+      Effect.gen(function* () {
+        const { admin, answers, stop } = yield* databaseWorld()
+        const waiting = () => admin`
+          SELECT count(*)::int AS sessions FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'quittance'`
+        let most = 0
+        yield* Effect.promise(() =>
+          admin.begin(async (sql) => {
+            await sql`LOCK TABLE payments IN ACCESS EXCLUSIVE MODE`
+            for (let second = 0; second < 12; second++) {
+              await Bun.sleep(500)
+              const [row] = await sql`
+                SELECT count(*)::int AS sessions FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'quittance' AND wait_event_type = 'Lock'
+                  AND state_change < clock_timestamp() - interval '3500 milliseconds'`
+              most = Math.max(most, row.sessions)
+            }
+          })
+        )
+        const since = performance.now()
+        yield* Effect.sleep("1 second")
+        yield* stop
+        noteOutage("a table locked for 6 s", answers, since)
+        expectOutage(answers)
+        expect(most).toBe(0)
+        const [row] = yield* Effect.promise(waiting)
+        expect(row.sessions).toBeLessThan(20)
+        expect(servedAfter(answers, since)).toBeLessThan(1_000)
+      }),
+    60_000
+  )
+})
+
 describe("a database that takes no writes", () => {
   liveEffect(
     "sessions of a standby are thrown away: not ready meanwhile, and serving again without a restart",
