@@ -34,7 +34,9 @@ export const Replica = Context.Reference<ReplicaShape | undefined>("quittance/Re
 })
 
 const decodePosition = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ position: Schema.String })]))
-const decodeFresh = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ fresh: Schema.Boolean })]))
+const decodeFresh = Schema.decodeUnknownEffect(
+  Schema.Tuple([Schema.Struct({ follows: Schema.Boolean, fresh: Schema.Boolean })])
+)
 
 /** Which cluster and database this is; a replica has those of its primary. */
 const identity = (sql: SqlClient.SqlClient) =>
@@ -85,23 +87,36 @@ const make = Effect.fnUntraced(function* (address: string) {
       ([row]) => asked.map(() => row.position)
     )
   )
-  const hasReached = (wanted: string) =>
+  /** One that was promoted writes a history of its own: its positions say nothing of the database. */
+  const standing = (wanted: string) =>
     Effect.map(
       Effect.flatMap(
         sql`
-          SELECT coalesce(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END
-            >= ${wanted}::text::pg_lsn, false) AS fresh`,
+          SELECT pg_is_in_recovery() AS follows,
+            coalesce(pg_last_wal_replay_lsn() >= ${wanted}::text::pg_lsn, false) AS fresh`,
         decodeFresh
       ),
-      ([{ fresh }]) => fresh
+      ([one]) => one
     )
+  let isPromoted = false
+  const promoted = Effect.gen(function* () {
+    if (!isPromoted)
+      yield* Effect.logWarning(
+        `The replica ${parsed.shown} is a standby no more, and is not used: set DATABASE_REPLICA_URL to one that follows the database`
+      )
+    isPromoted = true
+    restsUntil = (yield* Clock.currentTimeMillis) + restMillis
+  })
   const isFresh = Effect.gen(function* () {
     if ((yield* Clock.currentTimeMillis) < restsUntil) return false
     yield* sameDatabase
     const wanted = yield* position(undefined)
     for (const wait of waits) {
       if (wait > 0) yield* Effect.sleep(wait)
-      if (yield* hasReached(wanted)) return true
+      const { follows, fresh } = yield* standing(wanted)
+      if (!follows) return yield* Effect.as(promoted, false)
+      isPromoted = false
+      if (fresh) return true
     }
     return false
   }).pipe(

@@ -64,7 +64,7 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
       Effect.gen(function* () {
         const servers = yield* postgresPair
         const standby = yield* client(servers.standbyUrl)
-        const { rounds } = yield* shop({
+        const { rounds, service } = yield* shop({
           DATABASE_URL: servers.primaryUrl,
           DATABASE_REPLICA_URL: servers.standbyUrl
         })
@@ -87,12 +87,20 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
         yield* rounds(40)
         expect(yield* listsThere).toBeGreaterThan(0)
 
-        // The primary waits for nobody any more, and the replica is gone.
+        // The primary waits for nobody any more.
         const primary = yield* client(servers.primaryUrl)
         yield* Effect.promise(async () => {
           await primary`ALTER SYSTEM SET synchronous_standby_names = ''`
           await primary`SELECT pg_reload_conf()`
         })
+        // A replica that was promoted by mistake, and whose log is longer than the database's.
+        yield* servers.promote
+        yield* Effect.promise(() =>
+          standby.unsafe("CREATE TABLE junk AS SELECT generate_series(1, 300000) AS n")
+        )
+        yield* rounds(20)
+        expect(service.output().match(/is a standby no more/g)).toHaveLength(1)
+
         yield* servers.killStandby
         expect(yield* rounds(20)).toBeLessThan(2_500)
       }).pipe(Effect.scoped),
