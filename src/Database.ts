@@ -305,14 +305,3 @@ const opened = Effect.gen(function* () {
 
 /** The configured database, migrated. */
 export const layer = Layer.unwrap(opened)
-
-/**
- * Whether the database answers and takes writes. The layer has migrated it: what a later release does to
- * its tables is no reason to leave the rotation.
- */
-export const ready = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`
-    SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writes`
-  return row?.["writes"] === true
-})

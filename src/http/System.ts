@@ -1,8 +1,9 @@
 // Routes outside the versioned contract: is it alive, is it ready.
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { SqlClient } from "effect/sql"
-import { ready } from "../Database.ts"
+import type { SqlClient } from "effect/sql"
+import type { AppConfig } from "../AppConfig.ts"
+import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
 
 /** Every GET path here, for the answers to other methods. */
@@ -12,16 +13,13 @@ const json = (body: unknown, status = 200) => HttpServerResponse.jsonUnsafe(body
 
 export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 
-/** Ready when the database answers and carries every migration, until the instance stops. */
-export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient> =
+/** Ready while the database commits what is written, until the instance stops. */
+export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient | AppConfig> =
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const { stopping } = yield* Readiness
-      const check = ready.pipe(
-        Effect.provideService(SqlClient.SqlClient, sql),
-        Effect.timeout("2 seconds"),
-        Effect.orElseSucceed(() => false)
+      const check = yield* makeReady.pipe(
+        Effect.map(Effect.provideContext(yield* Effect.context<SqlClient.SqlClient | AppConfig>()))
       )
       yield* router.add(
         "GET",

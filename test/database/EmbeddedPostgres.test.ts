@@ -359,6 +359,29 @@ describe("the embedded Postgres", () => {
     )
 
     liveEffect(
+      "a full disk takes the instance out of rotation until there is space again",
+      () =>
+        Effect.gen(function* () {
+          const dataDir = yield* temporaryDirectory
+          const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", dataDir])
+          // Not every container may mount.
+          if (mounted.exitCode !== 0) return
+          yield* Effect.addFinalizer(() => Effect.sync(() => Bun.spawnSync(["umount", "-l", dataDir])))
+          const running = yield* service(dataDir)
+          yield* untilReady(running)
+          const fill = join(dataDir, "fill")
+          Bun.spawnSync(["dd", "if=/dev/zero", `of=${fill}`, "bs=1M"])
+          const told = async () => (await fetch(`${running.baseUrl}/readyz`)).status
+          yield* until(async () => (await told()) === 503, 3_000)
+          rmSync(fill)
+          yield* until(async () => (await told()) === 200, 5_000)
+          yield* running.kill("SIGTERM")
+          yield* running.exited
+        }),
+      60_000
+    )
+
+    liveEffect(
       "as an ordinary user",
       () =>
         Effect.gen(function* () {

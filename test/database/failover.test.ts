@@ -110,6 +110,9 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
         expect(yield* cli.exited).toBe(0)
         const { publishable, secret } = JSON.parse(cli.output()).keys.test
         yield* servers.killStandby
+        const told = Effect.promise(() => fetch(`${service.baseUrl}/readyz`).then(({ status }) => status))
+        yield* Effect.sleep("1100 millis")
+        expect(yield* told).toBe(503)
         const took: Array<number> = []
         const statuses = new Set<number>()
         let goes = true

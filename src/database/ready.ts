@@ -1,0 +1,54 @@
+// Whether a payment that were opened now would be kept: a commit that takes the same way as an opening's.
+import { statfs } from "node:fs/promises"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig } from "../AppConfig.ts"
+import { sqlStateOf } from "./sqlStateOf.ts"
+
+/** What the next file of the embedded database's log takes. */
+const leastFreeBytes = 16 * 1024 * 1024
+
+const stands = "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'"
+/** A transaction of some bytes of the log, and no row. Its commit waits for the disk, and for standbys. */
+const commits = `SELECT ${stands} AND pg_logical_emit_message(true, 'quittance', '') IS NOT NULL`
+/** SQLSTATEs of an engine, or a role, that has no such function. */
+const isMissing = /^(42883|42501|0A000)/
+
+const hasSpace = Effect.gen(function* () {
+  const { database } = yield* AppConfig
+  if (database._tag !== "Embedded") return true
+  const { bavail, bsize } = yield* Effect.promise(() => statfs(database.directory))
+  return bavail * bsize >= leastFreeBytes
+})
+
+const takesWrites = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // A connection of its own while it takes: no request waits behind it.
+  const connection = yield* sql.reserve
+  const [row] = yield* connection
+    .executeValues(commits, [])
+    .pipe(
+      Effect.catch((error) =>
+        isMissing.test(sqlStateOf(error))
+          ? connection.executeValues(`SELECT ${stands}`, [])
+          : Effect.fail(error)
+      )
+    )
+  return row?.[0] === true
+}).pipe(Effect.scoped)
+
+const check = Effect.zipWith(hasSpace, takesWrites, (space, writes) => space && writes).pipe(
+  Effect.timeout("2 seconds"),
+  Effect.orElseSucceed(() => false)
+)
+
+/**
+ * Asked once a second at most, however many ask. The layer has migrated the database: what a later release
+ * does to its tables is no reason to leave the rotation.
+ */
+export const makeReady = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  // Who asks may go away; the answer is the others' too.
+  const asked = Effect.flatMap(Effect.forkIn(check, scope), Fiber.join)
+  return yield* Effect.cachedWithTTL(Effect.uninterruptible(asked), "1 second")
+})
