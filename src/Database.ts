@@ -290,6 +290,23 @@ export const prepare = (database: AppConfigShape["database"]) =>
     Effect.flatMap(connectionOf(database), (connection) => prepared(connection, whereOf(database)))
   )
 
+/** Long work on the configured database: given up where its path is silent, and not for how long it takes. */
+export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.gen(function* () {
+    const { database } = yield* AppConfig
+    const connection = yield* connectionOf(database)
+    return yield* watched(work, witness(connection)).pipe(
+      Effect.provide(patient(connection)),
+      Effect.mapError((error) =>
+        error instanceof PathSilent
+          ? new DatabaseRefusal({
+              message: `The database ${whereOf(database)} is given up: ${error.message}. Run it again once the path to it is good.`
+            })
+          : error
+      )
+    )
+  }).pipe(Effect.scoped)
+
 const opened = Effect.gen(function* () {
   const { database } = yield* AppConfig
   const where = whereOf(database)

@@ -188,7 +188,9 @@ const rollback = Command.make(
     const to = names.find((name) => name.startsWith(input.to))
     if (!/^\d{4}/.test(input.to) || to === undefined)
       return yield* new CommandFailed({ message: `--to wants one of ${names.join(", ")}` })
-    const undone = yield* rollBack(Database.migrations, to, where).pipe(Effect.mapError(asCommand))
+    const undone = yield* Database.patiently(rollBack(Database.migrations, to, where)).pipe(
+      Effect.mapError(asCommand)
+    )
     yield* print(input.json, { database: where, undone }, [
       ...undone.map((name) => `  undone  ${name}`),
       undone.length === 0
@@ -212,7 +214,7 @@ const partitionTables = Command.make(
   Effect.fn("database partition")(function* (input) {
     const { database: configured } = yield* AppConfig
     const where = Database.whereOf(configured)
-    const done = yield* partition(where, Console.error).pipe(Effect.mapError(asCommand))
+    const done = yield* Database.patiently(partition(where, Console.error)).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { database: where, tables: done }, [
       ...done.map(({ partitions, table, until }) =>
         partitions.length === 0
