@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { send } from "../support/contractCheck.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
-import { liveEffect } from "../support/run.ts"
+import { liveEffect, longFault } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
 
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
@@ -338,7 +338,7 @@ describe("database move", () => {
     expect(move.output()).toContain("takes writes as before; nothing is kept in")
   })
 
-  liveEffect(
+  longFault(
     "a copy whose path goes silent ends in time, one that is suspended lets go of its locks, and the shop goes on",
     () => Effect.all([silent, suspended], { concurrency: 2 }),
     90_000

@@ -9,7 +9,7 @@ import { databaseWorld, expectOutage, noChain, servedAfter } from "../support/da
 import { noteFault, noteOutage } from "../support/faultTable.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
-import { liveEffect } from "../support/run.ts"
+import { liveEffect, longFault } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
 
 describe("a database that does not answer", () => {
@@ -280,7 +280,7 @@ describe("migrations", () => {
 })
 
 describe("a path that goes silent during the start", () => {
-  liveEffect(
+  longFault(
     "is noticed by what the server says, and migrations are begun again on another connection",
     () =>
       Effect.gen(function* () {

@@ -15,6 +15,16 @@ export const testEffect = <E>(
     timeoutMillis
   )
 
+/** As `liveEffect`, with FAULTS=all alone: what it waits for takes too long for every run. */
+export const longFault = <E>(
+  name: string,
+  effect: () => Effect.Effect<unknown, E, Scope.Scope>,
+  timeoutMillis = 60_000
+): void =>
+  process.env["FAULTS"] === "all"
+    ? liveEffect(name, effect, timeoutMillis)
+    : test.skip(`${name} (FAULTS=all: it waits for long)`, () => {})
+
 export const liveEffect = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, Scope.Scope>,
