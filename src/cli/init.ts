@@ -52,11 +52,12 @@ export const init = Command.make(
       })
     const made = yield* Effect.try({
       try: () => {
-        mkdirSync(input.secrets, { recursive: true })
+        // Nobody else enters a directory that is made here; a volume's is its containers' alone.
+        mkdirSync(input.secrets, { recursive: true, mode: 0o700 })
         return files.map(([name, text, what]) => {
           const path = join(input.secrets, name)
           const fresh = !existsSync(path)
-          // Read by the service's user and by the database's: the directory is theirs alone.
+          // Read by the service's user and by the database's.
           if (fresh) writeFileSync(path, text, { mode: 0o444, flag: "wx" })
           return { path, fresh, what }
         })

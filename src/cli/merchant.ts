@@ -141,31 +141,37 @@ const update = Command.make(
     const unknown = new CommandFailed({
       message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
     })
-    const changes: Array<{ readonly env: Env; readonly before: string; readonly after: string }> = []
+    const changes: Array<{
+      readonly env: Env
+      readonly before: string
+      readonly after: string
+      readonly withdrawn: string | null
+    }> = []
     for (const [env, receiver] of wanted) {
       if (Option.isNone(receiver)) continue
       const changed = yield* receivers
         .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature, operator)
         .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal))))
       if (Option.isNone(changed)) return yield* unknown
-      const { after, before } = changed.value
-      changes.push({ env, before, after })
+      const { after, before, withdrawn } = changed.value
+      changes.push({ env, before, after, withdrawn: Option.getOrNull(withdrawn) })
     }
     const tokens = changesRules ? yield* repo.updateTokenRules(input.merchant, rules) : Option.none()
     if (changesRules && Option.isNone(tokens)) return yield* unknown
     const shown = Option.match(tokens, { onNone: () => ({}), onSome: (one) => ({ tokens: one }) })
     yield* print(input.json, { merchant: { id: input.merchant }, receivers: changes, ...shown }, [
-      ...changes.flatMap(({ env, before, after }) => [
+      ...changes.flatMap(({ env, before, after, withdrawn }) => [
         `Receiving address, ${env}:`,
         `  before  ${before}`,
-        `  after   ${after}`
+        `  after   ${after}`,
+        ...(withdrawn === null ? [] : [`  The change to ${withdrawn} that waited is withdrawn.`])
       ]),
-      ...(changes.length === 0
-        ? []
-        : [
-            "New intents name the new address; intents and payments that exist keep theirs.",
-            "The merchant's members have been told."
-          ]),
+      ...(changes.some(({ after, before }) => before !== after)
+        ? ["New intents name the new address; intents and payments that exist keep theirs."]
+        : []),
+      ...(changes.some(({ after, before, withdrawn }) => before !== after || withdrawn !== null)
+        ? ["The merchant's members have been told."]
+        : []),
       ...Option.match(tokens, {
         onNone: () => [],
         onSome: ({ boundTokensOnly, tokenLifetimeSeconds }) => [

@@ -21,9 +21,11 @@ export const requestIdOf = (inbound: string | undefined): string => {
 
 /** The IP address of an entry such as `203.0.113.9`, `203.0.113.9:4711` or `[2001:db8::1]:4711`. */
 const addressIn = (entry: string): string | undefined => {
-  const bare = /^\[(.+)\](?::\d{1,5})?$/.exec(entry)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(entry)?.[1] ?? entry
-  const address = bare.replace(/%.*$/, "")
-  return isIP(address) === 0 ? undefined : address
+  const [, six, four, port = ""] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(entry) ?? []
+  if (Number(port) > 65_535) return undefined
+  if (four !== undefined) return isIP(four) === 4 ? four : undefined
+  const address = (six ?? entry).replace(/%[\w.-]+$/, "")
+  return isIP(address) === 6 ? address : undefined
 }
 
 /** IPv6 clients own a /64 at least, so that is what limits count. */
@@ -62,10 +64,7 @@ export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, ho
   const remote = Option.getOrElse(request.remoteAddress, () => "unknown")
   const socket = networkOf(remote) ?? remote
   if (hops === 0) return socket
-  const forwarded = (request.headers["x-forwarded-for"] ?? "")
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
+  const forwarded = (request.headers["x-forwarded-for"] ?? "").split(",").map((part) => part.trim())
   const client = forwarded.at(-hops)
   return (client === undefined ? undefined : networkOf(client)) ?? socket
 }

@@ -16,6 +16,8 @@ export interface ReceiverChange {
   readonly after: Address
   /** When it takes effect; none where it has. */
   readonly dueAt: Option.Option<Date>
+  /** The address of a waiting change that ends because the present address was given again. */
+  readonly withdrawn: Option.Option<Address>
 }
 
 /** A change that does not take effect at once. */
@@ -35,6 +37,8 @@ export type ReceiverOutcome =
 const decodeReceivers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ before: AddressBytes, moved: Schema.Boolean }))
 )
+
+const decodeEnded = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 
 const decodeRules = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
@@ -102,12 +106,14 @@ const make = Effect.gen(function* () {
               if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
             }
             const waits = Option.filter(wait, () => !row.moved && row.before !== address)
-            // The present address again changes nothing, and leaves what waits.
-            if (row.before !== address) {
+            // The present address again withdraws what waits.
+            const [ended] = yield* decodeEnded(
               yield* sql`
-                UPDATE receiver_changes SET ended_at = now(), outcome = 'replaced'
-                WHERE merchant_id = ${merchantId} AND env = ${env} AND ended_at IS NULL`
-            }
+                UPDATE receiver_changes
+                SET ended_at = now(), outcome = ${row.before === address ? "withdrawn" : "replaced"}
+                WHERE merchant_id = ${merchantId} AND env = ${env} AND ended_at IS NULL
+                RETURNING address`
+            )
             yield* Option.match(waits, {
               onNone: () => sql`
                 UPDATE merchants SET ${column} = ${toBytes(address)},
@@ -129,7 +135,11 @@ const make = Effect.gen(function* () {
               change: {
                 before: row.before,
                 after: address,
-                dueAt: Option.map(waits, ({ dueAt }) => dueAt)
+                dueAt: Option.map(waits, ({ dueAt }) => dueAt),
+                withdrawn:
+                  row.before === address
+                    ? Option.map(Option.fromUndefinedOr(ended), (one) => one.address)
+                    : Option.none()
               }
             }
           })

@@ -100,9 +100,14 @@ export class Receivers extends Context.Service<
           actor,
           merchants.changeReceiver(place, holder === undefined ? { wait } : { holder, wait }),
           (outcome) => {
-            if (outcome._tag !== "Changed" || outcome.change.before === outcome.change.after)
-              return Option.none()
-            const { after, before, dueAt } = outcome.change
+            if (outcome._tag !== "Changed") return Option.none()
+            const { after, before, dueAt, withdrawn } = outcome.change
+            if (before === after)
+              return Option.map(withdrawn, (address) => ({
+                action: "receiver.change_withdrawn" as const,
+                env: place.env,
+                summary: `withdrew the change of the receiving address to ${address}: it stays ${before}`
+              }))
             return Option.some(
               Option.match(dueAt, {
                 onNone: () => ({

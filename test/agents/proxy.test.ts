@@ -202,7 +202,12 @@ describe("agent proxy", () => {
       { "sec-fetch-dest": "serviceworker" },
       { origin: "null" },
       // Too old to mark what it sends.
-      { "user-agent": "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/15.6 Safari/604.1" }
+      { "user-agent": "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/15.6 Safari/604.1" },
+      { "user-agent": "AppleCoreMedia/1.0.0.20G75 (Macintosh; U; Intel Mac OS X 13_5)" },
+      { "user-agent": "Opera/9.80 (X11; Linux) Presto/2.12 Version/12.16" },
+      { referer: "https://evil.example/", "user-agent": "curl/8.5.0" },
+      { "sec-purpose": "prefetch", "user-agent": "curl/8.5.0" },
+      { "sec-ch-ua": '"Chromium"', "user-agent": "curl/8.5.0" }
     ])
       expect(await refused(`/${upstream}/`, marks)).toBe("403 NOT_FOR_BROWSERS")
     expect(await refused(`/${upstream}/`, { host: "evil.example" })).toBe("421 WRONG_HOST")

@@ -134,13 +134,13 @@ describe("What the dashboard shows on Postgres", () => {
     await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE payments SET settled_at = settled_at - interval '3 days' WHERE id = ${one.payment.id}`
+        yield* sql`UPDATE payments SET settled_at = settled_at - interval '1 day' WHERE id = ${one.payment.id}`
       })
     )
     const after = await get("/overview")
     expect(after.days).toHaveLength(30)
     expect(after.days.at(-1).day).toBe(new Date().toISOString().slice(0, 10))
-    expect(after.days.at(-4)).toMatchObject({ count: 1, volume: "99999999.50" })
+    expect(after.days.at(-2)).toMatchObject({ count: 1, volume: "99999999.50" })
     expect(after.settled.count).toBe(before.settled.count + 2)
     expect(after.pending).toBe(before.pending)
   })

@@ -262,12 +262,49 @@ describe("Money's levers on Postgres", () => {
       expect(await withdrawing.promise).toBe(204)
     })
 
-    test("the present address again leaves what waits", async () => {
+    test("the present address again withdraws what waits, and every member is told", async () => {
       const person = await signUp(service.baseUrl)
       const next = freshAddress()
       await ask(person, next)
       expect((await ask(person, person.receiver)).body).toMatchObject({ after: person.receiver, dueAt: null })
-      expect((await settings(person)).receiverChange).toMatchObject({ address: next })
+      expect((await settings(person)).receiverChange).toBeNull()
+      expect((await changes(person))[0]).toMatchObject({ action: "receiver.change_withdrawn" })
+      // Again there is nothing to withdraw, and nothing to tell.
+      await ask(person, person.receiver)
+      expect(
+        (await changes(person)).filter(({ action }) => action === "receiver.change_withdrawn")
+      ).toHaveLength(1)
+    })
+
+    test("ends with its requester's membership, and with a new password of its requester", async () => {
+      const person = await signUp(service.baseUrl)
+      const other = await signUp(service.baseUrl)
+      const userOf = async (one: typeof person) => (await one.call("GET", "/session")).body.user.id
+      await sql`INSERT INTO merchant_members (merchant_id, user_id, created_at)
+        VALUES (${person.merchantId}::uuid, ${await userOf(other)}::uuid, now())`
+      const waiting = async () =>
+        Number(
+          (
+            await sql`SELECT count(*)::int AS n FROM receiver_changes
+              WHERE merchant_id = ${person.merchantId}::uuid AND ended_at IS NULL`
+          )[0]?.["n"]
+        )
+      const asOther = { ...other, merchantId: person.merchantId }
+      await ask(asOther, freshAddress())
+      expect(await waiting()).toBe(1)
+      expect(
+        (await person.call("DELETE", `/merchants/${person.merchantId}/live/members/${await userOf(other)}`))
+          .status
+      ).toBe(204)
+      expect(await waiting()).toBe(0)
+      await ask(person, freshAddress())
+      expect(await waiting()).toBe(1)
+      const changed = await person.call("POST", "/password", {
+        current: password,
+        next: `${password}-2`
+      })
+      expect(changed.status).toBe(204)
+      expect(await waiting()).toBe(0)
     })
 
     test("that has become another merchant's meanwhile is left as it was", async () => {

@@ -344,7 +344,7 @@ describe("database move", () => {
     90_000
   )
 
-  liveEffect(
+  longFault(
     "a session that may not be ended fails the move, before it begins or later, and both databases are as they were",
     () =>
       Effect.gen(function* () {

@@ -6,7 +6,7 @@ import { send } from "../support/contractCheck.ts"
 import { noteFault } from "../support/faultTable.ts"
 import { postgresPair, whyNoPair } from "../support/postgresPair.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
-import { liveEffect } from "../support/run.ts"
+import { liveEffect, longFault } from "../support/run.ts"
 
 describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
   liveEffect(
@@ -87,7 +87,7 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
     90_000
   )
 
-  liveEffect(
+  longFault(
     "a synchronous standby that is gone is an outage that /readyz tells, and no sessions pile up behind it",
     () =>
       Effect.gen(function* () {

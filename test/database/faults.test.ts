@@ -92,7 +92,7 @@ describe("a database that does not answer", () => {
 })
 
 describe("a table that somebody has locked", () => {
-  liveEffect(
+  longFault(
     "is an outage for who needs it, and no sessions pile up behind it",
     () =>
       Effect.gen(function* () {
@@ -109,7 +109,7 @@ describe("a table that somebody has locked", () => {
               const [row] = await sql`
                 SELECT count(*)::int AS sessions FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = 'quittance' AND wait_event_type = 'Lock'
-                  AND state_change < clock_timestamp() - interval '3500 milliseconds'`
+                  AND state_change < clock_timestamp() - interval '5 seconds'`
               most = Math.max(most, row.sessions)
             }
           })
@@ -144,7 +144,10 @@ describe("a database that takes no writes", () => {
         yield* Effect.sleep("1 second")
         const readyz = () => fetch(`${service.baseUrl}/readyz`).then(({ status }) => status)
         expect(yield* Effect.promise(readyz)).toBe(503)
-        expect(answers.at(-1)).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" })
+        // Intents need no write.
+        expect(answers.slice(-10)).toContainEqual(
+          expect.objectContaining({ status: 503, code: "SERVICE_UNAVAILABLE" })
+        )
         yield* Effect.promise(() =>
           admin.unsafe(
             `SET default_transaction_read_only = off; ALTER DATABASE ${row.name} RESET default_transaction_read_only`

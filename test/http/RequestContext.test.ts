@@ -23,6 +23,10 @@ describe("clientAddressOf", () => {
       2,
       "203.0.113.9"
     ],
+    ["a port beyond 65535: the socket's", "10.0.0.1", "203.0.113.9:99999", 1, "10.0.0.1"],
+    ["IPv4 in brackets: the socket's", "10.0.0.1", "[203.0.113.9]:80", 1, "10.0.0.1"],
+    ["IPv4 with a zone: the socket's", "10.0.0.1", "203.0.113.9%eth0", 1, "10.0.0.1"],
+    ["an empty last entry: the socket's", "10.0.0.1", "203.0.113.9,", 1, "10.0.0.1"],
     ["fewer entries than proxies: the socket's", "10.0.0.1", "203.0.113.9", 2, "10.0.0.1"],
     ["an entry that is no address: the socket's", "10.0.0.1", "unknown", 1, "10.0.0.1"],
     ["an entry with its port: the address", "10.0.0.1", "203.0.113.9:4711", 1, "203.0.113.9"],

@@ -55,7 +55,12 @@ describe("Receivers on Postgres", () => {
           const [detail] = refused.details ?? []
           expect(asked).toEqual([`test ${wallet} ${hashMessage(detail?.expected ?? "")}`])
           const moved = yield* receivers.change(place, Option.some("0x1271"), operator)
-          expect(Option.getOrThrow(moved)).toEqual({ before: own, after: wallet, dueAt: Option.none() })
+          expect(Option.getOrThrow(moved)).toEqual({
+            before: own,
+            after: wallet,
+            dueAt: Option.none(),
+            withdrawn: Option.none()
+          })
         }).pipe(Effect.provide(layer))
       })
     )

@@ -75,7 +75,7 @@ export const makeHandler =
       return refusal(
         403,
         "NOT_FOR_BROWSERS",
-        "The proxy serves programs on this machine, not web pages. A program that calls itself Mozilla sends quittance-request-id."
+        "The proxy serves programs on this machine, not web pages. A program that is refused sends quittance-request-id."
       )
     }
     const target = targetOf(request)

@@ -1,14 +1,20 @@
 // Pages of any site reach loopback. A browser marks what it sends for them (Fetch Metadata, Origin); one
-// that is too old to do so cannot put a header of ours on a navigation.
+// that is too old to do so, or that loads media, cannot put a header of ours on it.
 const ownHeader = "quittance-request-id"
 
 /** Node's and Deno's `fetch` send the mode of a script's request, and no other mark. */
 const programsMode = "cors"
 
+const marks = ["origin", "referer", "upgrade-insecure-requests", "x-playback-session-id"]
+
+/** How programs call themselves that are no browser's part; browsers always call themselves something. */
+const programs =
+  /^(aiohttp|apache-httpclient|axios|bun|curl|deno|faraday|go-http-client|got|guzzlehttp|httpie|insomnia|java|libcurl|node|okhttp|postmanruntime|python-|reqwest|ruby|undici|wget)/i
+
 export const isFromBrowser = (headers: Headers): boolean => {
-  if (["sec-fetch-site", "sec-fetch-dest", "sec-fetch-user", "origin"].some((name) => headers.has(name)))
-    return true
-  if ((headers.get("sec-fetch-mode") ?? programsMode) !== programsMode) return true
-  // Every browser's name begins so (RFC 9110, 10.1.5, has the history of it).
-  return /^mozilla\//i.test(headers.get("user-agent") ?? "") && !headers.has(ownHeader)
+  if (marks.some((name) => headers.has(name))) return true
+  for (const [name, value] of headers)
+    if (name.startsWith("sec-") && !(name === "sec-fetch-mode" && value === programsMode)) return true
+  const agent = headers.get("user-agent")
+  return agent !== null && !programs.test(agent) && !headers.has(ownHeader)
 }

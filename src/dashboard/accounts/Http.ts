@@ -46,12 +46,15 @@ const limits = Effect.gen(function* () {
   const browser = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
     Option.fromUndefinedOr(request.cookies[browserCookieName(baseUrl)])
   )
+  const ofAddress = Effect.flatMap(address, (from) => take(`sign-in address ${from}`, byAddress))
   return {
-    address: Effect.flatMap(address, (from) => take(`sign-in address ${from}`, byAddress)),
+    address: ofAddress,
+    /** A browser that the account knows has a limit of its own: others at its address use up none of it. */
     account: Effect.fnUntraced(function* (email: string) {
       const token = yield* browser
       if (Option.isSome(token) && (yield* accounts.knowsBrowser(token.value, email)))
         return yield* take(`sign-in browser ${idOf(token.value)} ${email}`, byBrowser)
+      yield* ofAddress
       yield* take(`sign-in account ${email} ${yield* address}`, byAccountAndAddress)
       yield* take(`sign-in account ${email}`, byAccount)
     }),
@@ -87,15 +90,13 @@ export const layerSignIn = HttpApiBuilder.group(
         return yield* answer({ session: sessionView(started.session), keys }, started, 201)
       }),
       signIn: Effect.fnUntraced(function* ({ payload }) {
-        yield* limit.address
         yield* limit.account(payload.email)
         const started = yield* accounts.signIn(payload.email, payload.password)
         return yield* answer(sessionView(started.session), started, 200)
       }),
       redeem: Effect.fnUntraced(function* ({ payload }) {
-        yield* limit.address
         const email = yield* accounts.linkEmail(payload.token)
-        if (Option.isSome(email)) yield* limit.account(email.value)
+        yield* Option.match(email, { onNone: () => limit.address, onSome: limit.account })
         const started = yield* accounts.redeem(payload.token, payload.password)
         return yield* answer(sessionView(started.session), started, 200)
       })
@@ -125,13 +126,11 @@ export const layerAccount = HttpApiBuilder.group(
       }),
       confirm: Effect.fnUntraced(function* ({ payload }) {
         const session = yield* CurrentSession
-        yield* limit.address
         yield* limit.account(session.user.email)
         yield* accounts.confirm(session, payload.password)
       }),
       changePassword: Effect.fnUntraced(function* ({ payload }) {
         const session = yield* CurrentSession
-        yield* limit.address
         yield* limit.account(session.user.email)
         const { token } = yield* accounts.changePassword(session, payload.current, payload.next)
         return HttpServerResponse.empty({ status: 204 }).pipe(withSession(baseUrl, token))

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), ({ email }) => email)
     }, Effect.orDie),
 
-    /** Removes a member with the invitations it has made, never the last one: the merchant's row makes removals wait for each other. */
+    /** Removes a member with the invitations it has made and the change of address it has asked for, never the last one: the merchant's row makes removals wait for each other. */
     remove: Effect.fn("MemberRepo.remove")(function* (merchantId: MerchantId, userId: string) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
@@ -76,6 +76,10 @@ const make = Effect.gen(function* () {
               ), withdrawn AS (
                 DELETE FROM one_time_links WHERE merchant_id = ${merchantId} AND used_at IS NULL
                   AND invited_by IN (SELECT user_id FROM removed)
+              ), ended AS (
+                UPDATE receiver_changes SET ended_at = now(), outcome = 'withdrawn'
+                WHERE merchant_id = ${merchantId} AND ended_at IS NULL
+                  AND requested_by IN (SELECT user_id FROM removed)
               )
               SELECT EXISTS (SELECT 1 FROM merchant_members
                 WHERE merchant_id = ${merchantId} AND user_id = ${userId}) AS member,
