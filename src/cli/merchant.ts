@@ -145,7 +145,7 @@ const update = Command.make(
       readonly env: Env
       readonly before: string
       readonly after: string
-      readonly withdrawn: string | null
+      readonly withdrawn?: string
     }> = []
     for (const [env, receiver] of wanted) {
       if (Option.isNone(receiver)) continue
@@ -154,7 +154,10 @@ const update = Command.make(
         .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal))))
       if (Option.isNone(changed)) return yield* unknown
       const { after, before, withdrawn } = changed.value
-      changes.push({ env, before, after, withdrawn: Option.getOrNull(withdrawn) })
+      changes.push({
+        ...{ env, before, after },
+        ...Option.match(withdrawn, { onNone: () => ({}), onSome: (address) => ({ withdrawn: address }) })
+      })
     }
     const tokens = changesRules ? yield* repo.updateTokenRules(input.merchant, rules) : Option.none()
     if (changesRules && Option.isNone(tokens)) return yield* unknown
@@ -164,12 +167,12 @@ const update = Command.make(
         `Receiving address, ${env}:`,
         `  before  ${before}`,
         `  after   ${after}`,
-        ...(withdrawn === null ? [] : [`  The change to ${withdrawn} that waited is withdrawn.`])
+        ...(withdrawn === undefined ? [] : [`  The change to ${withdrawn} that waited is withdrawn.`])
       ]),
       ...(changes.some(({ after, before }) => before !== after)
         ? ["New intents name the new address; intents and payments that exist keep theirs."]
         : []),
-      ...(changes.some(({ after, before, withdrawn }) => before !== after || withdrawn !== null)
+      ...(changes.some(({ after, before, withdrawn }) => before !== after || withdrawn !== undefined)
         ? ["The merchant's members have been told."]
         : []),
       ...Option.match(tokens, {
