@@ -51,8 +51,15 @@ describe("import rules", () => {
   test("contracts import domain, other contracts and the shared HTTP contract", () => {
     const contract = /^src\/(.*\/)?Api\.ts$/
     const allowed =
-      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Authorization|Envelope|RequestRules)\.ts|src\/openapi\/openApiDocument\.ts|src\/dashboard\/Session\.ts)$/
+      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Access|Authorization|Envelope|RequestRules)\.ts|src\/openapi\/openApiDocument\.ts|src\/dashboard\/Session\.ts)$/
     expect(violations(({ file, target }) => contract.test(file) && !allowed.test(target))).toEqual([])
+  })
+
+  test("endpoints are grouped by `endpointGroup` alone, which wants to know who may call them", () => {
+    const grouped = [...new Glob("src/**/*.ts").scanSync(root)].filter((file) =>
+      readFileSync(join(root, file), "utf8").includes("HttpApiGroup.make")
+    )
+    expect(grouped).toEqual(["src/http/Access.ts"])
   })
 
   test("SQL is written in repositories, migrations and the database room alone", () => {

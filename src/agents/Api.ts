@@ -1,7 +1,7 @@
 // The contract of agents: what an agent may spend, and the x402 payments that it signs
 // (specification 5; x402 versions 1 and 2).
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BalanceView } from "../checkout/Api.ts"
 import { AgentPaymentStatus, AgentStatus } from "../domain/Agent.ts"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
@@ -19,6 +19,7 @@ import {
   LiveModeGated,
   X402RequirementsUnsupported
 } from "../domain/Errors.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
 import { Authorization, TestRail } from "../http/Authorization.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -79,8 +80,9 @@ const PaymentIdParam = Schema.String.check(
   Schema.isPattern(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u, { message: "a UUID" })
 ).annotate({ description: "An agent payment's id, a UUID." })
 
-export class AgentApi extends HttpApiGroup.make("agent")
-  .add(
+export class AgentApi extends endpointGroup("agent")(
+  allow(
+    { by: "key", kinds: ["agent"] },
     HttpApiEndpoint.get("retrieve", "/agent", {
       success: AgentAnswer
     }).annotateMerge(
@@ -88,7 +90,10 @@ export class AgentApi extends HttpApiGroup.make("agent")
         summary: "Read the agent",
         description: "Its wallet, balances, caps, what is spent and left, and its newest payments."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["agent"] },
     HttpApiEndpoint.post("pay", "/agent/x402/payments", {
       payload: Schema.Struct({
         requestId: RequestId,
@@ -127,7 +132,10 @@ export class AgentApi extends HttpApiGroup.make("agent")
         description:
           "Picks requirements that the agent can pay, reserves the amount within its caps, and signs. At most 60 in any minute."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["agent"] },
     HttpApiEndpoint.post("release", "/agent/x402/payments/:id/release", {
       params: { id: PaymentIdParam },
       success: Schema.Struct({ agentPayment: AgentPaymentView }).pipe(HttpApiSchema.status(202)),
@@ -145,14 +153,16 @@ export class AgentApi extends HttpApiGroup.make("agent")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(
     OpenApi.annotations({ title: "Agents", description: "Software agents that pay within a cap." })
   ) {}
 
-export class AgentTestRailApi extends HttpApiGroup.make("agentTestRail")
-  .add(
+export class AgentTestRailApi extends endpointGroup("agentTestRail")(
+  allow(
+    { by: "key", kinds: ["agent"], testRail: true },
     HttpApiEndpoint.post("funds", "/agent/test-funds", {
       success: Schema.Struct({
         grant: Schema.Struct({
@@ -174,6 +184,7 @@ export class AgentTestRailApi extends HttpApiGroup.make("agentTestRail")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(TestRail)
   .middleware(Authorization)

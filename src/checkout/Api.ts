@@ -1,6 +1,6 @@
 // The contract of the checkout and the playground (specification 4.2 and 4.3).
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
@@ -15,6 +15,7 @@ import {
   RateLimited,
   ReceiverTaken
 } from "../domain/Errors.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
 import { Authorization, TestRail } from "../http/Authorization.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -41,8 +42,9 @@ const PublishableKeyParam = Schema.String.check(Schema.isMinLength(1), Schema.is
   description: "A test publishable key."
 })
 
-export class CheckoutApi extends HttpApiGroup.make("checkout")
-  .add(
+export class CheckoutApi extends endpointGroup("checkout")(
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.get("context", "/checkout-context", {
       success: Schema.Struct({
         merchant: Schema.Struct({ name: Schema.String, logoUrl: Schema.optionalKey(Schema.String) }),
@@ -75,6 +77,7 @@ export class CheckoutApi extends HttpApiGroup.make("checkout")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(
@@ -84,8 +87,9 @@ export class CheckoutApi extends HttpApiGroup.make("checkout")
     })
   ) {}
 
-export class TestRailApi extends HttpApiGroup.make("testRail")
-  .add(
+export class TestRailApi extends endpointGroup("testRail")(
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true, testRail: true },
     HttpApiEndpoint.get("balance", "/checkout/test-balance", {
       query: { address: AddressParam },
       success: Schema.Struct({ balance: BalanceView }),
@@ -95,7 +99,10 @@ export class TestRailApi extends HttpApiGroup.make("testRail")
         summary: "Read a test balance",
         description: "USDC and gas of an address, read from the test chain."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true, testRail: true },
     HttpApiEndpoint.get("delivery", "/checkout/test-delivery", {
       query: { paymentId: PaymentIdParam },
       success: Schema.Struct({
@@ -113,7 +120,10 @@ export class TestRailApi extends HttpApiGroup.make("testRail")
         description:
           "What the playground shows: the delivery of one payment, without the merchant's url or secret. A service in production answers 404 NOT_FOUND."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true, testRail: true },
     HttpApiEndpoint.post("funds", "/checkout/test-funds", {
       payload: Schema.Struct({
         buyerDidToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(16384)).annotate({
@@ -143,6 +153,7 @@ export class TestRailApi extends HttpApiGroup.make("testRail")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(TestRail)
   .middleware(Authorization)
@@ -153,8 +164,9 @@ export class TestRailApi extends HttpApiGroup.make("testRail")
     })
   ) {}
 
-export class PlaygroundApi extends HttpApiGroup.make("playground")
-  .add(
+export class PlaygroundApi extends endpointGroup("playground")(
+  allow(
+    { by: "anyone", crossOrigin: true },
     HttpApiEndpoint.get("intent", "/checkout/playground-intent", {
       query: { pk: PublishableKeyParam, amount: Schema.Literals(playgroundAmounts) },
       success: CreatedIntent,
@@ -172,4 +184,4 @@ export class PlaygroundApi extends HttpApiGroup.make("playground")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Playground", description: "Try the checkout." })) {}
+).annotateMerge(OpenApi.annotations({ title: "Playground", description: "Try the checkout." })) {}

@@ -6,12 +6,12 @@ import { HttpApiError } from "effect/http-api"
 import { AppConfig } from "../AppConfig.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { type CodedError, type ErrorDetail, InvalidRequest } from "../domain/Errors.ts"
+import { accessOf, isCrossOrigin } from "./Access.ts"
 import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
 import { errorBody } from "./Envelope.ts"
 import { RequestId } from "./RequestContext.ts"
 import { Answers } from "./RequestRules.ts"
 import { timedRoute } from "./Routing/RequestMetrics.ts"
-import { isCrossOrigin } from "./routes.ts"
 
 /** True for the tagged errors of the catalogue. */
 export const isCodedError = (error: unknown): error is CodedError =>
@@ -80,7 +80,7 @@ export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
   Effect.map(AppConfig, (config) => (httpEffect, { endpoint, group }) => {
     const { baseUrl } = config
     const name = `${group.identifier}.${endpoint.identifier}`
-    const crossOrigin = isCrossOrigin(name)
+    const crossOrigin = isCrossOrigin(accessOf(endpoint))
     const withCors = (response: HttpServerResponse.HttpServerResponse) =>
       crossOrigin ? HttpServerResponse.setHeaders(response, crossOriginHeaders) : response
     const answer = (error: CodedError) =>

@@ -16,7 +16,7 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
   "quittance/http/CurrentPrincipal"
 ) {}
 
-/** `Authorization: Bearer <KEY>`; the route table decides which keys may call. */
+/** `Authorization: Bearer <KEY>`; the endpoint's access says which keys may call. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentPrincipal }>()(
   "quittance/http/Authorization",
   {

@@ -1,9 +1,10 @@
 // The contract of payment intents (specification 2.2 and 4.1).
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, networks } from "../domain/Chain.ts"
 import { ReceiverTaken } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -57,8 +58,9 @@ export const CreatedIntent = Schema.Struct({
   })
 }).annotate({ identifier: "CreatedIntent" })
 
-export class PaymentIntentsApi extends HttpApiGroup.make("paymentIntents")
-  .add(
+export class PaymentIntentsApi extends endpointGroup("paymentIntents")(
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.post("create", "/payment-intents", {
       payload: Schema.Struct({ amount: UsdAmount, intentUrl: IntentUrl }),
       success: CreatedIntent.pipe(HttpApiSchema.status(201)),
@@ -70,6 +72,7 @@ export class PaymentIntentsApi extends HttpApiGroup.make("paymentIntents")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(

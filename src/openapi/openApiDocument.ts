@@ -2,7 +2,6 @@
 // derivation: one shared error envelope, and the headers that every answer carries.
 import { Predicate } from "effect"
 import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
-import { access } from "../http/routes.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -133,10 +132,6 @@ const securitySchemes = {
   agentKey: keyScheme("agent", "ak")
 }
 
-/** The kinds of key that the table of roles lets in. */
-const securityOf = (operationId: string) =>
-  (access[operationId]?.kinds ?? []).map((kind) => ({ [`${kind}Key`]: [] }))
-
 const plainAnswer = (description: string, body: Json) => ({
   description,
   headers: requestHeaders,
@@ -174,7 +169,6 @@ const operation = (node: Json): unknown => {
   if (!isJson(responses) || !Predicate.isString(operationId)) return node
   return {
     ...node,
-    security: securityOf(operationId),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, one]) => [status, answer(status, one)])
     )

@@ -1,6 +1,6 @@
 // The contract of payments (specification 2.1, 3, 4.1 and 4.3).
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import {
   ChainUnavailableError,
@@ -19,6 +19,7 @@ import { Uuid } from "../domain/Merchant.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { ErrorBody, errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -147,8 +148,9 @@ const Limit = Schema.String.check(
     })
   )
 
-export class PaymentsApi extends HttpApiGroup.make("payments")
-  .add(
+export class PaymentsApi extends endpointGroup("payments")(
+  allow(
+    { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
         limit: Schema.optionalKey(Limit),
@@ -162,7 +164,10 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         summary: "List payments",
         description: "Newest first, of the merchant and the key's environment."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.post("open", "/payments", {
       payload: Schema.Struct({
         intentToken: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(8192)).annotate({
@@ -181,12 +186,18 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         description:
           "Opens a pending payment from an intent token: 201 on first use, 200 with the same payment on replay."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("retrieve", "/payments/:id", {
       params: { id: PaymentIdParam },
       success: PaymentAnswer,
       error: [errorResponse(PaymentNotFound)]
-    }).annotateMerge(OpenApi.annotations({ summary: "Retrieve a payment" })),
+    }).annotateMerge(OpenApi.annotations({ summary: "Retrieve a payment" }))
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.patch("report", "/payments/:id", {
       params: { id: PaymentIdParam },
       payload: Schema.Struct({
@@ -214,8 +225,9 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
           "Testnet: the transfer is verified on the chain; 200 settled, 202 while it is not indexed or confirmed, 422 where it does not match. Mainnet: recorded, 202, stays pending. The first verified report stands."
       })
     )
-  )
-  .add(
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.post("announceAttempt", "/payments/:id/attempts", {
       params: { id: PaymentIdParam },
       payload: Schema.Struct({
@@ -251,7 +263,10 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         description:
           "Call it before the wallet is asked to send or to sign, and ask the wallet only after 201 or 200. A transfer of the announced wallet settles the payment without a report. 409: the same wallet is paying elsewhere, or the payment has ended."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.get("attempts", "/payments/:id/attempts", {
       params: { id: PaymentIdParam },
       query: {
@@ -264,7 +279,10 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         summary: "List open attempts",
         description: "The payment as it stands, and who is paying it since when."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.delete("declineAttempt", "/payments/:id/attempts/:attemptId", {
       params: { id: PaymentIdParam, attemptId: Uuid },
       success: HttpApiSchema.NoContent,
@@ -276,6 +294,7 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(

@@ -1,6 +1,6 @@
 // The contract of webhook endpoint management (specification 2.3 and 4.1).
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Env } from "../domain/Chain.ts"
 import {
   InvalidWebhookUrlError,
@@ -10,6 +10,7 @@ import {
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -60,11 +61,15 @@ const Url = Schema.Struct({
 
 const EndpointAnswer = Schema.Struct({ endpoint: EndpointView })
 
-export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
-  .add(
+export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
+  allow(
+    { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("retrieve", "/webhook-endpoint", {
       success: Schema.Struct({ endpoint: Schema.NullOr(EndpointView) })
-    }).annotateMerge(OpenApi.annotations({ summary: "Retrieve the webhook endpoint" })),
+    }).annotateMerge(OpenApi.annotations({ summary: "Retrieve the webhook endpoint" }))
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
       success: Schema.Struct({
@@ -77,7 +82,10 @@ export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
         summary: "Create the webhook endpoint",
         description: "One endpoint for each environment. The signing secret is shown once."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
       success: EndpointAnswer,
@@ -87,7 +95,10 @@ export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
         summary: "Change the url",
         description: "Resets `verifiedAt`; waiting deliveries go to the new url."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
       success: HttpApiSchema.NoContent,
       error: [errorResponse(WebhookEndpointNotFound)]
@@ -96,7 +107,10 @@ export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
         summary: "Delete the webhook endpoint",
         description: "Waiting deliveries are cancelled."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
       success: Schema.Struct({ delivery: DeliveryView, endpoint: EndpointView }),
       error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
@@ -107,6 +121,7 @@ export class WebhookEndpointApi extends HttpApiGroup.make("webhookEndpoint")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(

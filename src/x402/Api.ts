@@ -1,7 +1,7 @@
 // The contract of the x402 facilitator, in the wire form of the reference's clients, and of
 // payments that are paid by x402.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
   ChainUnavailableError,
   InvalidApiKey,
@@ -11,6 +11,7 @@ import {
   PaymentNotFound,
   RateLimited
 } from "../domain/Errors.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
 import { Authorization } from "../http/Authorization.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
@@ -45,8 +46,9 @@ export const SettleResponse = Schema.Struct({
   network: Schema.String
 })
 
-export class X402Api extends HttpApiGroup.make("x402")
-  .add(
+export class X402Api extends endpointGroup("x402")(
+  allow(
+    { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("supported", "/x402/supported", {
       success: Schema.Struct({
         kinds: Schema.Array(
@@ -60,7 +62,10 @@ export class X402Api extends HttpApiGroup.make("x402")
         summary: "Read what the facilitator takes",
         description: "Kinds of payment, and the wallet that relays them. None while Mainnet is gated."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.post("verify", "/x402/verify", {
       payload: FacilitatorRequest,
       success: VerifyResponse,
@@ -71,7 +76,10 @@ export class X402Api extends HttpApiGroup.make("x402")
         description:
           "Whether the signed authorization pays the merchant what is required: it would, or it is being settled, or it has settled and its success waits for whoever settles it."
       })
-    ),
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
     HttpApiEndpoint.post("settle", "/x402/settle", {
       payload: FacilitatorRequest,
       success: SettleResponse,
@@ -84,6 +92,7 @@ export class X402Api extends HttpApiGroup.make("x402")
       })
     )
   )
+)
   .middleware(BodyRules)
   .middleware(Authorization)
   .annotateMerge(
@@ -104,8 +113,9 @@ const PublishableKeyParam = Schema.String.check(Schema.isMinLength(1), Schema.is
   description: "A test publishable key of the payment's merchant."
 })
 
-export class X402PaymentApi extends HttpApiGroup.make("x402Payment")
-  .add(
+export class X402PaymentApi extends endpointGroup("x402Payment")(
+  allow(
+    { by: "anyone", crossOrigin: true },
     HttpApiEndpoint.get("pay", "/payments/:id/x402", {
       params: { id: PaymentIdParam },
       query: { pk: PublishableKeyParam },
@@ -127,6 +137,6 @@ export class X402PaymentApi extends HttpApiGroup.make("x402Payment")
       })
     )
   )
-  .annotateMerge(
-    OpenApi.annotations({ title: "x402 payments", description: "Payments that an x402 client pays." })
-  ) {}
+).annotateMerge(
+  OpenApi.annotations({ title: "x402 payments", description: "Payments that an x402 client pays." })
+) {}

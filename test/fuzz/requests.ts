@@ -1,7 +1,6 @@
 // Requests drawn from the OpenAPI document: valid, nearly valid, hostile
 // (the classes of threats section 5).
 import fc from "fast-check"
-import { access } from "../../src/http/routes.ts"
 import { openApiDocument } from "../../src/openapi/Documents.ts"
 import type { Call } from "../support/contractCheck.ts"
 
@@ -258,7 +257,7 @@ export const requests = (known: Known): fc.Arbitrary<Call> => {
       { weight: 8, arbitrary: fc.constantFrom(...known.paymentIds) },
       { weight: 1, arbitrary: uuidSpellings }
     )
-    const fitting = access[String(operation.operationId)]?.kinds.includes("publishable")
+    const fitting = operation.security?.some((scheme: object) => "publishableKey" in scheme)
       ? known.publishable
       : known.full
     return fc.record({

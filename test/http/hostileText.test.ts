@@ -5,7 +5,7 @@ import { Effect, Exit, Scope } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/Api.ts"
 import { DashboardApi } from "../../src/dashboard/Api.ts"
-import { access } from "../../src/http/routes.ts"
+import { endpointsOf } from "../../src/http/Routing/pathTable.ts"
 import { agentForm, type Person, password, signUp } from "../dashboard/person.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -52,7 +52,8 @@ describe("Text that Postgres cannot hold", () => {
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
   const keyOf = (name: string) => {
-    const kind = access[name]?.kinds[0]
+    const access = endpointsOf(Api).find((one) => one.name === name)?.access
+    const kind = access?.by === "key" ? access.kinds[0] : undefined
     return kind === "agent"
       ? shop.keys.agent
       : kind === "publishable"

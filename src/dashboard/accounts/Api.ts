@@ -1,6 +1,6 @@
 // The contract of signing up, in and out.
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import {
   EmailTaken,
   OneTimeLinkInvalid,
@@ -10,6 +10,7 @@ import {
   SignUpClosed
 } from "../../domain/Errors.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { SameOrigin, SessionRequired } from "../Session.ts"
@@ -71,8 +72,9 @@ export const SignedUp = Schema.Struct({
 export type SignedUp = typeof SignedUp.Encoded
 
 /** What needs no session yet. */
-export class SignInApi extends HttpApiGroup.make("signIn")
-  .add(
+export class SignInApi extends endpointGroup("signIn")(
+  allow(
+    { by: "anyone" },
     HttpApiEndpoint.post("signUp", "/sign-up", {
       payload: Schema.Struct({
         email: Email,
@@ -87,12 +89,18 @@ export class SignInApi extends HttpApiGroup.make("signIn")
         errorResponse(ReceiverTaken),
         errorResponse(RateLimited)
       ]
-    }),
+    })
+  ),
+  allow(
+    { by: "anyone" },
     HttpApiEndpoint.post("signIn", "/sign-in", {
       payload: Schema.Struct({ email: Email, password: Password }),
       success: SessionView,
       error: [errorResponse(SignInFailed), errorResponse(RateLimited)]
-    }),
+    })
+  ),
+  allow(
+    { by: "anyone" },
     HttpApiEndpoint.post("redeem", "/one-time-link", {
       payload: Schema.Struct({
         token: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)),
@@ -102,26 +110,38 @@ export class SignInApi extends HttpApiGroup.make("signIn")
       error: [errorResponse(OneTimeLinkInvalid), errorResponse(SignInFailed), errorResponse(RateLimited)]
     })
   )
+)
   .middleware(BodyRules)
   .middleware(SameOrigin) {}
 
 /** The signed-in person's own account. */
-export class AccountApi extends HttpApiGroup.make("account")
-  .add(
-    HttpApiEndpoint.get("session", "/session", { success: SessionView }),
-    HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent }),
-    HttpApiEndpoint.post("signOutEverywhere", "/sign-out-everywhere", { success: HttpApiSchema.NoContent }),
+export class AccountApi extends endpointGroup("account")(
+  allow({ by: "session" }, HttpApiEndpoint.get("session", "/session", { success: SessionView })),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.post("signOutEverywhere", "/sign-out-everywhere", { success: HttpApiSchema.NoContent })
+  ),
+  allow(
+    { by: "session" },
     HttpApiEndpoint.post("confirm", "/confirm", {
       payload: Schema.Struct({ password: Password }),
       success: HttpApiSchema.NoContent,
       error: [errorResponse(SignInFailed), errorResponse(RateLimited)]
-    }),
+    })
+  ),
+  allow(
+    { by: "session" },
     HttpApiEndpoint.post("changePassword", "/password", {
       payload: Schema.Struct({ current: Password, next: NewPassword }),
       success: HttpApiSchema.NoContent,
       error: [errorResponse(SignInFailed), errorResponse(RateLimited)]
     })
   )
+)
   .middleware(BodyRules)
   .middleware(SessionRequired)
   .middleware(SameOrigin) {}

@@ -1,7 +1,7 @@
 // The contract of the agents' page: what each may spend and has spent, and how people
 // make, fund, pause and end them.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AgentPaymentView } from "../../agents/Api.ts"
 import { AgentId, AgentStatus, AllowedHost } from "../../domain/Agent.ts"
 import {
@@ -13,6 +13,7 @@ import {
   NotFound
 } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { Text, TypedAddress } from "../accounts/Api.ts"
@@ -82,45 +83,67 @@ export type AgentForm = typeof AgentForm.Type
 
 const agentParams = { ...memberParams, agentId: AgentId }
 
-export class AgentPagesApi extends HttpApiGroup.make("agentPages")
-  .add(
-    HttpApiEndpoint.get("list", "/agents", { success: AgentsPage }),
+export class AgentPagesApi extends endpointGroup("agentPages")(
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/agents", { success: AgentsPage })),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("create", "/agents", {
       payload: AgentForm,
       success: CreatedAgent.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(AgentsNotConfigured)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("retrieve", "/agents/:agentId", {
       params: agentParams,
       success: AgentPage,
       error: [errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("balance", "/agents/:agentId/balance", {
       params: agentParams,
       success: AgentBalance,
       error: [errorResponse(NotFound), errorResponse(ChainUnavailableError)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.patch("update", "/agents/:agentId", {
       params: agentParams,
       payload: AgentForm,
       success: HttpApiSchema.NoContent,
       error: [errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("pause", "/agents/:agentId/pause", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
       error: [errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("resume", "/agents/:agentId/resume", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
       error: [errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("revoke", "/agents/:agentId/revoke", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
       error: [errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("fund", "/agents/:agentId/fund", {
       params: agentParams,
       success: AgentGrant.pipe(HttpApiSchema.status(201)),
@@ -133,6 +156,7 @@ export class AgentPagesApi extends HttpApiGroup.make("agentPages")
       ]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

@@ -1,8 +1,9 @@
 // The contract of the alerts' page.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
@@ -24,15 +25,17 @@ export type AlertView = typeof AlertView.Encoded
 export const AlertsPage = Schema.Struct({ openAlerts: Schema.Int, alerts: Schema.Array(AlertView) })
 export type AlertsPage = typeof AlertsPage.Encoded
 
-export class AlertPagesApi extends HttpApiGroup.make("alertPages")
-  .add(
-    HttpApiEndpoint.get("list", "/alerts", { success: AlertsPage }),
+export class AlertPagesApi extends endpointGroup("alertPages")(
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/alerts", { success: AlertsPage })),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
       params: { ...memberParams, alertId: Uuid },
       success: HttpApiSchema.NoContent,
       error: [errorResponse(NotFound), errorResponse(OperatorOnly)]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

@@ -1,8 +1,9 @@
 // The contract of the keys' page.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { NotFound, PasswordRequired } from "../../domain/Errors.ts"
 import { Permission, Uuid } from "../../domain/Merchant.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
@@ -28,25 +29,33 @@ export type KeysPage = typeof KeysPage.Encoded
 export const IssuedKey = Schema.Struct({ id: Uuid, key: Schema.String })
 export type IssuedKey = typeof IssuedKey.Encoded
 
-export class KeyPagesApi extends HttpApiGroup.make("keyPages")
-  .add(
-    HttpApiEndpoint.get("list", "/keys", { success: KeysPage }),
+export class KeyPagesApi extends endpointGroup("keyPages")(
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/keys", { success: KeysPage })),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("create", "/keys", {
       payload: Schema.Struct({ kind: Kind, permission: Permission }),
       success: IssuedKey.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("rotate", "/keys/:keyId/rotate", {
       params: { ...memberParams, keyId: Uuid },
       success: IssuedKey.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
       params: { ...memberParams, keyId: Uuid },
       success: HttpApiSchema.NoContent,
       error: [errorResponse(NotFound)]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

@@ -1,10 +1,11 @@
 // The contract of the overview and of the payments' pages.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod, PayerType, PaymentStatus } from "../../domain/Payment.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { PaymentView } from "../../payments/Api.ts"
@@ -102,9 +103,10 @@ export const PaymentPage = Schema.Struct({
 })
 export type PaymentPage = typeof PaymentPage.Encoded
 
-export class PaymentPagesApi extends HttpApiGroup.make("paymentPages")
-  .add(
-    HttpApiEndpoint.get("overview", "/overview", { success: OverviewPage }),
+export class PaymentPagesApi extends endpointGroup("paymentPages")(
+  allow({ by: "member" }, HttpApiEndpoint.get("overview", "/overview", { success: OverviewPage })),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
         status: Schema.optionalKey(PaymentStatus),
@@ -113,13 +115,17 @@ export class PaymentPagesApi extends HttpApiGroup.make("paymentPages")
         startingAfter: Schema.optionalKey(Uuid)
       },
       success: PaymentsPage
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("retrieve", "/payments/:paymentId", {
       params: { ...memberParams, paymentId: Uuid },
       success: PaymentPage,
       error: [errorResponse(PaymentNotFound)]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

@@ -1,7 +1,7 @@
 // The contract of the settings' page: how buyers see the merchant, where money goes,
 // and who belongs to it.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import {
   ChainUnavailableError,
   LastMember,
@@ -11,6 +11,7 @@ import {
   ReceiverTaken
 } from "../../domain/Errors.ts"
 import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { Email, Text, TypedAddress } from "../accounts/Api.ts"
@@ -90,9 +91,10 @@ export type AuditPage = typeof AuditPage.Encoded
 export const Invitation = Schema.Struct({ link: Schema.String })
 export type Invitation = typeof Invitation.Encoded
 
-export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
-  .add(
-    HttpApiEndpoint.get("retrieve", "/settings", { success: SettingsPage }),
+export class SettingsPagesApi extends endpointGroup("settingsPages")(
+  allow({ by: "member" }, HttpApiEndpoint.get("retrieve", "/settings", { success: SettingsPage })),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("audit", "/audit", {
       query: {
         before: Schema.optionalKey(
@@ -103,7 +105,10 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
         )
       },
       success: AuditPage
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.patch("update", "/settings", {
       payload: Schema.Struct({
         name: Text(1, 200),
@@ -113,7 +118,10 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
         tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime)
       }),
       success: Profile
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.patch("changeReceiver", "/receiver", {
       payload: Schema.Struct({ receiver: TypedAddress, signature: Schema.optionalKey(OwnerSignature) }),
       success: ReceiverChange,
@@ -123,27 +131,40 @@ export class SettingsPagesApi extends HttpApiGroup.make("settingsPages")
         errorResponse(RateLimited),
         errorResponse(ChainUnavailableError)
       ]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.delete("withdrawReceiver", "/receiver/change", {
       success: HttpApiSchema.NoContent,
       error: errorResponse(NotFound)
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("invite", "/members", {
       payload: Schema.Struct({ email: Email }),
       success: Invitation.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired), errorResponse(RateLimited)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.delete("withdraw", "/members/invitations/:invitationId", {
       params: { ...memberParams, invitationId: Uuid },
       success: HttpApiSchema.NoContent,
       error: errorResponse(NotFound)
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.delete("remove", "/members/:userId", {
       params: { ...memberParams, userId: Uuid },
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PasswordRequired), errorResponse(NotFound), errorResponse(LastMember)]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

@@ -1,6 +1,6 @@
 // The contract of incoming transfers: those that no payment claims, and what people say of them.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import {
   ChainUnavailableError,
   IncomingTransferExplained,
@@ -12,6 +12,7 @@ import {
 import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { PaymentView } from "../../payments/Api.ts"
@@ -55,8 +56,9 @@ export type TransferPage = typeof TransferPage.Encoded
 const params = { ...memberParams, transferId: Uuid }
 const Note = Schema.String.check(Schema.isMaxLength(2000))
 
-export class TransferPagesApi extends HttpApiGroup.make("transferPages")
-  .add(
+export class TransferPagesApi extends endpointGroup("transferPages")(
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("list", "/incoming-transfers", {
       query: {
         /** `open` when absent: claimed by no payment and handled by nobody. */
@@ -64,12 +66,18 @@ export class TransferPagesApi extends HttpApiGroup.make("transferPages")
         startingAfter: Schema.optionalKey(Uuid)
       },
       success: TransfersPage
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("retrieve", "/incoming-transfers/:transferId", {
       params,
       success: TransferPage,
       error: [errorResponse(IncomingTransferNotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("attach", "/incoming-transfers/:transferId/attach", {
       params,
       payload: Schema.Struct({ paymentId: PaymentId, note: Schema.optionalKey(Note) }),
@@ -81,7 +89,10 @@ export class TransferPagesApi extends HttpApiGroup.make("transferPages")
         errorResponse(TransferNotAttachable),
         errorResponse(ChainUnavailableError)
       ]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("handle", "/incoming-transfers/:transferId/handle", {
       params,
       payload: Schema.Struct({ note: Note.check(Schema.isMinLength(1)) }),
@@ -93,6 +104,7 @@ export class TransferPagesApi extends HttpApiGroup.make("transferPages")
       ]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

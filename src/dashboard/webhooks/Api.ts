@@ -1,6 +1,6 @@
 // The contract of the webhooks' pages: the endpoint, its deliveries, their attempts.
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import {
   DeliveryPending,
   InvalidWebhookUrlError,
@@ -11,6 +11,7 @@ import {
 } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { EndpointView } from "../../webhooks/Api.ts"
@@ -78,48 +79,71 @@ const Endpoint = Schema.Struct({ endpoint: EndpointView })
 const Url = Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)) })
 const Delivered = Schema.Struct({ deliveryId: Uuid })
 
-export class WebhookPagesApi extends HttpApiGroup.make("webhookPages")
-  .add(
+export class WebhookPagesApi extends endpointGroup("webhookPages")(
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("list", "/webhooks", {
       query: {
         status: Schema.optionalKey(DeliveryStatus),
         startingAfter: Schema.optionalKey(Uuid)
       },
       success: WebhooksPage
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.get("delivery", "/deliveries/:deliveryId", {
       params: { ...memberParams, deliveryId: Uuid },
       success: DeliveryPage,
       error: [errorResponse(NotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("resend", "/deliveries/:deliveryId/resend", {
       params: { ...memberParams, deliveryId: Uuid },
       success: Delivered,
       error: [errorResponse(NotFound), errorResponse(DeliveryPending), errorResponse(RateLimited)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
       success: EndpointWithSecret.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointExists)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
       success: Endpoint,
       error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointNotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
       success: HttpApiSchema.NoContent,
       error: [errorResponse(WebhookEndpointNotFound)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
       success: Delivered,
       error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
-    }),
+    })
+  ),
+  allow(
+    { by: "member" },
     HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
       success: EndpointWithSecret,
       error: [errorResponse(WebhookEndpointNotFound)]
     })
   )
+)
   .prefix("/merchants/:merchantId/:env")
   .middleware(BodyRules)
   .middleware(MemberRequired)

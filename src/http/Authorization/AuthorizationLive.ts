@@ -1,4 +1,4 @@
-// Authentication and the route table, before anything of the request is decoded.
+// Authentication, and the endpoint's access, before anything of the request is decoded.
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
@@ -12,26 +12,28 @@ import {
 import type { Principal } from "../../domain/Merchant.ts"
 import { KeyAuth } from "../../keys/KeyAuth.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
+import { type Access, accessOf } from "../Access.ts"
 import { Authorization, CurrentPrincipal, TestRail } from "../Authorization.ts"
 import { clientAddressOf, siteOf } from "../RequestContext.ts"
-import { type Access, access } from "../routes.ts"
 
 /** Why the principal may not call an endpoint of this access, or undefined where it may. */
-export const refusal = (rule: Access | undefined, principal: Principal) => {
-  if (rule?.testRail === true && principal.env === "live") return undefined
-  if (rule === undefined || !rule.kinds.includes(principal.kind)) {
+export const refusal = (access: Access, principal: Principal) => {
+  const kinds = access.by === "key" ? access.kinds : []
+  const { manage, testRail } = access.by === "key" ? access : {}
+  if (testRail === true && principal.env === "live") return undefined
+  if (!kinds.includes(principal.kind)) {
     return new KeyKindNotAllowed({
       details: [
         {
           path: "authorization",
           message: "Another kind of key calls this endpoint.",
-          expected: rule?.kinds.join(" or ") ?? "none",
+          expected: kinds.join(" or "),
           actual: principal.kind
         }
       ]
     })
   }
-  if (rule.manage === true && principal.permission !== "manage") return new ManagePermissionRequired()
+  if (manage === true && principal.permission !== "manage") return new ManagePermissionRequired()
   return undefined
 }
 
@@ -69,13 +71,13 @@ export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | Ap
     })
 
     return Authorization.of({
-      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint, group }) {
+      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
         const key = Redacted.value(credential)
         if (key === "") return yield* new InvalidApiKey()
         const principal = yield* keys.authenticate(key)
         const wait = yield* waitOf(principal)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const refused = refusal(access[`${group.identifier}.${endpoint.identifier}`], principal)
+        const refused = refusal(accessOf(endpoint), principal)
         if (refused !== undefined) return yield* refused
         return yield* Effect.provideService(httpEffect, CurrentPrincipal, principal)
       })

@@ -1,6 +1,6 @@
 // Which methods each path takes, for 405 answers and preflights.
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import { isCrossOrigin } from "../routes.ts"
+import { type Access, accessOf, isCrossOrigin } from "../Access.ts"
 
 export interface PathMethods {
   readonly pattern: RegExp
@@ -13,6 +13,7 @@ export interface ContractEndpoint {
   readonly name: string
   readonly method: string
   readonly path: string
+  readonly access: Access
 }
 
 /** Every endpoint of a contract. */
@@ -26,7 +27,8 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
       void endpoints.push({
         name: `${group.identifier}.${endpoint.identifier}`,
         method: endpoint.method,
-        path: endpoint.path
+        path: endpoint.path,
+        access: accessOf(endpoint)
       })
   })
   return endpoints
@@ -48,11 +50,11 @@ export const pathTable = (
     return found
   }
   for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
-  for (const { name, method, path } of endpoints) {
+  for (const { access, method, path } of endpoints) {
     const { methods, crossOrigin } = entry(path)
     methods.add(method)
     if (method === "GET") methods.add("HEAD")
-    if (isCrossOrigin(name)) crossOrigin.add(method)
+    if (isCrossOrigin(access)) crossOrigin.add(method)
   }
   return [...table.values()]
 }
