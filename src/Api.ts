@@ -2,6 +2,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentApi, AgentTestRailApi } from "./agents/Api.ts"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
+import { Envelope } from "./http/Envelope.ts"
 import { Answers } from "./http/RequestRules.ts"
 import { PaymentIntentsApi } from "./intents/Api.ts"
 import { compactDocument } from "./openapi/openApiDocument.ts"
@@ -26,6 +27,7 @@ export class Api extends HttpApi.make("quittance")
   .middleware(Answers)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.AdditionalSchemas, [Envelope])
   .annotate(OpenApi.Transform, compactDocument)
   .annotateMerge(
     OpenApi.annotations({

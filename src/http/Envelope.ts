@@ -1,6 +1,6 @@
-// The one envelope of every error: its shape in the contract, and the schema that
-// ties a tagged error to its status and body.
-import { Schema, SchemaGetter } from "effect"
+// The envelope of every error. Its schema is the source of the contract's errors, of the OpenAPI component
+// and of the page that lists the codes.
+import { Schema, SchemaGetter, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
 import type { CodedError, ErrorFields } from "../domain/Errors.ts"
@@ -21,11 +21,19 @@ export const ErrorBody = <const C extends ReadonlyArray<ErrorCode>>(codes: C) =>
     code: Schema.Literals(codes).annotate({ description: "Stable and machine-readable." }),
     message: Schema.String.annotate({ description: "What to do, for the developer who reads it." }),
     requestId: Schema.String.annotate({ description: "Also in the header `x-request-id`." }),
-    docUrl: Schema.String.annotate({ description: "The page that explains the code." }),
+    docUrl: Schema.String.annotate({ description: "The page that explains the code.", format: "uri" }),
     retryable: Schema.Boolean.annotate({ description: "Whether the same request may succeed later." }),
-    reason: Schema.optionalKey(Schema.String),
+    reason: Schema.optionalKey(
+      Schema.String.annotate({ description: "A finer cause, where the code has several." })
+    ),
     details: Schema.optionalKey(Schema.Array(Detail))
   })
+
+/** With any code of the catalogue. */
+export const Envelope = Schema.Struct({ error: ErrorBody(Struct.keys(errorCodes)) }).annotate({
+  identifier: "ErrorEnvelope",
+  description: "The envelope of every error."
+})
 
 interface CodedErrorClass<E extends CodedError> {
   readonly code: E["code"]
@@ -46,16 +54,19 @@ export const errorResponse = <E extends CodedError>(errorClass: CodedErrorClass<
               ...(error.details === undefined ? {} : { details: error.details })
             })
         ),
-        encode: SchemaGetter.transform((error: E) => ({
-          error: errorBody(error, "", "")
-        }))
+        // `Answers` writes errors: it knows the request's id and the service's address.
+        encode: SchemaGetter.forbidden(() => "Errors are encoded by errorBody.")
       }),
       HttpApiSchema.status(errorCodes[errorClass.code].status)
     )
 
-/** The envelope's inside for an error that is being answered. */
-export const errorBody = <E extends CodedError>(error: E, requestId: string, baseUrl: string) => ({
-  code: error.code as E["code"],
+/** The envelope's `error`; `baseUrl` is the service's own, where the code's page is. */
+export const errorBody = <Code extends ErrorCode>(
+  error: Pick<CodedError, "reason" | "details"> & { readonly code: Code; readonly message: string },
+  requestId: string,
+  baseUrl: string
+) => ({
+  code: error.code,
   message: error.message,
   requestId,
   docUrl: `${baseUrl}/docs/errors#${error.code}`,

@@ -1,12 +1,13 @@
 // What developers read of the running service: the OpenAPI document, the API
 // reference, and a page that explains every error code.
 import { createHash } from "node:crypto"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, SchemaAST } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
+import { Envelope } from "../http/Envelope.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 
 export const documentPaths = ["/openapi.json", "/docs", "/docs/errors"]
@@ -21,6 +22,11 @@ const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
 const codeText = (text: string) => escapeHtml(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>")
+
+/** The envelope's shape in one line; optional fields end in a question mark. */
+const shape = Object.entries(Envelope.fields.error.fields)
+  .map(([name, { ast }]) => `"${name}"${SchemaAST.isOptional(ast) ? "?" : ""}`)
+  .join(", ")
 
 const errorsPage = `<!doctype html>
 <html lang="en">
@@ -38,7 +44,7 @@ p { margin: .3rem 0 } small { color: var(--soft) } a { color: inherit }
 </head>
 <body>
 <h1>Error codes</h1>
-<p>Every error has one shape: <code>{ "error": { "code", "message", "requestId", "docUrl", "retryable", "reason"?, "details"? } }</code>. Codes are stable. Bytes that are no HTTP request (two lengths, broken chunks, a head of more than 16 KiB or 200 headers) are answered with a status alone, 400, 431 or 505, and the connection is closed. See also the <a href="/docs">API reference</a>.</p>
+<p>Every error has one shape: <code>{ "error": { ${escapeHtml(shape)} } }</code>. Codes are stable. Bytes that are not an HTTP request (two lengths, broken chunks, a head of more than 16 KiB or 200 headers) are answered with a status alone, 400, 431 or 505, and the connection is closed. See also the <a href="/docs">API reference</a>.</p>
 ${Object.entries(errorCodes)
   .map(
     ([code, { status, retryable, summary }]) =>

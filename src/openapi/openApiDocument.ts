@@ -97,29 +97,6 @@ const successes: Readonly<Record<string, string>> = {
   "402": "Pay by x402: version 1 in the body, version 2 in the header `PAYMENT-REQUIRED`."
 }
 
-const errorEnvelope = {
-  type: "object",
-  description: "The one envelope of every error.",
-  required: ["error"],
-  additionalProperties: false,
-  properties: {
-    error: {
-      type: "object",
-      required: ["code", "message", "requestId", "docUrl", "retryable"],
-      additionalProperties: false,
-      properties: {
-        code: { type: "string", enum: Object.keys(errorCodes), description: "Stable and machine-readable." },
-        message: { type: "string", description: "What to do, for the developer who reads it." },
-        requestId: { type: "string", description: "Also in the header `x-request-id`." },
-        docUrl: { type: "string", format: "uri", description: "The page that explains the code." },
-        retryable: { type: "boolean", description: "Whether the same request may succeed later." },
-        reason: { type: "string", description: "A finer cause, where the code has several." },
-        details: { type: "array", items: { $ref: "#/components/schemas/ErrorDetail" } }
-      }
-    }
-  }
-}
-
 const keyScheme = (kind: string, prefix: string) => ({
   type: "http",
   scheme: "bearer",
@@ -187,6 +164,6 @@ export const compactDocument = (plain: Record<string, unknown>): Record<string, 
     ...document,
     paths: { ...paths, ...systemPaths },
     tags: [...tags, { name: "System", description: "Outside the versioned contract." }],
-    components: { ...components, schemas: { ...schemas, ErrorEnvelope: errorEnvelope }, securitySchemes }
+    components: { ...components, schemas, securitySchemes }
   }
 }

@@ -103,13 +103,7 @@ export const layer = HttpApiBuilder.group(
     const pending = (code: "TEST_SETTLEMENT_PENDING" | "LIVE_SETTLEMENT_GATED", payment: Payment) =>
       Effect.map(RequestId, (requestId) =>
         pendingAnswer({
-          error: {
-            code,
-            message: errorCodes[code].summary,
-            requestId,
-            docUrl: `${baseUrl}/docs/errors#${code}`,
-            retryable: errorCodes[code].retryable
-          },
+          error: errorBody({ code, message: errorCodes[code].summary }, requestId, baseUrl),
           payment: viewOf(payment)
         })
       )
