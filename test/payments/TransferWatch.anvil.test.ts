@@ -100,6 +100,9 @@ describe("incoming transfers", () => {
     const payment = await world.open("3", shop)
     const other = await world.open("4", shop)
     await world.announce(buyer, payment.id, {}, shop)
+    await database()`
+      UPDATE payments SET created_at = created_at - interval '20 seconds'
+      WHERE id IN (${payment.id}, ${other.id})`
     const failed = await world.until(
       async () => {
         await world.mine(1)
