@@ -2,9 +2,11 @@
 // stops it gracefully on SIGTERM and SIGINT with exit code 0.
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "./AppConfig.ts"
 import { reachableFrom } from "./http/reachableFrom.ts"
 import * as Logs from "./telemetry/Logs.ts"
+import * as Otlp from "./telemetry/Otlp.ts"
 
 /** However the stop goes, it ends. What was in flight then is another instance's once its lease runs out. */
 const stopMillis = 20_000
@@ -50,7 +52,7 @@ const refusalOf = (error: unknown): string => {
 export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
   announce.pipe(
     Layer.provideMerge(service),
-    Layer.provide(Logs.layer),
+    Layer.provide([Logs.layer, Otlp.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))]),
     Layer.provide(AppConfig.layer(process.env)),
     Layer.launch,
     // A refusal is a sentence for the operator, not a stack trace.

@@ -4,41 +4,30 @@ import { expect, test } from "bun:test"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as App from "../src/App.ts"
-import { AlertRepo } from "../src/alerts/AlertRepo.ts"
-import { Alerts } from "../src/alerts/Alerts.ts"
-import { BuyerIdentity } from "../src/buyers/BuyerIdentity.ts"
+import { createDidToken } from "../src/buyers/createDidToken.ts"
 import { ChainVerifier } from "../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../src/chain/MemoryChain.ts"
 import { Address, networks } from "../src/domain/Chain.ts"
-import { EgressPolicy } from "../src/egress/EgressPolicy.ts"
 import { Faucet } from "../src/faucet/Faucet.ts"
+import { routerConfig } from "../src/http/Server.ts"
 import { KeyAuth } from "../src/keys/KeyAuth.ts"
-import { RateLimiter } from "../src/limits/RateLimiter.ts"
 import { PaymentRepo } from "../src/payments/PaymentRepo.ts"
-import { DeliveryWake } from "../src/webhooks/DeliveryWorker/DeliveryWake.ts"
-import { WebhookRepo } from "../src/webhooks/WebhookRepo.ts"
 import { WebhookSender, WebhookSenderMemory } from "../src/webhooks/WebhookSender.ts"
 import { testConfig } from "./support/memory.ts"
 
-// 1. Every outside part in memory.
+// 1. The five services that touch the outside, in memory.
 const memory = Layer.mergeAll(
   KeyAuth.layerMemory,
   PaymentRepo.layerMemory,
   ChainVerifier.layerMemory,
-  BuyerIdentity.layerMemory,
-  WebhookSender.layerMemory,
-  DeliveryWake.layerLocal,
-  RateLimiter.layerMemory,
   Faucet.layerMemory(() => Effect.succeed([])),
-  Alerts.layer,
-  EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] })
-).pipe(
-  Layer.provideMerge(Layer.mergeAll(WebhookRepo.layerMemory, AlertRepo.layerMemory)),
-  Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, testConfig()))
-)
+  WebhookSender.layerMemory
+).pipe(Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, testConfig())))
 
-const buyer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
+const account = privateKeyToAccount(generatePrivateKey())
+const buyer = Address.make(account.address)
 const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 
 test("a payment settles on the in-memory chain and the webhook leaves", async () => {
@@ -48,7 +37,7 @@ test("a payment settles on the in-memory chain and the webhook leaves", async ()
     const { handler } = HttpRouter.toWebHandler(
       App.layerRoutes.pipe(Layer.provide(Layer.succeedContext(services))),
       {
-        routerConfig: App.routerConfig,
+        routerConfig,
         disableLogger: true
       }
     )
@@ -86,8 +75,15 @@ test("a payment settles on the in-memory chain and the webhook leaves", async ()
     yield* chain.fund(buyer, { usdcAtomic: 10_000_000n })
     const transactionId = yield* chain.transfer({ from: buyer, to: receiver, amount: 10_000_000n })
 
+    const buyerDidToken = yield* Effect.promise(() =>
+      createDidToken(account, {
+        audience: "http://localhost:8787",
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000)
+      })
+    )
     const report = call("PATCH", `/api/v1/payments/${opened.body.payment.id}`, publishable, {
-      buyerDidToken: `buyer:${buyer}`,
+      buyerDidToken,
       transactionId,
       tokenChanges: [
         { amountAtomic: "10000000", chainId: 84532, receiver, tokenAddress: networks.test.usdc.address }

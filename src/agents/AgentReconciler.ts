@@ -1,6 +1,10 @@
 // Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
 // block after their time. Until then they count against the cap, whatever anybody says.
 import { DateTime, Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { AppConfig } from "../AppConfig.ts"
+import type { ContractSignatures } from "../chain/ContractSignatures.ts"
+import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
@@ -62,4 +66,8 @@ const make = Effect.gen(function* () {
   )
 })
 
-export const layer: Layer.Layer<never, never, AgentRepo | AuthorizationChain> = Layer.effectDiscard(make)
+export const layer: Layer.Layer<
+  never,
+  never,
+  AppConfig | RpcPool | ContractSignatures | SqlClient.SqlClient
+> = Layer.effectDiscard(make).pipe(Layer.provide([AgentRepo.layer, AuthorizationChain.layer]))

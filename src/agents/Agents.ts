@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { type Agent, AgentId, type AgentPayment, type Allowance } from "../domain/Agent.ts"
@@ -343,8 +344,8 @@ export class Agents extends Context.Service<Agents, Shape>()("quittance/agents/A
   static readonly layer: Layer.Layer<
     Agents,
     never,
-    AppConfig | AgentRepo | AgentWallets | SecureRandom.SecureRandom
-  > = Layer.effect(Agents, make)
+    AppConfig | SqlClient.SqlClient | SecureRandom.SecureRandom
+  > = Layer.effect(Agents, make).pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer]))
 
   /** No agents: for trials without a database. */
   static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {

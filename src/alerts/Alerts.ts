@@ -2,6 +2,7 @@
 // for each open subject.
 import { Context, DateTime, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import type { Tenant } from "../domain/Merchant.ts"
 import type { AlertKind } from "./AlertKind.ts"
 import { AlertRepo } from "./AlertRepo.ts"
@@ -20,6 +21,29 @@ export interface Alert {
   readonly message: string
 }
 
+const make = Effect.gen(function* () {
+  const repo = yield* AlertRepo
+  const random = yield* SecureRandom.SecureRandom
+  return Alerts.of({
+    raise: Effect.fn("Alerts.raise")(function* (alert) {
+      const raised = yield* repo.insert(yield* random.uuidV7(), alert, yield* DateTime.nowAsDate)
+      if (raised) {
+        yield* Effect.logError(alert.message).pipe(
+          Effect.annotateLogs({ alert: alert.kind, subject: alert.subject })
+        )
+      }
+    }),
+    resolve: Effect.fn("Alerts.resolve")(function* (kind, subject) {
+      const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate)
+      if (closed) {
+        yield* Effect.logInfo("An alert has resolved itself").pipe(
+          Effect.annotateLogs({ alert: kind, subject })
+        )
+      }
+    })
+  })
+})
+
 export class Alerts extends Context.Service<
   Alerts,
   {
@@ -28,29 +52,12 @@ export class Alerts extends Context.Service<
     readonly resolve: (kind: AlertKind, subject: string) => Effect.Effect<void>
   }
 >()("quittance/alerts/Alerts") {
-  static readonly layer: Layer.Layer<Alerts, never, AlertRepo | SecureRandom.SecureRandom> = Layer.effect(
+  static readonly layer: Layer.Layer<Alerts, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
+    Layer.effect(Alerts, make).pipe(Layer.provide(AlertRepo.layer))
+
+  /** Logged, and kept in this process. */
+  static readonly layerMemory: Layer.Layer<Alerts, never, SecureRandom.SecureRandom> = Layer.effect(
     Alerts,
-    Effect.gen(function* () {
-      const repo = yield* AlertRepo
-      const random = yield* SecureRandom.SecureRandom
-      return Alerts.of({
-        raise: Effect.fn("Alerts.raise")(function* (alert) {
-          const raised = yield* repo.insert(yield* random.uuidV7(), alert, yield* DateTime.nowAsDate)
-          if (raised) {
-            yield* Effect.logError(alert.message).pipe(
-              Effect.annotateLogs({ alert: alert.kind, subject: alert.subject })
-            )
-          }
-        }),
-        resolve: Effect.fn("Alerts.resolve")(function* (kind, subject) {
-          const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate)
-          if (closed) {
-            yield* Effect.logInfo("An alert has resolved itself").pipe(
-              Effect.annotateLogs({ alert: kind, subject })
-            )
-          }
-        })
-      })
-    })
-  )
+    make
+  ).pipe(Layer.provide(AlertRepo.layerMemory))
 }

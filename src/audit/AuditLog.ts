@@ -1,6 +1,7 @@
 // Changes of where money goes and of who may change it: written down for good, and told to every member.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { AlertRepo } from "../alerts/AlertRepo.ts"
 import type { Env } from "../domain/Chain.ts"
@@ -49,7 +50,7 @@ export class AuditLog extends Context.Service<
   static readonly layer: Layer.Layer<
     AuditLog,
     never,
-    AuditRepo | AlertRepo | Mails | AppConfig | SecureRandom.SecureRandom
+    SqlClient.SqlClient | AppConfig | SecureRandom.SecureRandom
   > = Layer.effect(
     AuditLog,
     Effect.gen(function* () {
@@ -131,5 +132,5 @@ export class AuditLog extends Context.Service<
         })
       }
     })
-  )
+  ).pipe(Layer.provide([AuditRepo.layer, AlertRepo.layer, Mails.layer]))
 }

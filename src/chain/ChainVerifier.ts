@@ -2,6 +2,7 @@
 // pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, parseAbi } from "viem"
+import { AppConfig } from "../AppConfig.ts"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import { statusOf, verdictOf } from "./ChainVerifier/Agreement.ts"
 import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifier/ChainVerifierMemory.ts"
@@ -160,6 +161,13 @@ export class ChainVerifier extends Context.Service<
 >()("quittance/chain/ChainVerifier") {
   static readonly layer = (options: ChainVerifierOptions = {}): Layer.Layer<ChainVerifier, never, RpcPool> =>
     Layer.effect(ChainVerifier, make(options))
+
+  /** With TESTNET_CONFIRMATIONS and FINALITY_DEPTH. */
+  static readonly layerConfig: Layer.Layer<ChainVerifier, never, RpcPool | AppConfig> = Layer.unwrap(
+    Effect.map(AppConfig, ({ finalityDepth, testnetConfirmations }) =>
+      ChainVerifier.layer({ confirmations: { test: testnetConfirmations }, finalityDepth })
+    )
+  )
 
   /** The same verdicts about an in-memory chain, which is driven through `MemoryChain`. */
   static readonly layerMemoryWith = (

@@ -2,6 +2,7 @@
 // them and counts only when a majority says the same; a node that lags, errs or
 // is silent says nothing, and one that contradicts raises an alert.
 import { Clock, Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
+import { AppConfig } from "../AppConfig.ts"
 import type { Env } from "../domain/Chain.ts"
 import { ChainUnavailable } from "./ChainVerifier/Verification.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./RpcPool/ChainAlerts.ts"
@@ -362,4 +363,9 @@ const make = Effect.fnUntraced(function* (
 export class RpcPool extends Context.Service<RpcPool, Shape>()("quittance/chain/RpcPool") {
   static readonly layer = (options: RpcPoolOptions): Layer.Layer<RpcPool> =>
     Layer.effect(RpcPool, make(options))
+
+  /** The nodes of BASE_SEPOLIA_RPC_URLS and ARBITRUM_RPC_URLS. */
+  static readonly layerConfig: Layer.Layer<RpcPool, never, AppConfig> = Layer.unwrap(
+    Effect.map(AppConfig, ({ rpcUrls }) => RpcPool.layer({ urls: rpcUrls }))
+  )
 }

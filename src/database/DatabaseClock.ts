@@ -1,6 +1,6 @@
 // The time that the service goes by is the database's, which all instances share: leases, due times and
 // tokens mean the same on a machine whose own clock is wrong.
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { ClockRepo } from "./ClockRepo.ts"
 
 const every = "15 seconds"
@@ -49,4 +49,7 @@ const make = Effect.gen(function* () {
 })
 
 /** `Clock` for everything that is built on it. */
-export const layer = Layer.effect(Clock.Clock, make)
+export const layer = Layer.effect(Clock.Clock, make).pipe(Layer.provide(ClockRepo.layer))
+
+/** This machine's own clock, under `layer`. */
+export const layerMachine = Layer.succeed(Clock.Clock, Context.get(Context.empty(), Clock.Clock))

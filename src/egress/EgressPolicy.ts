@@ -1,6 +1,7 @@
 // What a post may reach and how long it may take, as one value from configuration.
 // Defaults are the budgets of threats section 1.5; tests shorten them.
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { AppConfig } from "../AppConfig.ts"
 
 /** Limits of one attempt. Times in milliseconds, sizes in bytes. */
 export interface EgressBudgets {
@@ -49,4 +50,11 @@ export class EgressPolicy extends Context.Service<EgressPolicy, EgressPolicyShap
     options: Omit<EgressPolicyShape, "budgets"> & { readonly budgets?: Partial<EgressBudgets> }
   ): Layer.Layer<EgressPolicy> =>
     Layer.succeed(EgressPolicy, { ...options, budgets: { ...defaultBudgets, ...options.budgets } })
+
+  /** Keeps away from BASE_URL's host; WEBHOOK_ALLOWED_HOSTS may be private. */
+  static readonly layer: Layer.Layer<EgressPolicy, never, AppConfig> = Layer.unwrap(
+    Effect.map(AppConfig, ({ baseUrl, webhookAllowedHosts }) =>
+      EgressPolicy.layerOf({ ownHosts: [new URL(baseUrl).hostname], allowedHosts: webhookAllowedHosts })
+    )
+  )
 }

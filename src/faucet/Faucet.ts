@@ -2,16 +2,17 @@
 // hold across instances.
 import { Context, type Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
 import type { Alerts } from "../alerts/Alerts.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
 import type { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import type { OutboxRepo } from "../wallets/Outbox/OutboxRepo.ts"
+import { OutboxRepo } from "../wallets/Outbox/OutboxRepo.ts"
 import { makeFaucetLive } from "./Faucet/FaucetLive.ts"
 import { type Credit, makeFaucetMemory } from "./Faucet/FaucetMemory.ts"
-import type { FaucetRepo } from "./Faucet/FaucetRepo.ts"
+import { FaucetRepo } from "./Faucet/FaucetRepo.ts"
 
 export interface GrantRequest {
   readonly merchantId: MerchantId
@@ -50,8 +51,11 @@ export class Faucet extends Context.Service<
   static readonly layer: Layer.Layer<
     Faucet,
     never,
-    AppConfig | RpcPool | FaucetRepo | OutboxRepo | Alerts | SecureRandom.SecureRandom
-  > = Layer.effect(Faucet, makeFaucetLive())
+    AppConfig | RpcPool | SqlClient.SqlClient | Alerts | SecureRandom.SecureRandom
+  > = Layer.effect(Faucet, makeFaucetLive()).pipe(
+    Layer.provide(FaucetRepo.layer),
+    Layer.provide(OutboxRepo.layer)
+  )
 
   /** The same limits in this process; `credit` moves the money, for example by `creditFrom` on the in-memory chain. */
   static readonly layerMemory = (credit: Credit): Layer.Layer<Faucet> =>

@@ -9,7 +9,14 @@ import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
 import { commonHeaders, crossOriginHeaders, errorAnswer } from "./Answers.ts"
 import { RequestId, requestIdOf } from "./RequestContext.ts"
 import { namedRequest } from "./Routing/namedRequest.ts"
-import { allowOf, entryOf, type PathMethods, pathOf } from "./Routing/pathTable.ts"
+import {
+  allowOf,
+  type ContractEndpoint,
+  entryOf,
+  type PathMethods,
+  pathOf,
+  pathTable
+} from "./Routing/pathTable.ts"
 import { timedRoute } from "./Routing/RequestMetrics.ts"
 import { unexpectedQuery } from "./Routing/unexpectedQuery.ts"
 import { systemPaths } from "./System.ts"
@@ -46,10 +53,18 @@ const unrouted = (
   })
 }
 
-/** Surrounds every route of the router; `withoutQuery` are the paths outside the contract that take no query. */
-export const layer = (table: ReadonlyArray<PathMethods>, withoutQuery: ReadonlyArray<string>) =>
+/**
+ * Surrounds every route of the router: the contract's endpoints and the GET `paths` outside it, of which
+ * `withoutQuery` take no query.
+ */
+export const layer = (
+  endpoints: ReadonlyArray<ContractEndpoint>,
+  paths: ReadonlyArray<string>,
+  withoutQuery: ReadonlyArray<string>
+) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
+      const table = pathTable(endpoints, paths)
       const config = yield* AppConfig
       const { baseUrl } = config
       const counted = timedRoute(config, "unrouted")

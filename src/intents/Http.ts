@@ -6,6 +6,7 @@ import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { InvalidRequest } from "../domain/Errors.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
+import { narrowedGroup } from "../http/narrowed.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
 
 /** Specification 4.1: plain http is for development, on localhost. */
@@ -33,4 +34,4 @@ export const layer = HttpApiBuilder.group(
       })
     )
   })
-)
+).pipe(narrowedGroup(PaymentIntents, AppConfig))

@@ -1,6 +1,7 @@
 // Creating intents: nothing is stored, the token carries what was agreed.
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { AppConfig } from "../AppConfig.ts"
 import { networks } from "../domain/Chain.ts"
 import { ReceiverTaken } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
@@ -22,7 +23,7 @@ export class PaymentIntents extends Context.Service<
     ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken>
   }
 >()("quittance/intents/PaymentIntents") {
-  static readonly layer: Layer.Layer<PaymentIntents, never, IntentTokens | SecureRandom.SecureRandom> =
+  static readonly layer: Layer.Layer<PaymentIntents, never, AppConfig | SecureRandom.SecureRandom> =
     Layer.effect(
       PaymentIntents,
       Effect.gen(function* () {
@@ -56,5 +57,5 @@ export class PaymentIntents extends Context.Service<
 
         return PaymentIntents.of({ create })
       })
-    )
+    ).pipe(Layer.provide(IntentTokens.layer))
 }

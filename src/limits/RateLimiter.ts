@@ -1,6 +1,8 @@
 // Request limits by GCRA: each key of a limit may burst, then goes at the rate.
 // Per instance in memory, or shared through Redis.
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { AppConfig } from "../AppConfig.ts"
+import { makeRedisLimiter } from "./RateLimiter/RateLimiterRedis.ts"
 
 export interface Limit {
   /** Sustained requests for each `perSeconds`. */
@@ -39,4 +41,21 @@ export class RateLimiter extends Context.Service<
         })
     })
   })
+
+  /** Shared by all instances that name the same Redis; per instance while it does not answer. */
+  static readonly layerRedis = (url: Redacted.Redacted<string>): Layer.Layer<RateLimiter> =>
+    Layer.effect(
+      RateLimiter,
+      Effect.flatMap(RateLimiter, (local) => makeRedisLimiter(url, local))
+    ).pipe(Layer.provide(RateLimiter.layerMemory))
+
+  /** Through REDIS_URL, where it is set. */
+  static readonly layer: Layer.Layer<RateLimiter, never, AppConfig> = Layer.unwrap(
+    Effect.map(AppConfig, ({ redisUrl }) =>
+      Option.match(redisUrl, {
+        onNone: () => RateLimiter.layerMemory,
+        onSome: RateLimiter.layerRedis
+      })
+    )
+  )
 }

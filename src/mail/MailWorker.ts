@@ -1,5 +1,6 @@
 // Sends what waits: at once, and where the server is away or puts it off, for about a day.
 import { DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
 import { createTransport } from "nodemailer"
 import { AppConfig } from "../AppConfig.ts"
 import { DueWork } from "../workers/DueWork.ts"
@@ -25,7 +26,7 @@ const failureOf = (error: unknown) => {
   return new MailFailed({ message, refused: code >= 500 && code < 600 })
 }
 
-export const layer: Layer.Layer<never, never, MailRepo | AppConfig> = Layer.effectDiscard(
+export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { smtp } = yield* AppConfig
     if (Option.isNone(smtp)) return
@@ -89,4 +90,4 @@ export const layer: Layer.Layer<never, never, MailRepo | AppConfig> = Layer.effe
       })
     )
   })
-)
+).pipe(Layer.provide(MailRepo.layer))

@@ -2,6 +2,7 @@
 // server that is away delays it, and a crash loses none.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { type Mail, MailRepo } from "./MailRepo.ts"
 
@@ -12,19 +13,22 @@ export class Mails extends Context.Service<
     readonly queue: (mail: Mail) => Effect.Effect<void>
   }
 >()("quittance/mail/Mails") {
-  static readonly layer: Layer.Layer<Mails, never, MailRepo | AppConfig | SecureRandom.SecureRandom> =
-    Layer.effect(
-      Mails,
-      Effect.gen(function* () {
-        const repo = yield* MailRepo
-        const random = yield* SecureRandom.SecureRandom
-        const { smtp } = yield* AppConfig
-        return {
-          queue: Effect.fn("Mails.queue")(function* (mail) {
-            if (Option.isNone(smtp)) return
-            yield* repo.insert(yield* random.uuidV7(), mail, yield* DateTime.nowAsDate)
-          })
-        }
-      })
-    )
+  static readonly layer: Layer.Layer<
+    Mails,
+    never,
+    SqlClient.SqlClient | AppConfig | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Mails,
+    Effect.gen(function* () {
+      const repo = yield* MailRepo
+      const random = yield* SecureRandom.SecureRandom
+      const { smtp } = yield* AppConfig
+      return {
+        queue: Effect.fn("Mails.queue")(function* (mail) {
+          if (Option.isNone(smtp)) return
+          yield* repo.insert(yield* random.uuidV7(), mail, yield* DateTime.nowAsDate)
+        })
+      }
+    })
+  ).pipe(Layer.provide(MailRepo.layer))
 }

@@ -1,5 +1,6 @@
 // Makes the changes of receiving addresses whose time has come.
 import { DateTime, Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
 import { AuditLog, type Change, service } from "../audit/AuditLog.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { supervised } from "../workers/supervised.ts"
@@ -7,7 +8,7 @@ import { ReceiverChangeRepo, type WaitingChange } from "./Receivers/ReceiverChan
 
 const batch = 50
 
-export const layer: Layer.Layer<never, never, ReceiverChangeRepo | AuditLog> = Layer.effectDiscard(
+export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AuditLog> = Layer.effectDiscard(
   Effect.gen(function* () {
     const repo = yield* ReceiverChangeRepo
     const audit = yield* AuditLog
@@ -60,4 +61,4 @@ export const layer: Layer.Layer<never, never, ReceiverChangeRepo | AuditLog> = L
       })
     )
   })
-)
+).pipe(Layer.provide(ReceiverChangeRepo.layer))

@@ -3,6 +3,7 @@
 // another can withdraw it.
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import { type Hex, hashMessage, recoverMessageAddress } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { type Actor, AuditLog } from "../audit/AuditLog.ts"
@@ -53,7 +54,7 @@ export class Receivers extends Context.Service<
   static readonly layer: Layer.Layer<
     Receivers,
     never,
-    MerchantRepo | ReceiverChangeRepo | ContractSignatures | AuditLog | AppConfig | SecureRandom.SecureRandom
+    SqlClient.SqlClient | ContractSignatures | AuditLog | AppConfig | SecureRandom.SecureRandom
   > = Layer.effect(
     Receivers,
     Effect.gen(function* () {
@@ -160,5 +161,5 @@ export class Receivers extends Context.Service<
         })
       }
     })
-  )
+  ).pipe(Layer.provide([MerchantRepo.layer, ReceiverChangeRepo.layer]))
 }

@@ -12,6 +12,7 @@ import { formatUsd } from "../domain/Money.ts"
 import type { Payment, PaymentSummary } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
 import { errorBody } from "../http/Envelope.ts"
+import { narrowedGroup } from "../http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../http/RequestContext.ts"
 import type {
   AnnouncedAttempt,
@@ -183,4 +184,4 @@ export const layer = HttpApiBuilder.group(
       })
     })
   })
-)
+).pipe(narrowedGroup(Payments, PaymentAttempts, PaymentRepo, AppConfig))

@@ -16,7 +16,7 @@ import type {
   PaymentSummary
 } from "../domain/Payment.ts"
 import type { SettledDelivery } from "../domain/Webhook.ts"
-import type { WebhookRepo } from "../webhooks/WebhookRepo.ts"
+import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
 import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
@@ -210,6 +210,7 @@ export class PaymentRepo extends Context.Service<
 >()("quittance/payments/PaymentRepo") {
   static readonly layer: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
     Layer.effect(PaymentRepo, makePaymentRepoSql)
-  static readonly layerMemory: Layer.Layer<PaymentRepo, never, WebhookRepo | SecureRandom.SecureRandom> =
-    Layer.effect(PaymentRepo, makePaymentRepoMemory)
+  /** With the store of webhooks that settling writes to. */
+  static readonly layerMemory: Layer.Layer<PaymentRepo | WebhookRepo, never, SecureRandom.SecureRandom> =
+    Layer.effect(PaymentRepo, makePaymentRepoMemory).pipe(Layer.provideMerge(WebhookRepo.layerMemory))
 }

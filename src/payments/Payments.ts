@@ -118,14 +118,7 @@ export class Payments extends Context.Service<
   static readonly layer: Layer.Layer<
     Payments,
     never,
-    | AppConfig
-    | PaymentRepo
-    | IntentTokens
-    | BuyerIdentity
-    | ChainVerifier
-    | DeliveryWake
-    | RateLimiter
-    | ChainReach
+    AppConfig | PaymentRepo | BuyerIdentity | ChainVerifier | DeliveryWake | RateLimiter | ChainReach
   > = Layer.effect(
     Payments,
     Effect.gen(function* () {
@@ -347,5 +340,5 @@ export class Payments extends Context.Service<
 
       return Payments.of({ open, report, look })
     })
-  )
+  ).pipe(Layer.provide(IntentTokens.layer))
 }

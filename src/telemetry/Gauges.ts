@@ -1,6 +1,7 @@
 // Levels that a query or a node knows: read by a slow fiber, never by a request, and
 // not at all where nobody reads metrics.
 import { type Context, DateTime, Effect, Layer, Metric, Option, Redacted, Schedule } from "effect"
+import type { SqlClient } from "effect/sql"
 import { isHex, toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { AppConfig } from "../AppConfig.ts"
@@ -72,5 +73,5 @@ const make = Effect.gen(function* () {
 })
 
 /** Refreshes the gauges until its scope closes. */
-export const layer: Layer.Layer<never, never, AppConfig | BacklogRepo | ChainVerifier | AgentWallets> =
-  Layer.effectDiscard(make)
+export const layer: Layer.Layer<never, never, AppConfig | SqlClient.SqlClient | ChainVerifier> =
+  Layer.effectDiscard(make).pipe(Layer.provide([BacklogRepo.layer, AgentWallets.layer]))

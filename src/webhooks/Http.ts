@@ -5,6 +5,8 @@ import { Api } from "../Api.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import type { Delivery, Endpoint } from "../domain/Webhook.ts"
 import { CurrentPrincipal } from "../http/Authorization.ts"
+import { narrowedGroup } from "../http/narrowed.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
 import type { DeliveryView, EndpointView } from "./Api.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
@@ -68,4 +70,4 @@ export const layer = HttpApiBuilder.group(
       })
     })
   })
-)
+).pipe(narrowedGroup(WebhookEndpoints, RateLimiter))

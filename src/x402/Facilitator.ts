@@ -2,11 +2,17 @@
 // whether a payment is good, and settles it. Testnet only while Mainnet is gated.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
+import type { Alerts } from "../alerts/Alerts.ts"
 import { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import type { ContractSignatures } from "../chain/ContractSignatures.ts"
+import type { RpcPool } from "../chain/RpcPool.ts"
 import { networks } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
 import { type Payment, PaymentId } from "../domain/Payment.ts"
+import type { PaymentRepo } from "../payments/PaymentRepo.ts"
+import type { Payments } from "../payments/Payments.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import {
   type InvalidReason,
@@ -393,8 +399,17 @@ export class Facilitator extends Context.Service<Facilitator, Shape>()("quittanc
   static readonly layer: Layer.Layer<
     Facilitator,
     never,
-    AppConfig | AuthorizationChain | SettlementRepo | Settlements | Relayer | SecureRandom.SecureRandom
-  > = Layer.effect(Facilitator, make)
+    | AppConfig
+    | RpcPool
+    | ContractSignatures
+    | SqlClient.SqlClient
+    | PaymentRepo
+    | Payments
+    | Alerts
+    | SecureRandom.SecureRandom
+  > = Layer.effect(Facilitator, make).pipe(
+    Layer.provide([SettlementRepo.layer, Settlements.layer, AuthorizationChain.layer, Relayer.layer])
+  )
 
   /** For chains without a node: takes nothing. */
   static readonly layerNone: Layer.Layer<Facilitator> = Layer.succeed(Facilitator, {

@@ -1,6 +1,7 @@
 // The wallet that brings signed authorizations onto the test chain and pays their gas, within
 // the budgets of those it pays for.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
@@ -155,9 +156,9 @@ const make = Effect.gen(function* () {
 })
 
 export class Relayer extends Context.Service<Relayer, Shape>()("quittance/x402/Relayer") {
-  static readonly layer: Layer.Layer<
-    Relayer,
-    never,
-    AppConfig | AgentWallets | RpcPool | RelayerRepo | OutboxRepo | Alerts
-  > = Layer.effect(Relayer, make)
+  static readonly layer: Layer.Layer<Relayer, never, AppConfig | RpcPool | SqlClient.SqlClient | Alerts> =
+    Layer.effect(Relayer, make).pipe(
+      Layer.provide([AgentWallets.layer, RelayerRepo.layer]),
+      Layer.provide(OutboxRepo.layer)
+    )
 }

@@ -3,7 +3,12 @@
 // reconciler all call `advance`. Success is the Transfer log, never a status alone; failure is
 // what the chain shows of the authorization, never that a try of ours came to nothing.
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { AppConfig } from "../AppConfig.ts"
+import type { Alerts } from "../alerts/Alerts.ts"
 import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import type { ContractSignatures } from "../chain/ContractSignatures.ts"
+import type { RpcPool } from "../chain/RpcPool.ts"
 import { networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
@@ -342,6 +347,8 @@ export class Settlements extends Context.Service<Settlements, Shape>()("quittanc
   static readonly layer: Layer.Layer<
     Settlements,
     never,
-    SettlementRepo | PaymentRepo | Payments | AuthorizationChain | Relayer
-  > = Layer.effect(Settlements, make)
+    AppConfig | RpcPool | ContractSignatures | SqlClient.SqlClient | PaymentRepo | Payments | Alerts
+  > = Layer.effect(Settlements, make).pipe(
+    Layer.provide([SettlementRepo.layer, AuthorizationChain.layer, Relayer.layer])
+  )
 }

@@ -5,8 +5,8 @@ import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { layerAudit } from "../../src/App.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
+import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Accounts } from "../../src/dashboard/accounts/Accounts.ts"
 import { layerAccounts } from "../../src/dashboard/Dashboard.ts"
 import { Address } from "../../src/domain/Chain.ts"
@@ -399,7 +399,7 @@ describe("Sessions and links in time on Postgres", () => {
   const database = testDatabase
   const layer = layerAccounts.pipe(
     Layer.provideMerge(KeyAuth.layer),
-    Layer.provideMerge(layerAudit),
+    Layer.provideMerge(AuditLog.layer),
     Layer.provideMerge(database.layer),
     Layer.provide(AppConfig.layer({})),
     Layer.provideMerge(SecureRandom.layerWebCrypto)

@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { layerRedis } from "../../src/limits/RateLimiterRedis.ts"
 import { redisMissing, startRedis } from "../support/redis.ts"
 import { liveEffect, testEffect } from "../support/run.ts"
 
@@ -57,7 +56,7 @@ describe.skipIf(redisMissing !== undefined)(
     liveEffect("two instances share one limit to the request", () =>
       Effect.gen(function* () {
         const { url } = yield* startRedis
-        const instance = Layer.build(layerRedis(Redacted.make(url)))
+        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
         const [one, two] = yield* Effect.all([instance, instance])
         const take = (context: typeof one) => Effect.provideContext(takeMany("shared", 20), context)
         const answers = (yield* Effect.all([take(one), take(two)], { concurrency: 2 })).flat()
@@ -69,7 +68,7 @@ describe.skipIf(redisMissing !== undefined)(
     liveEffect("when Redis dies each instance goes on limiting by itself", () =>
       Effect.gen(function* () {
         const { url, kill } = yield* startRedis
-        const context = yield* Layer.build(layerRedis(Redacted.make(url)))
+        const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
         expect((yield* Effect.provideContext(takeMany("x", 1), context))[0]).toBe(0)
         yield* kill
         yield* Effect.sleep("100 millis")
@@ -81,7 +80,7 @@ describe.skipIf(redisMissing !== undefined)(
     liveEffect("a Redis that freezes costs one request 50 ms, the next ones nothing, and is used again", () =>
       Effect.gen(function* () {
         const { freeze, thaw, url } = yield* startRedis
-        const instance = Layer.build(layerRedis(Redacted.make(url)))
+        const instance = Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
         const [one, two] = yield* Effect.all([instance, instance])
         const timed = (context: typeof one, key: string) =>
           Effect.timed(Effect.provideContext(takeMany(key, 1), context))

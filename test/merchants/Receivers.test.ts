@@ -6,9 +6,8 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { hashMessage } from "viem"
 import * as receivers from "../../migrations/0006_receivers.ts"
-import { layerAudit } from "../../src/App.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
-import { operator } from "../../src/audit/AuditLog.ts"
+import { AuditLog, operator } from "../../src/audit/AuditLog.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { migrations } from "../../src/Database.ts"
 import { migrate } from "../../src/database/migrate.ts"
@@ -36,7 +35,7 @@ describe("Receivers on Postgres", () => {
         const layer = Receivers.layer.pipe(
           Layer.provide([MerchantRepo.layer, ReceiverChangeRepo.layer, contracts]),
           Layer.provideMerge(KeyAuth.layer),
-          Layer.provide(layerAudit),
+          Layer.provide(AuditLog.layer),
           Layer.provide(database.layer),
           Layer.provide([SecureRandom.layerWebCrypto, AppConfig.layer({})])
         )

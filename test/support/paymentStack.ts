@@ -4,7 +4,6 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../../src/AppConfig.ts"
-import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainReach } from "../../src/chain/ChainReach.ts"
@@ -35,16 +34,12 @@ export type PaymentStack =
   | WebhookRepo
   | KeyAuth
   | Alerts
-  | AlertRepo
   | AppConfig
   | BuyerIdentity
   | SecureRandom.SecureRandom
 
-const sqlRepos = Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, AlertRepo.layer)
-const memoryRepos = Layer.merge(
-  PaymentRepo.layerMemory.pipe(Layer.provideMerge(WebhookRepo.layerMemory)),
-  Layer.merge(KeyAuth.layerMemory, AlertRepo.layerMemory)
-)
+const sqlRepos = Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, Alerts.layer)
+const memoryRepos = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, Alerts.layerMemory)
 
 /** Payments and what works on them, on everything else of the stack: what a restart replaces. */
 export const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttempts.layer).pipe(
@@ -54,12 +49,11 @@ export const paymentsOver = Layer.mergeAll(IncomingTransfers.layer, PaymentAttem
 )
 
 const over = <R>(
-  repos: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | AlertRepo, never, R | SecureRandom.SecureRandom>,
+  repos: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | Alerts, never, R | SecureRandom.SecureRandom>,
   buyers: Layer.Layer<BuyerIdentity> = BuyerIdentity.layerMemory
 ) =>
   paymentsOver.pipe(
     Layer.provideMerge(buyers),
-    Layer.provideMerge(Alerts.layer),
     Layer.provideMerge(repos),
     Layer.provideMerge(Layer.merge(testConfig(), SecureRandom.layerWebCrypto))
   )

@@ -9,6 +9,7 @@ import { AgentRepo } from "../../src/agents/AgentRepo.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Releases } from "../../src/agents/Releases.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
+import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
@@ -18,6 +19,7 @@ import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
+import * as Server from "../../src/http/Server.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
@@ -50,7 +52,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(WebhookRepo.layer, App.layerAudit)),
+    Layer.provideMerge(Layer.mergeAll(WebhookRepo.layer, AuditLog.layer)),
     Layer.provideMerge(database.layer),
     Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, testConfig(config)))
   )
@@ -88,7 +90,7 @@ export const startService = (
   Effect.gen(function* () {
     const context = yield* Layer.build(services(database, config))
     const http = yield* Layer.build(
-      App.layerHttp(Layer.orDie(App.layerServer({ port: 0, hostname: "127.0.0.1" }))).pipe(
+      App.layerHttp(Layer.orDie(Server.layerOf({ port: 0, hostname: "127.0.0.1" }))).pipe(
         Layer.provide(Layer.succeedContext(context))
       )
     )

@@ -1,0 +1,39 @@
+// Raises an alert for what the nodes of a chain do wrong, and resolves it once they do right.
+import { Effect, Layer, Option } from "effect"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../chain/RpcPool/ChainAlerts.ts"
+import type { AlertKind } from "./AlertKind.ts"
+import { Alerts } from "./Alerts.ts"
+
+const alertKindOf: { readonly [K in ChainAlertKind]: AlertKind } = {
+  disagreement: "rpc_disagreement",
+  wrong_chain: "wrong_chain",
+  malformed_answer: "rpc_malformed",
+  unreachable: "rpc_unreachable"
+}
+
+const raised = Layer.effect(
+  ChainAlerts,
+  Effect.map(
+    Alerts,
+    (alerts) =>
+      ({ kind, env, host, message }) =>
+        alerts.raise({
+          kind: alertKindOf[kind],
+          tenant: Option.none(),
+          subject: `${env} ${host}`,
+          message
+        })
+  )
+)
+
+const resolved = Layer.effect(
+  ChainRecoveries,
+  Effect.map(
+    Alerts,
+    (alerts) =>
+      ({ kind, env, host }) =>
+        alerts.resolve(alertKindOf[kind], `${env} ${host}`)
+  )
+)
+
+export const layer: Layer.Layer<never, never, Alerts> = Layer.merge(raised, resolved)

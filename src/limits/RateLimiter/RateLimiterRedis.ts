@@ -1,0 +1,101 @@
+// Request limits shared by instances through Redis: the same GCRA as in memory, as
+// one atomic script. Without Redis each instance limits by itself, and no request waits for it.
+import { RedisClient } from "bun"
+import { Clock, Effect, Metric, Redacted, Schema } from "effect"
+import type { RateLimiter } from "../RateLimiter.ts"
+
+// KEYS[1]; ARGV: now, interval and burst tolerance in milliseconds. Answers the wait in milliseconds.
+const script = `
+local now, interval, tolerance = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+local wait = arrival - now - tolerance
+if wait > 0 then return tostring(wait) end
+redis.call('SET', KEYS[1], tostring(arrival + interval), 'PX', math.ceil(arrival + interval - now) + 1000)
+return '0'
+`
+
+const Wait = Schema.FiniteFromString
+
+/** What the first request costs that Redis leaves without an answer. */
+const patience = "50 millis"
+const askAgainEvery = "1 second"
+const askedPatience = "500 millis"
+
+const shared = Metric.gauge("quittance_limits_shared", {
+  description: "1 while request limits are shared through Redis, 0 while each instance limits by itself."
+})
+
+type Shape = RateLimiter["Service"]
+
+/** `local` limits while Redis does not answer. */
+export const makeRedisLimiter = (url: Redacted.Redacted<string>, local: Shape) =>
+  Effect.gen(function* () {
+    const client = yield* Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new RedisClient(Redacted.value(url), {
+            connectionTimeout: 2_000,
+            enableOfflineQueue: false,
+            autoReconnect: true,
+            maxRetries: 1_000_000
+          })
+      ),
+      (open) => Effect.sync(() => open.close())
+    )
+    yield* Effect.promise(() => client.connect().catch(() => undefined))
+    const decode = Schema.decodeUnknownEffect(Wait)
+    let down = false
+
+    /** Asks until it answers; requests do without it meanwhile. */
+    const recover = Effect.tryPromise(() => client.send("PING", [])).pipe(
+      Effect.timeout(askedPatience),
+      Effect.delay(askAgainEvery),
+      Effect.eventually,
+      Effect.andThen(
+        Effect.suspend(() => {
+          down = false
+          return Metric.update(shared, 1)
+        })
+      ),
+      Effect.andThen(Effect.logInfo("REDIS_URL answers again; limits are shared by all instances"))
+    )
+    const scope = yield* Effect.scope
+    const lose = (error: unknown) =>
+      Effect.suspend(() => {
+        if (down) return Effect.void
+        down = true
+        return Effect.logWarning(
+          "REDIS_URL does not answer; limits hold for this instance alone until it does",
+          error
+        ).pipe(
+          Effect.andThen(Metric.update(shared, 0)),
+          Effect.andThen(Effect.forkIn(recover, scope)),
+          Effect.asVoid
+        )
+      })
+    yield* Metric.update(shared, 1)
+
+    const shape: Shape = {
+      take: Effect.fnUntraced(function* (key, limit) {
+        if (down) return yield* local.take(key, limit)
+        const now = yield* Clock.currentTimeMillis
+        const interval = (limit.perSeconds * 1000) / limit.rate
+        return yield* Effect.tryPromise(() =>
+          client.send("EVAL", [
+            script,
+            "1",
+            `quittance:limit:${key}`,
+            String(now),
+            String(interval),
+            String(interval * (limit.burst - 1))
+          ])
+        ).pipe(
+          Effect.timeout(patience),
+          Effect.flatMap(decode),
+          Effect.map((wait) => Math.ceil(wait / 1000)),
+          Effect.catch((error) => Effect.andThen(lose(error), local.take(key, limit)))
+        )
+      })
+    }
+    return shape
+  })
