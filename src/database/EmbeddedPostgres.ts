@@ -1,5 +1,6 @@
 // A Postgres of the service's own, in a directory. Whoever comes first starts it, the next ones join it,
-// and the last one out stops it. It listens on a socket in its data directory, which only its user enters.
+// and the last one out stops it. It listens on a socket in its data directory, which only its user enters,
+// and asks for a password that is in a file beside it.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import {
   chownSync,
@@ -15,8 +16,15 @@ import {
 } from "node:fs"
 import { connect } from "node:net"
 import { join, relative, resolve } from "node:path"
-import { Effect, Option, Schedule, Scope } from "effect"
+import { Effect, Option, Redacted, Schedule, Scope } from "effect"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+import {
+  askForPassword,
+  asksForPassword,
+  keepPassword,
+  makePassword,
+  readPassword
+} from "./EmbeddedPassword.ts"
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
 import { takeInherited } from "./InheritedLock.ts"
 import { findPostgresProgram, type PostgresProgram, postgresMajor } from "./PostgresProgram.ts"
@@ -27,6 +35,7 @@ export interface EmbeddedPostgres {
   /** The socket. */
   readonly path: string
   readonly username: "postgres"
+  readonly password: Redacted.Redacted
   readonly database: "postgres"
 }
 
@@ -140,7 +149,7 @@ class Cluster {
     const { error, status, stderr, stdout } = spawnSync(
       join(directory, "bin", "initdb"),
       [
-        ...["-D", named, "-U", "postgres", "-A", "trust", "-E", "UTF8"],
+        ...["-D", named, "-U", "postgres", "-A", "reject", "-E", "UTF8"],
         ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "-c", "jit=off"]
       ],
       { ...spawnOptions, encoding: "utf8" }
@@ -207,6 +216,72 @@ class Cluster {
     return child
   }
 
+  /** In single-user mode, which asks for no password. False where another server has the data. */
+  private setPassword(password: string): boolean {
+    const lock = takeInherited(join(this.directory, "postgres.lock"))
+    if (lock === undefined) return false
+    try {
+      this.disownPidFile()
+      const { directory, named, spawn: spawnOptions } = this.options(this.data)
+      const { error, status, stderr } = spawnSync(
+        join(directory, "bin", "postgres"),
+        ["--single", "-D", named, ...this.flags, "-c", "exit_on_error=on", "postgres"],
+        {
+          ...spawnOptions,
+          encoding: "utf8",
+          input: `ALTER ROLE postgres PASSWORD '${password}'\n`,
+          stdio: ["pipe", "ignore", "pipe", lock]
+        }
+      )
+      if (error !== undefined || status !== 0) throw error ?? new Error(stderr.trim().split("\n").join(" "))
+      return true
+    } finally {
+      closeSync(lock)
+    }
+  }
+
+  /**
+   * Makes the cluster where there is none, and sees to it that it asks for the password in the file: an
+   * earlier release made clusters that do not. Left for a later start while others use it. False while
+   * another server has the data and is silent.
+   */
+  async secure(isUsed: boolean): Promise<boolean> {
+    if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
+    const kept = readPassword(this.directory)
+    const asks = asksForPassword(this.data)
+    if (asks && kept !== undefined) return true
+    if (isUsed) {
+      if (!asks) return true
+      throw new Error(
+        `DATA_DIR: ${join(this.directory, "password")} is missing or damaged, and other processes use the embedded database. Stop them: the next start makes a new password.`
+      )
+    }
+    await this.stop()
+    const password = kept ?? makePassword()
+    // In this order: the file never holds a password that the server does not have.
+    const end = Date.now() + retryMillis
+    for (;;) {
+      try {
+        if (!this.setPassword(password)) return false
+        break
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        if (Date.now() > end)
+          throw new Error(
+            `DATA_DIR: the embedded database in ${this.directory} takes no password: ${why}. Nothing of what it holds was changed.`
+          )
+        await sleep(200)
+      }
+    }
+    keepPassword(this.directory, password)
+    askForPassword(this.data, this.found().runAs)
+    return true
+  }
+
+  password(): Redacted.Redacted {
+    return Redacted.make(readPassword(this.directory) ?? "")
+  }
+
   private logEnd(): string {
     if (!existsSync(this.log)) return ""
     return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
@@ -214,7 +289,8 @@ class Cluster {
 
   /** Whether a server runs and answers, started here where there was none. Not while another has the data and is silent. */
   async ensure(): Promise<boolean> {
-    if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
+    if (!existsSync(join(this.data, "PG_VERSION")))
+      throw new Error(`DATA_DIR: the embedded database in ${this.directory} is gone. Restore a backup.`)
     let child: ChildProcess | undefined
     let endedAt: number | undefined
     for (;;) {
@@ -307,7 +383,10 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const mine = yield* attempt(async () => {
           cluster.check()
-          if (!(await cluster.ensure())) return undefined
+          // Whoever comes waits behind start.lock.
+          const nobody = holdAlone(users)
+          nobody?.close()
+          if (!(await cluster.secure(nobody === undefined)) || !(await cluster.ensure())) return undefined
           const held = hold(users)
           if (held === undefined) throw new Error(`${users} is held by another program`)
           return held
@@ -324,5 +403,5 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
     Effect.repeat(Schedule.spaced(watchEvery)),
     Effect.forkScoped
   )
-  return { path: cluster.socket, username: "postgres", database: "postgres" }
+  return { path: cluster.socket, username: "postgres", password: cluster.password(), database: "postgres" }
 })

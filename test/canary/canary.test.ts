@@ -4,7 +4,7 @@
 import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { SQL } from "bun"
-import { Effect, type Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
@@ -321,9 +321,16 @@ describe("Planted secrets", () => {
         expect(yield* service.exited).toBe(0)
         const dump = yield* Effect.flatMap(
           joinEmbeddedPostgres(join(dataDir, "postgres")),
-          ({ database, path, username }) =>
+          ({ database, password, path, username }) =>
             Effect.promise(async () => {
-              const sql = new SQL({ adapter: "postgres", path, username, database, max: 1 })
+              const sql = new SQL({
+                adapter: "postgres",
+                path,
+                username,
+                password: Redacted.value(password),
+                database,
+                max: 1
+              })
               const all = await rowsOf(sql)
               await sql.close()
               return dumpOf(all)

@@ -17,9 +17,9 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SQL } from "bun"
-import { Effect, Fiber, Scope } from "effect"
-import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
-import { holdAlone } from "../../src/database/FileLock.ts"
+import { Effect, Fiber, Redacted, Scope } from "effect"
+import { type EmbeddedPostgres, joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
+import { hold, holdAlone } from "../../src/database/FileLock.ts"
 import { isAlive } from "../../src/database/ServerProcess.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { send } from "../support/contractCheck.ts"
@@ -41,6 +41,8 @@ const until = (holds: () => boolean | Promise<boolean>, millis = 15_000) =>
       await Bun.sleep(20)
     }
   })
+const clientOf = ({ database, password, path, username }: EmbeddedPostgres) =>
+  new SQL({ adapter: "postgres", path, username, password: Redacted.value(password), database, max: 1 })
 const service = (dataDir: string) =>
   spawnService({ DATA_DIR: dataDir, RATE_LIMIT_PER_KEY: "100000", ...noChain })
 const cli = (dataDir: string, ...args: ReadonlyArray<string>) =>
@@ -327,8 +329,7 @@ describe("the embedded Postgres", () => {
   liveEffect("what is acknowledged is on the disk: fsync, full pages, no listener on the network", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
-      const { database, path, username } = yield* joinEmbeddedPostgres(directory)
-      const sql = new SQL({ adapter: "postgres", path, username, database, max: 1 })
+      const sql = clientOf(yield* joinEmbeddedPostgres(directory))
       const [row] = yield* Effect.promise(
         () => sql`
           SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
@@ -337,6 +338,124 @@ describe("the embedded Postgres", () => {
       yield* Effect.promise(() => sql.close())
       expect(row).toEqual({ fsync: "on", commit: "on", pages: "on", addresses: "" })
     })
+  )
+
+  const ask = (embedded: EmbeddedPostgres, statement: string) =>
+    Effect.promise(async () => {
+      const sql = clientOf(embedded)
+      try {
+        return await sql.unsafe(statement)
+      } finally {
+        await sql.close()
+      }
+    })
+  const methods = (directory: string) =>
+    readFileSync(join(directory, "data", "pg_hba.conf"), "utf8")
+      .split("\n")
+      .filter((line) => /^[^#\s]/.test(line))
+      .map((line) => line.split(/\s+/).at(-1))
+  const expectSecured = Effect.fnUntraced(function* (directory: string, embedded: EmbeddedPostgres) {
+    expect(new Set(methods(directory))).toEqual(new Set(["scram-sha-256"]))
+    const file = statSync(join(directory, "password"))
+    expect([file.mode & 0o777, file.uid]).toEqual([0o600, process.getuid?.() ?? 0])
+    expect(Redacted.value(embedded.password)).toMatch(/^[\w-]{43}$/)
+    for (const password of ["", "postgres"]) {
+      const refused = yield* Effect.exit(
+        ask({ ...embedded, password: Redacted.make(password) }, "SELECT 1").pipe(Effect.timeout("5 seconds"))
+      )
+      expect(refused._tag).toBe("Failure")
+    }
+  })
+
+  liveEffect("it asks everybody for a generated password, in a file of its owner alone", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const embedded = yield* joinEmbeddedPostgres(directory)
+      yield* expectSecured(directory, embedded)
+      const { username, ...second } = yield* joinEmbeddedPostgres(directory)
+      expect(Redacted.value(second.password)).toBe(Redacted.value(embedded.password))
+      if (isRoot) {
+        const file = join(directory, "password")
+        chmodSync(directory, 0o755)
+        const other = Bun.spawnSync(["setpriv", "--reuid=nobody", "--clear-groups", "cat", file])
+        expect(other.exitCode).not.toBe(0)
+      }
+    })
+  )
+
+  /** A cluster as an earlier release left it, with a row in it. */
+  const trusting = Effect.fnUntraced(function* (directory: string) {
+    yield* Effect.scoped(
+      Effect.flatMap(joinEmbeddedPostgres(directory), (embedded) =>
+        Effect.andThen(
+          ask(embedded, "CREATE TABLE kept AS SELECT 42 AS n"),
+          ask(embedded, "ALTER ROLE postgres PASSWORD NULL")
+        )
+      )
+    )
+    trust(directory)
+    rmSync(join(directory, "password"))
+  })
+  const trust = (directory: string) =>
+    writeFileSync(join(directory, "data", "pg_hba.conf"), "local all all trust\n")
+  const kept = Effect.fnUntraced(function* (directory: string) {
+    const embedded = yield* joinEmbeddedPostgres(directory)
+    yield* expectSecured(directory, embedded)
+    expect(yield* ask(embedded, "SELECT n FROM kept")).toEqual([expect.objectContaining({ n: 42 })])
+  }, Effect.scoped)
+
+  liveEffect(
+    "one of an earlier release is asked for it from the next start on, wherever that is cut off",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        yield* trusting(directory)
+        yield* kept(directory)
+        // The server has a password, which nobody has kept.
+        rmSync(join(directory, "password"))
+        trust(directory)
+        yield* kept(directory)
+        // The password is kept, and not yet asked for.
+        trust(directory)
+        yield* kept(directory)
+        // A power cut has left nothing in the file.
+        writeFileSync(join(directory, "password"), "")
+        yield* kept(directory)
+        rmSync(join(directory, "password"))
+        yield* kept(directory)
+      })
+  )
+
+  liveEffect(
+    "one of an earlier release that others use goes on; where it was left running, it is secured",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        yield* trusting(directory)
+        // As a process of that release, which has no password.
+        const users = join(directory, "users.lock")
+        const earlier = hold(users)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const embedded = yield* joinEmbeddedPostgres(directory)
+            expect(methods(directory)).toEqual(["trust"])
+            yield* ask({ ...embedded, password: Redacted.make("") }, "SELECT n FROM kept")
+            const server = Number.parseInt(
+              readFileSync(join(directory, "data", "postmaster.pid"), "utf8"),
+              10
+            )
+            process.kill(server, "SIGKILL")
+            yield* until(async () => {
+              const answer = await Effect.runPromise(Effect.exit(ask(embedded, "SELECT n FROM kept")))
+              return answer._tag === "Success"
+            })
+          })
+        )
+        const pid = Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10)
+        expect(isAlive(pid)).toBeTrue()
+        earlier?.close()
+        yield* kept(directory)
+      })
   )
 
   const isRoot = process.getuid?.() === 0 && process.platform === "linux"

@@ -11,7 +11,7 @@ import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/database/migrate.ts"
 
-const port = "25817"
+const port = "25818"
 /** Nothing of a test outlives a power cut. Some tests put a proxy of TCP before it. */
 const settings = {
   listen_addresses: "127.0.0.1",
@@ -46,9 +46,11 @@ export const joinTestPostgres = async (): Promise<{
   readonly leave: () => Promise<void>
 }> => {
   const scope = Effect.runSync(Scope.make())
-  const directory = join(tmpdir(), `quittance-test-postgres-${process.getuid?.() ?? 0}`)
-  await Effect.runPromise(Scope.provide(joinEmbeddedPostgres(directory, settings), scope))
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const directory = join(tmpdir(), `quittance-tests-${process.getuid?.() ?? 0}`)
+  const { password } = await Effect.runPromise(
+    Scope.provide(joinEmbeddedPostgres(directory, settings), scope)
+  )
+  const url = `postgres://postgres:${Redacted.value(password)}@127.0.0.1:${port}/postgres`
   const admin = new SQL(url, { max: 1 })
   await sweep(admin)
   await admin.close()
