@@ -10,6 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import { getAddress, isAddress } from "viem/utils"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
+import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
 import { Address } from "./domain/Chain.ts"
 import { withSecretFiles } from "./secretFiles.ts"
 
@@ -292,6 +293,13 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     )
   }
 
+  const embeddedDirectory = join(dataDir, "postgres")
+  // Before anything is generated into it.
+  const whyNot = yield* Effect.sync(() =>
+    Option.isNone(databaseUrl) ? whyNotEmbedded(embeddedDirectory) : whyNotWithin(dataDir)
+  )
+  if (whyNot !== undefined) return yield* new ConfigRefusal({ variable: "DATA_DIR", message: whyNot })
+
   const replicaUrl = yield* read(
     "DATABASE_REPLICA_URL",
     Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/.+/)),
@@ -460,7 +468,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     environment,
     database: Option.match(databaseUrl, {
       onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
-      onNone: () => ({ _tag: "Embedded", directory: join(dataDir, "postgres") }) as const
+      onNone: () => ({ _tag: "Embedded", directory: embeddedDirectory }) as const
     }),
     replicaUrl: Option.map(replicaUrl, Redacted.make),
     dataDir,

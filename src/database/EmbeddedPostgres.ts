@@ -26,8 +26,9 @@ import {
   readPassword
 } from "./EmbeddedPassword.ts"
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
+import { whyNotEmbedded } from "./foreignCluster.ts"
 import { takeInherited } from "./InheritedLock.ts"
-import { findPostgresProgram, type PostgresProgram, postgresMajor } from "./PostgresProgram.ts"
+import { findPostgresProgram, type PostgresProgram } from "./PostgresProgram.ts"
 import { isAlive, isPostgres } from "./ServerProcess.ts"
 
 /** What a client connects with. */
@@ -111,16 +112,8 @@ class Cluster {
       throw new Error(
         `DATA_DIR: ${this.directory} is too long a path for the socket of the embedded database. Set DATA_DIR to a shorter one.`
       )
-    if (existsSync(join(this.directory, "pgdata", "PG_VERSION")))
-      throw new Error(
-        `DATA_DIR: ${join(this.directory, "pgdata")} is a PGlite database of an earlier release, which this one does not read. Nothing in it was changed. Set DATA_DIR to another directory, or start the earlier release to read it.`
-      )
-    const version = join(this.data, "PG_VERSION")
-    const major = existsSync(version) ? readFileSync(version, "utf8").trim() : postgresMajor
-    if (major !== postgresMajor)
-      throw new Error(
-        `DATA_DIR: ${this.data} is a database of Postgres ${major}; this release reads ${postgresMajor}. Nothing in it was changed. Set DATA_DIR to another directory, or start the release that made it and move the database with "bun run cli backup".`
-      )
+    const why = whyNotEmbedded(this.directory)
+    if (why !== undefined) throw new Error(why)
   }
 
   private found(): PostgresProgram {

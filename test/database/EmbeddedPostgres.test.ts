@@ -291,27 +291,52 @@ describe("the embedded Postgres", () => {
     60_000
   )
 
-  for (const [what, at, words] of [
-    ["a PGlite database of an earlier release", "postgres/pgdata", ["PGlite", "earlier release"]],
-    ["a database of another major version", "postgres/data", ["Postgres 17", "reads 18"]]
+  /** Every name below it, with what a write would change. */
+  const treeOf = (directory: string) =>
+    [".", ...new Bun.Glob("**/*").scanSync({ cwd: directory, onlyFiles: false, dot: true })]
+      .toSorted()
+      .map((name) => {
+        const { ctimeMs, mode, mtimeMs, size } = statSync(join(directory, name))
+        return [name, mode, size, mtimeMs, ctimeMs]
+      })
+  for (const [what, at, version, env, words] of [
+    ["a PGlite database of an earlier release", "postgres/pgdata", "17", {}, ["PGlite", "earlier release"]],
+    ["a database of another major version", "postgres/data", "17", {}, ["Postgres 17", "reads 18"]],
+    ["somebody's cluster", ".", "18", {}, ["Postgres 18", "has not made"]],
+    [
+      "somebody's cluster, beside a DATABASE_URL",
+      ".",
+      "18",
+      { DATABASE_URL: "postgres://127.0.0.1:9/x" },
+      []
+    ],
+    ["somebody's cluster that has the name of ours", "postgres", "18", {}, ["has not made"]],
+    ["somebody's cluster where ours would be", "postgres/data", "18", {}, ["has not made"]],
+    ["a directory in somebody's cluster", "..", "18", {}, ["has not made"]]
   ] as const) {
     liveEffect(`${what} is named, and not touched`, () =>
       Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        mkdirSync(join(dataDir, at), { recursive: true })
-        writeFileSync(join(dataDir, at, "PG_VERSION"), "17\n")
+        const root = yield* temporaryDirectory
+        const dataDir = join(root, "given")
+        const cluster = join(dataDir, at)
+        mkdirSync(cluster, { recursive: true })
+        writeFileSync(join(cluster, "PG_VERSION"), `${version}\n`)
+        if (version !== "18") {
+          mkdirSync(join(dataDir, "postgres"), { recursive: true })
+          writeFileSync(join(dataDir, "postgres", "start.lock"), "")
+        }
+        const before = treeOf(root)
         const refused = yield* spawnProgram(["src/main.ts"], {
           DATA_DIR: dataDir,
           PORT: String(yield* freePort(0)),
-          ...noChain
+          ...noChain,
+          ...env
         })
         expect(yield* refused.exited).toBe(1)
         expect(refused.output().trim().split("\n")).toHaveLength(1)
-        for (const word of [...words, "DATA_DIR", join(dataDir, at), "Nothing in it was changed"])
+        for (const word of [...words, "DATA_DIR", cluster, "Nothing in it was changed"])
           expect(refused.output()).toContain(word)
-        expect([...new Bun.Glob("**/*").scanSync({ cwd: join(dataDir, "postgres") })]).toEqual([
-          join(at.slice("postgres/".length), "PG_VERSION")
-        ])
+        expect(treeOf(root)).toEqual(before)
       })
     )
   }
