@@ -133,11 +133,11 @@ class Cluster {
 
   /** Makes the data directory, whole or not at all. */
   private initialise(): void {
+    const { runAs } = this.found()
     const partial = join(this.directory, "data.new")
     rmSync(partial, { recursive: true, force: true })
     mkdirSync(partial, { mode: 0o700 })
     const { directory, named, spawn: spawnOptions } = this.options(partial)
-    const { runAs } = this.found()
     if (runAs !== undefined) chownSync(partial, runAs.uid, runAs.gid)
     const { error, status, stderr, stdout } = spawnSync(
       join(directory, "bin", "initdb"),

@@ -9,6 +9,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -19,6 +20,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
+import { isAlive } from "./ServerProcess.ts"
 
 /** The major version whose data directories it reads. */
 export const postgresMajor = "18"
@@ -73,6 +75,37 @@ const whyNot = (directory: string, runAs: RunAs | undefined): string | undefined
   return error === undefined && status === 0 ? undefined : (error?.message ?? stderr.trim())
 }
 
+/** What root needs to start, enter and stop what another user runs: the bits of CapEff (capabilities(7)). */
+const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, KILL: 5, SETGID: 6, SETUID: 7 } as const
+
+const missingCapabilities = (): ReadonlyArray<string> => {
+  const path = "/proc/self/status"
+  const [, bits] = existsSync(path) ? (/^CapEff:\s*(\w+)/m.exec(readFileSync(path, "utf8")) ?? []) : []
+  if (bits === undefined) return []
+  const has = BigInt(`0x${bits}`)
+  return Object.entries(capabilities).flatMap(([name, bit]) =>
+    ((has >> BigInt(bit)) & 1n) === 1n ? [] : [name]
+  )
+}
+
+/** Why this process may not run another as that user. A directory is no program: nothing runs. */
+const whyNotBecome = (runAs: RunAs): string | undefined => {
+  const missing = missingCapabilities()
+  if (missing.length > 0) return `it lacks ${missing.map((name) => `CAP_${name}`).join(", ")}`
+  const { error } = spawnSync("/", [], { ...runAs, cwd: "/" })
+  const code = error !== undefined && "code" in error ? error.code : undefined
+  // Forbidden, or no user of this user namespace.
+  return code === "EPERM" || code === "EINVAL" ? code : undefined
+}
+
+/** What processes that were killed have left half copied. */
+const sweep = (to: string): void => {
+  for (const name of readdirSync(to)) {
+    const pid = /^native\.(\d+)$/.exec(name)?.[1]
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(to, name), { recursive: true, force: true })
+  }
+}
+
 /** A copy of the programs that only its maker can have changed; made anew where the one that is there does not run. */
 const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string => {
   mkdirSync(to, { recursive: true, mode: 0o755 })
@@ -81,11 +114,17 @@ const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string 
     throw new Error(`${to} belongs to somebody else`)
   const copy = join(to, "native")
   if (existsSync(copy) && whyNot(copy, runAs) === undefined) return copy
+  sweep(to)
   const partial = join(to, `native.${process.pid}`)
   // Links as they are: made absolute, they would lead back to where the other user does not come.
   cpSync(packaged, partial, { recursive: true, verbatimSymlinks: true })
   complete(partial)
   if (runAs !== undefined) spawnSync("chmod", ["-R", "a+rX", partial])
+  const reason = whyNot(partial, runAs)
+  if (reason !== undefined) {
+    rmSync(to, { recursive: true, force: true })
+    throw new Error(reason)
+  }
   if (existsSync(copy)) rmSync(copy, { recursive: true, force: true })
   try {
     renameSync(partial, copy)
@@ -132,6 +171,11 @@ export const findPostgresProgram = (data: string, home: string): PostgresProgram
   const packaged = packagedDirectory()
   const isRoot = process.getuid?.() === 0
   const runAs = isRoot ? (ownerOf(data) ?? unprivileged()) : undefined
+  const refused = runAs === undefined ? undefined : whyNotBecome(runAs)
+  if (refused !== undefined)
+    throw new Error(
+      `Postgres does not run as root, and this process may not start it as another user (${refused}). Start the service as an ordinary user who owns DATA_DIR, or give root the capabilities ${Object.keys(capabilities).join(", ")}, as Docker does by default; or set DATABASE_URL to a Postgres of your own.`
+    )
   let reason: string | undefined
   const tried = (directory: () => string): string | undefined => {
     try {

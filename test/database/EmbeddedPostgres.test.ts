@@ -502,6 +502,30 @@ describe("the embedded Postgres", () => {
       60_000
     )
 
+    for (const [what, enter] of [
+      ["without the capabilities to become another user", ["setpriv", "--bounding-set=-setuid,-setgid"]],
+      ["that may not give files to another user", ["setpriv", "--bounding-set=-chown"]],
+      ["in a user namespace without other users", ["unshare", "--map-root-user"]]
+    ] as const)
+      liveEffect(`as root ${what}: one sentence says what to do, and nothing is left behind`, () =>
+        Effect.gen(function* () {
+          // Not every container may.
+          if (Bun.spawnSync([...enter, "true"]).exitCode !== 0) return
+          const [dataDir, temporary] = [yield* temporaryDirectory, yield* temporaryDirectory]
+          const program = yield* spawnProgram(
+            ["src/cli/main.ts", "merchant", "list"],
+            { DATA_DIR: dataDir, TMPDIR: temporary },
+            enter
+          )
+          expect(yield* program.exited).toBe(1)
+          expect(program.output().trim().split("\n")).toHaveLength(1)
+          for (const words of ["as an ordinary user", "SETUID", "set DATABASE_URL"])
+            expect(program.output()).toContain(words)
+          expect([...new Bun.Glob("**/*").scanSync({ cwd: temporary, onlyFiles: false })]).toEqual([])
+          expect(existsSync(join(dataDir, "postgres", "data.new"))).toBeFalse()
+        })
+      )
+
     liveEffect(
       "a full disk takes the instance out of rotation until there is space again",
       () =>
