@@ -33,17 +33,21 @@ export const Replica = Context.Reference<ReplicaShape | undefined>("quittance/Re
   defaultValue: () => undefined
 })
 
-const decodePosition = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ position: Schema.String })]))
-const decodeFresh = Schema.decodeUnknownEffect(
-  Schema.Tuple([Schema.Struct({ follows: Schema.Boolean, fresh: Schema.Boolean })])
+const Position = Schema.Struct({ cluster: Schema.String, timeline: Schema.Finite, position: Schema.String })
+const decodePosition = Schema.decodeUnknownEffect(Schema.Tuple([Position]))
+const decodeStanding = Schema.decodeUnknownEffect(
+  Schema.Tuple([
+    Schema.Struct({
+      cluster: Schema.String,
+      timeline: Schema.Finite,
+      follows: Schema.Boolean,
+      fresh: Schema.Boolean
+    })
+  ])
 )
 
 /** Which cluster and database this is; a replica has those of its primary. */
-const identity = (sql: SqlClient.SqlClient) =>
-  Effect.map(
-    sql`SELECT system_identifier::text || ' ' || current_database() AS name FROM pg_control_system()`,
-    ([row]) => String(row?.["name"])
-  )
+const cluster = "(SELECT system_identifier::text FROM pg_control_system()) || ' ' || current_database()"
 
 const make = Effect.fnUntraced(function* (address: string) {
   const here = yield* SqlClient.SqlClient
@@ -64,7 +68,6 @@ const make = Effect.fnUntraced(function* (address: string) {
   const sql = Context.get(client, SqlClient.SqlClient)
 
   let restsUntil = 0
-  let isKnown = false
   const rest = (why: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -73,50 +76,65 @@ const make = Effect.fnUntraced(function* (address: string) {
       restsUntil = now + restMillis
     })
 
-  const sameDatabase = Effect.gen(function* () {
-    if (isKnown) return
-    const [ours, theirs] = yield* Effect.all([identity(here), identity(sql)])
-    if (ours !== theirs)
-      return yield* Effect.die(new Error(`it is no replica of this database: ${theirs} is not ${ours}`))
-    isKnown = true
-  })
-
+  /** The timeline is the history of the log: each promotion begins another. */
   const position = yield* batched((asked: ReadonlyArray<undefined>) =>
     Effect.map(
-      Effect.flatMap(here`SELECT pg_current_wal_insert_lsn()::text AS position`, decodePosition),
-      ([row]) => asked.map(() => row.position)
+      Effect.flatMap(
+        here`
+          SELECT ${here.literal(cluster)} AS cluster, position::text AS position,
+            ('x' || left(pg_walfile_name(position), 8))::bit(32)::int AS timeline
+          FROM pg_current_wal_insert_lsn() AS position`,
+        decodePosition
+      ),
+      ([row]) => asked.map(() => row)
     )
   )
-  /** One that was promoted writes a history of its own: its positions say nothing of the database. */
+  /**
+   * A position says something of the same history alone. What it receives is newer than what its control file
+   * holds, which is written now and then; a role without pg_read_all_stats sees the file alone.
+   */
   const standing = (wanted: string) =>
     Effect.map(
       Effect.flatMap(
         sql`
-          SELECT pg_is_in_recovery() AS follows,
-            coalesce(pg_last_wal_replay_lsn() >= ${wanted}::text::pg_lsn, false) AS fresh`,
-        decodeFresh
+          SELECT ${sql.literal(cluster)} AS cluster, pg_is_in_recovery() AS follows,
+            coalesce(pg_last_wal_replay_lsn() >= ${wanted}::text::pg_lsn, false) AS fresh,
+            greatest(
+              (SELECT timeline_id FROM pg_control_checkpoint()),
+              (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
+              (SELECT received_tli FROM pg_stat_wal_receiver)
+            ) AS timeline`,
+        decodeStanding
       ),
       ([one]) => one
     )
-  let isPromoted = false
-  const promoted = Effect.gen(function* () {
-    if (!isPromoted)
-      yield* Effect.logWarning(
-        `The replica ${parsed.shown} is a standby no more, and is not used: set DATABASE_REPLICA_URL to one that follows the database`
-      )
-    isPromoted = true
-    restsUntil = (yield* Clock.currentTimeMillis) + restMillis
-  })
+  /** Why it may not be read, once told. */
+  let told: string | undefined
+  const unfit = (why: string) =>
+    Effect.gen(function* () {
+      if (told !== why)
+        yield* Effect.logWarning(
+          `The replica ${parsed.shown} ${why}, and is not used: set DATABASE_REPLICA_URL to one that follows the database`
+        )
+      told = why
+      restsUntil = (yield* Clock.currentTimeMillis) + restMillis
+      return false
+    })
   const isFresh = Effect.gen(function* () {
     if ((yield* Clock.currentTimeMillis) < restsUntil) return false
-    yield* sameDatabase
     const wanted = yield* position(undefined)
     for (const wait of waits) {
       if (wait > 0) yield* Effect.sleep(wait)
-      const { follows, fresh } = yield* standing(wanted)
-      if (!follows) return yield* Effect.as(promoted, false)
-      isPromoted = false
-      if (fresh) return true
+      const found = yield* standing(wanted.position)
+      if (found.cluster !== wanted.cluster)
+        return yield* unfit(`is no replica of this database (${found.cluster}, not ${wanted.cluster})`)
+      if (!found.follows) return yield* unfit("is a standby no more")
+      if (found.timeline !== wanted.timeline)
+        return yield* unfit(
+          `follows another server than the database (its timeline is ${found.timeline}, not ${wanted.timeline})`
+        )
+      told = undefined
+      if (found.fresh) return true
     }
     return false
   }).pipe(

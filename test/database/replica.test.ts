@@ -8,6 +8,7 @@ import { postgresPair, whyNoPair } from "../support/postgresPair.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
+let shops = 0
 const shop = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
   const whole = {
     DATA_DIR: yield* temporaryDirectory,
@@ -21,7 +22,7 @@ const shop = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>)
   const cli = yield* spawnProgram(
     [
       ...["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--json"],
-      ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+      ...["--receiver", `0x${(++shops).toString(16).padStart(40, "a")}`]
     ],
     whole
   )
@@ -57,6 +58,16 @@ const client = (url: string) =>
     (sql) => Effect.promise(() => sql.close({ timeout: 0 }))
   )
 
+/** How many sessions of the service have read lists there in the last seconds. */
+const listsOn = (sql: SQL) =>
+  Effect.promise(async () => {
+    const [row] = await sql`
+      SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE application_name = 'quittance replica' AND query LIKE '%FROM payments%'
+        AND query_start > now() - interval '3 seconds'`
+    return Number(row.count)
+  })
+
 describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
   liveEffect(
     "lists come from it while it has what was answered; while it lags or is gone, from the primary",
@@ -68,13 +79,7 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
           DATABASE_URL: servers.primaryUrl,
           DATABASE_REPLICA_URL: servers.standbyUrl
         })
-        const listsThere = Effect.promise(async () => {
-          const [row] = await standby`
-            SELECT count(*)::int AS count FROM pg_stat_activity
-            WHERE application_name = 'quittance replica' AND query LIKE '%FROM payments%'
-              AND query_start > now() - interval '3 seconds'`
-          return Number(row.count)
-        })
+        const listsThere = listsOn(standby)
         yield* rounds(60)
         expect(yield* listsThere).toBeGreaterThan(0)
 
@@ -103,6 +108,34 @@ describe.skipIf(whyNoPair !== "")(`a replica${whyNoPair}`, () => {
 
         yield* servers.killStandby
         expect(yield* rounds(20)).toBeLessThan(2_500)
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  liveEffect(
+    "after a promotion one that follows is read again, and one that stayed with the old primary is not",
+    () =>
+      Effect.gen(function* () {
+        const servers = yield* postgresPair
+        const follower = yield* servers.follower("three", "two")
+        const rival = yield* servers.follower("four", "one")
+        const sql = yield* client(servers.primaryUrl)
+        const before = yield* shop({ DATABASE_URL: servers.primaryUrl, DATABASE_REPLICA_URL: rival })
+        yield* before.rounds(20)
+        expect(yield* listsOn(yield* client(rival))).toBeGreaterThan(0)
+        yield* before.service.kill("SIGTERM")
+        yield* before.service.exited
+
+        yield* servers.promote
+        // The old primary goes on, and its log gets longer than the new one's.
+        yield* Effect.promise(() => sql.unsafe("CREATE TABLE junk AS SELECT generate_series(1, 300000) AS n"))
+        const at = (replica: string) =>
+          shop({ DATABASE_URL: servers.standbyUrl, DATABASE_REPLICA_URL: replica })
+        const [second, third] = yield* Effect.all([at(rival), at(follower)], { concurrency: 2 })
+        yield* second.rounds(20)
+        expect(second.service.output().match(/follows another server than the database/g)).toHaveLength(1)
+        yield* third.rounds(40)
+        expect(yield* listsOn(yield* client(follower))).toBeGreaterThan(0)
       }).pipe(Effect.scoped),
     120_000
   )

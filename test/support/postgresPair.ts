@@ -32,44 +32,55 @@ export const postgresPair = Effect.gen(function* () {
       ...["-o", `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`],
       ...[action, ...rest]
     )
+  const stopped = (name: string, port: number) =>
+    Effect.sync(() => {
+      try {
+        control(name, port, "stop", "-m", "immediate")
+      } catch {
+        // Killed already.
+      }
+    })
+  const copy = (from: number, name: string) =>
+    run(
+      "pg_basebackup",
+      ...["-D", join(directory, name), "-R", "-X", "stream", "-c", "fast"],
+      ...["-d", `host=127.0.0.1 port=${from} user=postgres application_name=${name}`]
+    )
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       run("initdb", "-D", join(directory, "one"), "-U", "postgres", "-A", "trust")
       appendFileSync(join(directory, "one", "postgresql.conf"), "synchronous_standby_names = '*'\n")
       appendFileSync(join(directory, "one", "pg_hba.conf"), "host replication all 127.0.0.1/32 trust\n")
       control("one", first, "start")
-      run(
-        "pg_basebackup",
-        ...["-D", join(directory, "two"), "-R", "-X", "stream", "-c", "fast"],
-        ...["-d", `host=127.0.0.1 port=${first} user=postgres application_name=two`]
-      )
+      copy(first, "two")
       // Promoted, it has no standby to wait for.
       appendFileSync(join(directory, "two", "postgresql.conf"), "synchronous_standby_names = ''\n")
       control("two", second, "start")
     }),
-    () =>
-      Effect.sync(() => {
-        for (const [name, port] of [
-          ["one", first],
-          ["two", second]
-        ] as const) {
-          try {
-            control(name, port, "stop", "-m", "immediate")
-          } catch {
-            // Killed already.
-          }
-        }
-      })
+    () => Effect.andThen(stopped("one", first), stopped("two", second))
   )
   const pid = (name: string) =>
     Number.parseInt(readFileSync(join(directory, name, "postmaster.pid"), "utf8"), 10)
+  const urlOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
   return {
+    /** The address of one more, which follows the first or the second. */
+    follower: Effect.fnUntraced(function* (name: string, of: "one" | "two") {
+      const port = yield* freePort(0)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          copy(of === "one" ? first : second, name)
+          control(name, port, "start")
+        }),
+        () => stopped(name, port)
+      )
+      return urlOf(port)
+    }),
     url: (order: "primary first" | "standby first") => {
       const hosts = [`127.0.0.1:${first}`, `127.0.0.1:${second}`]
       return `postgres://postgres@${(order === "primary first" ? hosts : hosts.toReversed()).join(",")}/postgres?target_session_attrs=read-write`
     },
-    primaryUrl: `postgres://postgres@127.0.0.1:${first}/postgres`,
-    standbyUrl: `postgres://postgres@127.0.0.1:${second}/postgres`,
+    primaryUrl: urlOf(first),
+    standbyUrl: urlOf(second),
     killPrimary: Effect.sync(() => process.kill(pid("one"), "SIGKILL")),
     killStandby: Effect.sync(() => process.kill(pid("two"), "SIGKILL")),
     promote: Effect.sync(() => control("two", second, "promote"))
