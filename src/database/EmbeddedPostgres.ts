@@ -15,7 +15,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { connect } from "node:net"
-import { join, relative, resolve } from "node:path"
+import { basename, join, relative, resolve } from "node:path"
 import { Effect, Option, Redacted, Schedule, Scope } from "effect"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import {
@@ -29,7 +29,7 @@ import { hold, holdAlone, waitAlone } from "./FileLock.ts"
 import { whyNotEmbedded } from "./foreignCluster.ts"
 import { takeInherited } from "./InheritedLock.ts"
 import { findPostgresProgram, type PostgresProgram } from "./PostgresProgram.ts"
-import { isAlive, isPostgres } from "./ServerProcess.ts"
+import { isAlive, isPostgresIn } from "./ServerProcess.ts"
 
 /** What a client connects with. */
 export interface EmbeddedPostgres {
@@ -170,15 +170,27 @@ class Cluster {
   }
 
   /**
-   * After the machine or its container was started anew, the number in the file may be another program's;
-   * one that has ended may still have its number.
+   * With the lock of the server held: after the machine or its container was started anew, the number in the
+   * files may be another program's, or another Postgres'; a power cut may leave the files empty.
    * Postgres takes its own parent's number for stale, and still looks for its own shared memory.
    */
-  private disownPidFile(): void {
+  private disownFiles(): void {
     const pid = this.pidFile()?.pid
-    if (pid === undefined || (isAlive(pid) && isPostgres(pid))) return
+    if (pid !== undefined && isAlive(pid) && isPostgresIn(pid, this.data) === true) return
     const path = join(this.data, "postmaster.pid")
-    writeFileSync(path, readFileSync(path, "utf8").replace(/^\d+/, String(process.pid)))
+    if (pid !== undefined)
+      writeFileSync(path, readFileSync(path, "utf8").replace(/^\d+/, String(process.pid)))
+    else rmSync(path, { force: true })
+    rmSync(join(this.data, `${basename(this.socket)}.lock`), { force: true })
+  }
+
+  /** Whether that process is this data's server. Where the system does not say, its lock does. */
+  private serves(pid: number): boolean {
+    const known = isPostgresIn(pid, this.data)
+    if (known !== undefined) return known
+    const lock = takeInherited(join(this.directory, "postgres.lock"))
+    if (lock !== undefined) closeSync(lock)
+    return lock === undefined
   }
 
   /** Undefined where a server has the data already, in another container perhaps, and does not answer. */
@@ -186,7 +198,7 @@ class Cluster {
     const lock = takeInherited(join(this.directory, "postgres.lock"))
     if (lock === undefined) return undefined
     try {
-      this.disownPidFile()
+      this.disownFiles()
       return this.spawnLocked(lock)
     } finally {
       closeSync(lock)
@@ -214,7 +226,7 @@ class Cluster {
     const lock = takeInherited(join(this.directory, "postgres.lock"))
     if (lock === undefined) return false
     try {
-      this.disownPidFile()
+      this.disownFiles()
       const { directory, named, spawn: spawnOptions } = this.options(this.data)
       const { error, status, stderr } = spawnSync(
         join(directory, "bin", "postgres"),
@@ -309,7 +321,7 @@ class Cluster {
   /** Ends its sessions, writes what it holds and stops it. */
   async stop(): Promise<void> {
     const pid = this.running()
-    if (pid === undefined || !isPostgres(pid)) return
+    if (pid === undefined || !this.serves(pid)) return
     process.kill(pid, "SIGINT")
     const end = Date.now() + stopMillis
     while (isAlive(pid) && Date.now() < end) await sleep(10)

@@ -1,6 +1,6 @@
 // What the system says of a process by its number.
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 
 /** One that has ended stays in the table until its parent asks for it, which some containers' first process never does. */
 const isZombie = (pid: number): boolean => {
@@ -17,10 +17,21 @@ export const isAlive = (pid: number): boolean => {
   return !isZombie(pid)
 }
 
-export const isPostgres = (pid: number): boolean => {
+const isPostgres = (pid: number): boolean => {
   const linux = `/proc/${pid}/comm`
   const name = existsSync(linux)
     ? readFileSync(linux, "utf8")
     : spawnSync("ps", ["-p", String(pid), "-o", "comm="], { encoding: "utf8" }).stdout
   return /postgres/.test(name)
+}
+
+/** Whether a Postgres runs in this directory, as each does in its data; undefined where the system does not say. */
+export const isPostgresIn = (pid: number, data: string): boolean | undefined => {
+  if (!isPostgres(pid)) return false
+  try {
+    const [its, given] = [statSync(`/proc/${pid}/cwd`), statSync(data)]
+    return its.dev === given.dev && its.ino === given.ino
+  } catch {
+    return undefined
+  }
 }

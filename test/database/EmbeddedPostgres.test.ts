@@ -188,24 +188,44 @@ describe("the embedded Postgres", () => {
   )
 
   liveEffect(
-    "a number in a stale pid file that is another program's now keeps nobody out",
+    "files of a server that is gone keep nobody out, whatever they hold and whoever has the number now",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory
         yield* newMerchant(dataDir)
         const data = join(dataDir, "postgres", "data")
-        // As after a restart of the machine: the file is there, its process is another program of that user.
+        // As after a restart of the machine: the files are there, the process is another of that user.
         const { gid, uid } = statSync(data)
-        const other = yield* Effect.acquireRelease(
-          Effect.sync(() => spawn("sleep", ["60"], { uid, gid })),
-          (running) => Effect.sync(() => running.kill())
-        )
-        const file = join(data, "postmaster.pid")
-        writeFileSync(file, [other.pid, data, 1, 5432, ".", "", " 1 1", "ready   ", ""].join("\n"))
-        chownSync(file, uid, gid)
-        const { code, output } = yield* cli(dataDir, "merchant", "list")
-        expect([code, output]).toEqual([0, expect.stringContaining("Shop")])
-        expect(isAlive(other.pid ?? 0)).toBeTrue()
+        const programs = yield* temporaryDirectory
+        chmodSync(programs, 0o755)
+        copyFileSync("/bin/sleep", join(programs, "postgres"))
+        const spawned = (program: string) =>
+          Effect.acquireRelease(
+            Effect.sync(() => spawn(program, ["60"], { uid, gid, cwd: programs })),
+            (running) => Effect.sync(() => running.kill())
+          )
+        const other = yield* spawned("sleep")
+        const foreign = yield* spawned(join(programs, "postgres"))
+        const told = (pid: number | undefined) =>
+          [pid, data, 1, 5432, ".", "", " 1 1", "ready   ", ""].join("\n")
+        for (const [pidFile, socketLock] of [
+          [told(other.pid), told(other.pid)],
+          [told(foreign.pid), told(foreign.pid)],
+          ["", ""]
+        ] as const) {
+          for (const [name, text] of [
+            ["postmaster.pid", pidFile],
+            [".s.PGSQL.5432.lock", socketLock]
+          ] as const) {
+            writeFileSync(join(data, name), text)
+            chownSync(join(data, name), uid, gid)
+          }
+          // Nor is that one stopped where this one has to be.
+          rmSync(join(dataDir, "postgres", "password"))
+          const { code, output } = yield* cli(dataDir, "merchant", "list")
+          expect([code, output]).toEqual([0, expect.stringContaining("Shop")])
+        }
+        for (const { pid } of [other, foreign]) expect(isAlive(pid ?? 0)).toBeTrue()
       }),
     60_000
   )
