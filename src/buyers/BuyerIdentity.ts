@@ -7,7 +7,6 @@ import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { Address, Env } from "../domain/Chain.ts"
 import { type DidToken, judgeDidClaim, readDidToken } from "./DidToken.ts"
 import { InvalidBuyerToken } from "./InvalidBuyerToken.ts"
-import { type JwtOptions, makeJwtVerifier } from "./JwtIdentity.ts"
 
 export interface BuyerExpectation {
   /** The token must be made for one of these: the service's origin, the merchant's audience. */
@@ -23,7 +22,7 @@ export interface BuyerExpectation {
 /** What a token proves: a wallet, and the id that the wallet gave to the token. */
 export interface ProvenBuyer {
   readonly address: Address
-  /** `tid` of a DID token, `jti` of a JWT. The id of a payment binds the token to it. */
+  /** `tid` of a DID token. The id of a payment binds the token to it. */
   readonly tokenId: string | undefined
 }
 
@@ -66,10 +65,6 @@ export class BuyerIdentity extends Context.Service<
       }
     })
   )
-
-  /** JWTs of an identity provider. */
-  static readonly layerJwt = (options: JwtOptions): Layer.Layer<BuyerIdentity> =>
-    Layer.sync(BuyerIdentity, () => ({ verify: makeJwtVerifier(options) }))
 
   /** For tests: the token `buyer:<address>` proves that address, `buyer:<address>:<id>` has an id too. */
   static readonly layerMemory: Layer.Layer<BuyerIdentity> = Layer.succeed(BuyerIdentity, {

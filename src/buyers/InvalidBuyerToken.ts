@@ -11,14 +11,12 @@ export const InvalidBuyerTokenReason = Schema.Literals([
   "audience",
   "payment",
   "issuer",
-  "address",
   "unavailable"
 ])
 export type InvalidBuyerTokenReason = typeof InvalidBuyerTokenReason.Type
 
 const advice: { readonly [R in InvalidBuyerTokenReason]: string } = {
-  malformed:
-    "The buyer token cannot be read: send the token exactly as the wallet or identity provider made it.",
+  malformed: "The buyer token cannot be read: send the token exactly as it was made.",
   signature: "The buyer token is not signed by the address that it names: sign in again with that wallet.",
   expired: "The buyer token has expired: make a new one.",
   not_yet_valid: "The buyer token is not valid yet: check the clock of the device and make a new one.",
@@ -28,11 +26,10 @@ const advice: { readonly [R in InvalidBuyerTokenReason]: string } = {
     "The buyer token was made for another service: make one for this service's origin, or for the merchant's own audience where it has one.",
   payment: "The buyer token was made for another payment: make one whose `tid` is this payment's id.",
   issuer: "The buyer token comes from an issuer that is not accepted here: sign in through this checkout.",
-  address: "The buyer token names no wallet address: connect a wallet and sign in again.",
   unavailable: "The buyer token cannot be checked at the moment: try again shortly."
 }
 
-/** `reason: "unavailable"` says nothing about the token: a node or key server did not answer. */
+/** `reason: "unavailable"` says nothing about the token: no node answered. */
 export class InvalidBuyerToken extends Schema.TaggedError<InvalidBuyerToken>()("InvalidBuyerToken", {
   reason: InvalidBuyerTokenReason,
   message: Schema.String
