@@ -34,9 +34,7 @@ export type ReceiverOutcome =
   | { readonly _tag: "Taken"; readonly holder: ReceiverHolder }
   | { readonly _tag: "Unknown" }
 
-const decodeReceivers = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ before: AddressBytes, moved: Schema.Boolean }))
-)
+const decodeReceivers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ before: AddressBytes })))
 
 const decodeEnded = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 
@@ -83,8 +81,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's.
-     * It replaces a change that waits. Where the present address has become another merchant's, nothing is
-     * received at it, and no change waits.
+     * It replaces a change that waits.
      */
     changeReceiver: (
       place: ReceiverPlace,
@@ -97,15 +94,14 @@ const make = Effect.gen(function* () {
             const column = sql.literal(env === "test" ? "receiver_test" : "receiver_live")
             const [row] = yield* decodeReceivers(
               yield* sql`
-                SELECT ${column} AS before, ${env} = ANY(moved_receivers) AS moved
-                FROM merchants WHERE id = ${merchantId} FOR UPDATE`
+                SELECT ${column} AS before FROM merchants WHERE id = ${merchantId} FOR UPDATE`
             )
             if (row === undefined) return { _tag: "Unknown" }
             if (holder === undefined || !(yield* claims.take(place, holder))) {
               const other = yield* claims.claim(place)
               if (Option.isSome(other)) return { _tag: "Taken", holder: other.value }
             }
-            const waits = Option.filter(wait, () => !row.moved && row.before !== address)
+            const waits = Option.filter(wait, () => row.before !== address)
             // The present address again withdraws what waits.
             const [ended] = yield* decodeEnded(
               yield* sql`

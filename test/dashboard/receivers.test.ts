@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { Address } from "../../src/domain/Chain.ts"
 import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -103,6 +104,36 @@ describe("Receivers on Postgres", () => {
     expect((await change(first, owner.address, await sign(owner, asked))).status).toBe(200)
     expect((await change(second, owner.address, signature)).status).toBe(409)
     expect(await ownersOf(owner.address)).toEqual([`test ${first.merchantId}`])
+  })
+
+  test("a merchant whose live address became another's waits for the next one like everybody", async () => {
+    const owner = newOwner()
+    const person = await signUp(service.baseUrl, Address.make(owner.address))
+    const live = { authorization: `Bearer ${person.keys.live.secret}`, "content-type": "application/json" }
+    const intent = async () =>
+      (
+        await fetch(`${service.baseUrl}/api/v1/payment-intents`, {
+          method: "POST",
+          headers: live,
+          body: JSON.stringify({ amount: "1.00", intentUrl: "https://shop.example.com/1" })
+        })
+      ).status
+    expect(await intent()).toBe(201)
+    const asked = await change(second, owner.address, undefined, "live")
+    expect((await change(second, owner.address, await sign(owner, asked), "live")).status).toBe(200)
+    expect(await intent()).toBe(409)
+
+    const next = freshAddress()
+    expect((await change(person, next, undefined, "live")).body).toMatchObject({
+      before: owner.address,
+      after: next,
+      dueAt: expect.any(String)
+    })
+    expect(await intent()).toBe(409)
+    // The owner's signature brings the address back at once: nothing goes elsewhere.
+    const refused = await change(person, owner.address, undefined, "live")
+    expect((await change(person, owner.address, await sign(owner, refused), "live")).body.dueAt).toBeNull()
+    expect(await intent()).toBe(201)
   })
 
   test("of many merchants that claim an address at once, one gets it", async () => {
