@@ -35,7 +35,7 @@ const repos = Layer.mergeAll(
 
 /** People's accounts; also the operator's commands use it. */
 export const layerAccounts = Accounts.layer.pipe(
-  Layer.provide(Layer.mergeAll(AccountRepo.layer, Passwords.layer))
+  Layer.provide(Layer.mergeAll(AccountRepo.layer, Passwords.layer, ReceiverChangeRepo.layer))
 )
 
 /** Routes for the service's router. */

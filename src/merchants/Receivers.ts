@@ -17,6 +17,7 @@ import { MerchantRepo, type ReceiverChange } from "./MerchantRepo.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./Receivers/ReceiverChangeRepo.ts"
 import type { ReceiverHolder, ReceiverPlace } from "./Receivers/ReceiverRepo.ts"
 import { receiverMessage } from "./Receivers/receiverMessage.ts"
+import { withdrawnChange } from "./Receivers/withdrawnChange.ts"
 
 /** The refusal, with the text that the owner may sign. `wrong` where a signature was given. */
 const taken = (place: ReceiverPlace, holder: ReceiverHolder, wrong: boolean) =>
@@ -132,19 +133,13 @@ export class Receivers extends Context.Service<
         withdraw: Effect.fn("Receivers.withdraw")(function* (merchantId, env, actor) {
           const waiting = yield* changes.find(merchantId, env)
           if (Option.isNone(waiting)) return false
-          const { address, id, requestedBy } = waiting.value
+          const { id, requestedBy } = waiting.value
           return yield* audit.recording(
             merchantId,
             actor,
             Effect.flatMap(DateTime.nowAsDate, (at) => changes.withdraw(id, at)),
             (withdrawn) =>
-              withdrawn
-                ? Option.some({
-                    action: "receiver.change_withdrawn" as const,
-                    env,
-                    summary: `withdrew the change of the receiving address to ${address} that ${requestedBy} asked for`
-                  })
-                : Option.none()
+              withdrawn ? Option.some(withdrawnChange(waiting.value, requestedBy)) : Option.none()
           )
         }),
         change: Effect.fn("Receivers.change")(function* (place, signature, actor) {

@@ -47,6 +47,11 @@ describe("Money's levers on Postgres", () => {
   const settings = async (person: Person, env = "live") =>
     (await person.call("GET", `${at(person, env)}/settings`)).body
 
+  const signedInAs = (cookie: string): Pick<Person, "cookie" | "call"> => ({
+    cookie,
+    call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
+  })
+
   /** Another member of the person's merchant. */
   const colleague = async (person: Person): Promise<Person> => {
     const email = `colleague-${crypto.randomUUID()}@example.com`
@@ -55,12 +60,7 @@ describe("Money's levers on Postgres", () => {
       body: { token: link.split("#")[1], password }
     })
     const cookie = cookieOf(answer)
-    return {
-      ...person,
-      email,
-      cookie,
-      call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
-    }
+    return { ...person, ...signedInAs(cookie), email }
   }
 
   const levers: ReadonlyArray<
@@ -276,9 +276,10 @@ describe("Money's levers on Postgres", () => {
       ).toHaveLength(1)
     })
 
-    test("ends with its requester's membership, and with a new password of its requester", async () => {
-      const person = await signUp(service.baseUrl)
+    test("ends with its requester's membership, and with a new password of its requester, and every member is told", async () => {
+      let person = await signUp(service.baseUrl)
       const other = await signUp(service.baseUrl)
+      const third = await colleague(person)
       const userOf = async (one: typeof person) => (await one.call("GET", "/session")).body.user.id
       await sql`INSERT INTO merchant_members (merchant_id, user_id, created_at)
         VALUES (${person.merchantId}::uuid, ${await userOf(other)}::uuid, now())`
@@ -297,6 +298,15 @@ describe("Money's levers on Postgres", () => {
           .status
       ).toBe(204)
       expect(await waiting()).toBe(0)
+      const told = async (by: string) => {
+        const [entry] = (await changes(person)).filter(({ action }) => action === "receiver.change_withdrawn")
+        expect(entry?.summary).toContain(by)
+        const { alerts } = (await third.call("GET", `${at(third, "live")}/alerts`)).body
+        expect(alerts.map(({ message }: { message: string }) => message)).toContain(
+          `${entry?.actor} ${entry?.summary} (live).`
+        )
+      }
+      await told(`that ${other.email} asked for, by removing ${other.email}`)
       await ask(person, freshAddress())
       expect(await waiting()).toBe(1)
       const changed = await person.call("POST", "/password", {
@@ -305,6 +315,8 @@ describe("Money's levers on Postgres", () => {
       })
       expect(changed.status).toBe(204)
       expect(await waiting()).toBe(0)
+      person = { ...person, ...signedInAs(cookieOf(changed)) }
+      await told(`that ${person.email} asked for, by a new password`)
     })
 
     test("that has become another merchant's meanwhile is left as it was", async () => {

@@ -109,10 +109,6 @@ const make = Effect.gen(function* () {
       yield* sql`
         WITH changed AS (
           UPDATE users SET password_hash = ${hash} WHERE id = ${userId} RETURNING email
-        ), withdrawn AS (
-          -- Whoever had the old password may have asked for it.
-          UPDATE receiver_changes SET ended_at = ${at}, outcome = 'withdrawn'
-          WHERE requested_by = ${userId} AND ended_at IS NULL
         )
         UPDATE one_time_links l SET used_at = ${at} FROM changed
         WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL`

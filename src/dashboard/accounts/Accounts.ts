@@ -14,6 +14,8 @@ import {
   SignInFailed
 } from "../../domain/Errors.ts"
 import { type FirstKeys, KeyAuth } from "../../keys/KeyAuth.ts"
+import { ReceiverChangeRepo } from "../../merchants/Receivers/ReceiverChangeRepo.ts"
+import { withdrawnChange } from "../../merchants/Receivers/withdrawnChange.ts"
 import type { Session } from "../Session.ts"
 import { AccountRepo, type OneTimeLink } from "./AccountRepo.ts"
 import { Passwords } from "./Passwords.ts"
@@ -93,7 +95,7 @@ export class Accounts extends Context.Service<
   static readonly layer: Layer.Layer<
     Accounts,
     never,
-    AccountRepo | Passwords | KeyAuth | AuditLog | SecureRandom.SecureRandom
+    AccountRepo | Passwords | KeyAuth | AuditLog | ReceiverChangeRepo | SecureRandom.SecureRandom
   > = Layer.effect(
     Accounts,
     Effect.gen(function* () {
@@ -101,6 +103,7 @@ export class Accounts extends Context.Service<
       const passwords = yield* Passwords
       const keys = yield* KeyAuth
       const audit = yield* AuditLog
+      const receiverChanges = yield* ReceiverChangeRepo
       const random = yield* SecureRandom.SecureRandom
 
       const newToken = Effect.map(random.randomBytes(32), Base64Url.encode)
@@ -136,6 +139,21 @@ export class Accounts extends Context.Service<
         const ok = yield* passwords.verify(password, hash)
         if (!ok || Option.isNone(user)) return yield* new SignInFailed()
         return user.value.id
+      })
+
+      /** Inside a transaction: a new password, which ends what the old one was good for. */
+      const replacePassword = Effect.fnUntraced(function* (
+        { email, id }: { readonly id: string; readonly email: string },
+        hash: string,
+        at: Date
+      ) {
+        // Whoever had the old password may have asked for it.
+        for (const change of yield* receiverChanges.withdrawOf(id, at)) {
+          const told = Option.some(withdrawnChange(change, email, ", by a new password"))
+          yield* audit.recording(change.merchantId, { id, name: email }, Effect.void, () => told)
+        }
+        yield* repo.setPassword(id, hash, at)
+        yield* repo.deleteSessions(id)
       })
 
       return Accounts.of({
@@ -198,7 +216,7 @@ export class Accounts extends Context.Service<
           const id = yield* proved(session.user.email, current)
           const hash = yield* passwords.hash(next)
           const at = yield* DateTime.nowAsDate
-          yield* repo.transaction(Effect.andThen(repo.setPassword(id, hash, at), repo.deleteSessions(id)))
+          yield* repo.transaction(replacePassword({ id, email: session.user.email }, hash, at))
           return yield* start(id)
         }),
         createLink: Effect.fn("Accounts.createLink")(function* (link) {
@@ -231,8 +249,7 @@ export class Accounts extends Context.Service<
                 const user = { id: userId, email, passwordHash: passwordHash ?? "", operator }
                 if (!(yield* repo.insertUser(user, at))) return yield* new OneTimeLinkInvalid()
               } else if (passwordHash !== null) {
-                yield* repo.setPassword(userId, passwordHash, at)
-                yield* repo.deleteSessions(userId)
+                yield* replacePassword({ id: userId, email }, passwordHash, at)
               }
               if (operator && Option.isSome(existing)) yield* repo.makeOperator(userId)
               if (operator) {

@@ -7,8 +7,10 @@ import { AuditLog } from "../../audit/AuditLog.ts"
 import { AuditRepo } from "../../audit/AuditRepo.ts"
 import { networks } from "../../domain/Chain.ts"
 import { LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { MerchantRepo } from "../../merchants/MerchantRepo.ts"
+import { withdrawnChange } from "../../merchants/Receivers/withdrawnChange.ts"
 import { Receivers } from "../../merchants/Receivers.ts"
 import { DashboardApi } from "../Api.ts"
 import { Accounts } from "../accounts/Accounts.ts"
@@ -19,7 +21,7 @@ import { CurrentMember, type User } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
 import type { AuditPage, SettingsPage } from "./Api.ts"
-import { MemberRepo } from "./MemberRepo.ts"
+import { MemberRepo, type Removal } from "./MemberRepo.ts"
 
 /** Signatures that one merchant's people may have checked. */
 const signatureLimit: Limit = { rate: 10, perSeconds: 60, burst: 10 }
@@ -43,6 +45,19 @@ export const layer = HttpApiBuilder.group(
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
     const { baseUrl } = yield* AppConfig
+
+    /** Inside the transaction of a removal, which ends what the member had asked for. */
+    const tellWithdrawn = (merchantId: MerchantId, user: User) => (made: Removal) =>
+      made._tag === "Removed"
+        ? Effect.forEach(
+            made.withdrawn,
+            (change) => {
+              const told = Option.some(withdrawnChange(change, made.email, `, by removing ${made.email}`))
+              return audit.recording(merchantId, actorOf(user), Effect.void, () => told)
+            },
+            { discard: true }
+          )
+        : Effect.void
 
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
@@ -174,7 +189,7 @@ export const layer = HttpApiBuilder.group(
         const outcome = yield* audit.recording(
           merchant.id,
           actorOf(user),
-          members.remove(merchant.id, params.userId),
+          members.remove(merchant.id, params.userId).pipe(Effect.tap(tellWithdrawn(merchant.id, user))),
           (made) =>
             made._tag === "Removed"
               ? Option.some({

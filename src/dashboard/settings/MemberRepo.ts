@@ -1,6 +1,8 @@
 // The SQL of who belongs to a merchant.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AddressBytes } from "../../chain/ChainBytes.ts"
+import { Env } from "../../domain/Chain.ts"
 import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
 
 const decodeMembers = Schema.decodeUnknownEffect(
@@ -21,8 +23,12 @@ const decodeRemoval = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.NullOr(Schema.String) })])
 )
 
+/** The changes of address that the member had asked for. */
+const Withdrawn = Schema.Array(Schema.Struct({ env: Env, address: AddressBytes }))
+const decodeWithdrawn = Schema.decodeUnknownEffect(Withdrawn)
+
 export type Removal =
-  | { readonly _tag: "Removed"; readonly email: string }
+  | { readonly _tag: "Removed"; readonly email: string; readonly withdrawn: typeof Withdrawn.Type }
   | { readonly _tag: "Last" }
   | { readonly _tag: "Unknown" }
 
@@ -62,7 +68,10 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), ({ email }) => email)
     }, Effect.orDie),
 
-    /** Removes a member with the invitations it has made and the change of address it has asked for, never the last one: the merchant's row makes removals wait for each other. */
+    /**
+     * Removes a member with the invitations it has made and the changes of address it has asked for, never the
+     * last one: the merchant's row makes removals wait for each other.
+     */
     remove: Effect.fn("MemberRepo.remove")(function* (merchantId: MerchantId, userId: string) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
@@ -76,19 +85,22 @@ const make = Effect.gen(function* () {
               ), withdrawn AS (
                 DELETE FROM one_time_links WHERE merchant_id = ${merchantId} AND used_at IS NULL
                   AND invited_by IN (SELECT user_id FROM removed)
-              ), ended AS (
-                UPDATE receiver_changes SET ended_at = now(), outcome = 'withdrawn'
-                WHERE merchant_id = ${merchantId} AND ended_at IS NULL
-                  AND requested_by IN (SELECT user_id FROM removed)
               )
               SELECT EXISTS (SELECT 1 FROM merchant_members
                 WHERE merchant_id = ${merchantId} AND user_id = ${userId}) AS member,
                 (SELECT u.email FROM removed JOIN users u ON u.id = removed.user_id) AS removed`
           )
-          const removal: Removal =
-            row.removed !== null
-              ? { _tag: "Removed", email: row.removed }
-              : { _tag: row.member ? "Last" : "Unknown" }
+          if (row.removed === null) {
+            const kept: Removal = { _tag: row.member ? "Last" : "Unknown" }
+            return kept
+          }
+          const withdrawn = yield* decodeWithdrawn(
+            yield* sql`
+              UPDATE receiver_changes SET ended_at = now(), outcome = 'withdrawn'
+              WHERE merchant_id = ${merchantId} AND ended_at IS NULL AND requested_by = ${userId}
+              RETURNING env, address`
+          )
+          const removal: Removal = { _tag: "Removed", email: row.removed, withdrawn }
           return removal
         })
       )

@@ -16,6 +16,8 @@ const WaitingRow = Schema.Struct({
 })
 export type WaitingChange = typeof WaitingRow.Type
 const decodeWaiting = Schema.decodeUnknownEffect(Schema.Array(WaitingRow))
+const { address, env, merchantId } = WaitingRow.fields
+const decodeWithdrawn = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ merchantId, env, address })))
 const decodePresent = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ before: AddressBytes, owned: Schema.Boolean }))
 )
@@ -41,6 +43,23 @@ const make = Effect.gen(function* () {
         UPDATE receiver_changes SET ended_at = ${at}, outcome = 'withdrawn'
         WHERE id = ${id} AND ended_at IS NULL RETURNING id`
       return rows.length > 0
+    }, Effect.orDie),
+
+    /**
+     * Inside a transaction: ends what the user has asked for. The merchants' rows come first, as everywhere,
+     * so that a change that is being asked for meanwhile is seen.
+     */
+    withdrawOf: Effect.fn("ReceiverChangeRepo.withdrawOf")(function* (userId: string, at: Date) {
+      yield* sql`
+        SELECT id FROM merchants
+        WHERE id IN (SELECT merchant_id FROM merchant_members WHERE user_id = ${userId})
+        ORDER BY id FOR NO KEY UPDATE`
+      return yield* decodeWithdrawn(
+        yield* sql`
+          UPDATE receiver_changes SET ended_at = ${at}, outcome = 'withdrawn'
+          WHERE requested_by = ${userId} AND ended_at IS NULL
+          RETURNING merchant_id AS "merchantId", env, address`
+      )
     }, Effect.orDie),
 
     due: Effect.fn("ReceiverChangeRepo.due")(function* (at: Date, limit: number) {
