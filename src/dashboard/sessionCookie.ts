@@ -1,5 +1,5 @@
 // The session's cookie: `__Host-` and Secure under https, and never readable by scripts.
-import { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { browserMillis, sessionMillis } from "./accounts/Accounts.ts"
 
 const isSecure = (baseUrl: string) => baseUrl.startsWith("https:")
@@ -7,8 +7,8 @@ const isSecure = (baseUrl: string) => baseUrl.startsWith("https:")
 export const cookieName = (baseUrl: string) =>
   isSecure(baseUrl) ? "__Host-quittance_session" : "quittance_session"
 
-/** Tells a browser in which its person has signed in before from a stranger's. It opens nothing. */
-export const browserCookieName = (baseUrl: string) =>
+/** Tells a browser in which people have signed in before from a stranger's. It opens nothing. */
+const browserCookieName = (baseUrl: string) =>
   isSecure(baseUrl) ? "__Host-quittance_browser" : "quittance_browser"
 
 const setCookie = (baseUrl: string, name: string, value: string, maxAgeSeconds: number) =>
@@ -27,5 +27,24 @@ export const withSession = (baseUrl: string, token: string) =>
 
 export const withoutSession = (baseUrl: string) => setCookie(baseUrl, cookieName(baseUrl), "", 0)
 
-export const withBrowser = (baseUrl: string, token: string) =>
-  setCookie(baseUrl, browserCookieName(baseUrl), token, browserMillis / 1000)
+/** Accounts that one browser is known to. */
+const browserAccounts = 5
+
+/** A token for each account that the browser is known to, the last used first. None says whose it is. */
+export const browserTokens = (
+  baseUrl: string,
+  { cookies }: HttpServerRequest.HttpServerRequest
+): ReadonlyArray<string> =>
+  (cookies[browserCookieName(baseUrl)] ?? "")
+    .split(".")
+    .filter((token) => /^[\w-]{43}$/.test(token))
+    .slice(0, browserAccounts)
+
+/** The tokens, the last used first; those beyond the fifth are forgotten. */
+export const withBrowser = (baseUrl: string, tokens: ReadonlyArray<string>) =>
+  setCookie(
+    baseUrl,
+    browserCookieName(baseUrl),
+    tokens.slice(0, browserAccounts).join("."),
+    browserMillis / 1000
+  )

@@ -201,6 +201,35 @@ describe("Accounts over HTTP", () => {
     expect((await signInFrom(email, password, "203.0.113.61", known)).status).toBe(200)
   })
 
+  test("a browser is known to the last five accounts that were used in it, and tells nobody which", async () => {
+    const people = [await person(), await person(), await person(), await person(), await person()]
+    let cookie = ""
+    const used = async (email: string) => {
+      cookie = browserOf(await signInFrom(email, password, `198.18.1.${addresses++}`, cookie)) || cookie
+    }
+    for (const { email } of people) await used(email)
+    expect(cookie).toMatch(/^quittance_browser=[\w-]{43}(\.[\w-]{43}){4}$/)
+    // Whose sign-in is longest ago is forgotten for the next account, and the first is not.
+    await used(people[0]?.email ?? "")
+    const next = await person()
+    await used(next.email)
+
+    const limiter = await Effect.runPromise(
+      Effect.provideContext(Effect.service(RateLimiter), service.context)
+    )
+    const codes: Array<number> = []
+    for (const { email } of [...people, next]) {
+      for (let taken = 0; taken < 100; taken++)
+        await Effect.runPromise(
+          limiter.take(`sign-in account ${email}`, { rate: 100, perSeconds: 3_600, burst: 100 })
+        )
+      codes.push((await signInFrom(email, password, `198.18.1.${addresses++}`, cookie)).status)
+    }
+    expect(codes).toEqual([200, 429, 200, 200, 200, 200])
+    const forged = `quittance_browser=${Array(50).fill("a".repeat(43)).join(".")}`
+    expect((await signInFrom(next.email, password, `198.18.1.${addresses++}`, forged)).status).toBe(429)
+  })
+
   test("a known browser that guesses wrong is limited as well", async () => {
     const { answer, email } = await person()
     const known = browserOf(answer)

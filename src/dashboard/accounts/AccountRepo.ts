@@ -49,6 +49,8 @@ const LinkRow = Schema.Struct({
 })
 const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
 
+const decodeBrowsers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ hash: Schema.String })))
+
 export interface OneTimeLink {
   readonly email: string
   readonly merchantId: MerchantId | null
@@ -202,12 +204,14 @@ const make = Effect.gen(function* () {
         VALUES (${browser.hash}, ${browser.userId}, ${browser.at}, ${browser.expiresAt})`
     }, Effect.orDie),
 
-    /** Whether the account of this e-mail has been signed in to from the browser. */
-    isBrowserOf: Effect.fn("AccountRepo.isBrowserOf")(function* (hash: Uint8Array, email: string, at: Date) {
-      const rows = yield* sql`
-        SELECT 1 FROM known_browsers b JOIN users u ON u.id = b.user_id
-        WHERE b.hash = ${hash} AND b.expires_at > ${at} AND u.email = ${email}`
-      return rows.length > 0
+    /** The browsers from which the account of this e-mail has been signed in to, as hex of their hashes. */
+    browsersOf: Effect.fn("AccountRepo.browsersOf")(function* (email: string, at: Date) {
+      const rows = yield* decodeBrowsers(
+        yield* sql`
+          SELECT encode(b.hash, 'hex') AS hash FROM known_browsers b JOIN users u ON u.id = b.user_id
+          WHERE b.expires_at > ${at} AND u.email = ${email}`
+      )
+      return new Set(rows.map(({ hash }) => hash))
     }, Effect.orDie),
 
     /** Takes the place of one of its kind for the same person. */

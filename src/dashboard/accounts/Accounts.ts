@@ -1,7 +1,7 @@
 // People: signing up and in, sessions, one-time links. A token is 32 random bytes
 // that only its holder has; the database keeps its SHA-256.
 import { createHash } from "node:crypto"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Array as Arr, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import { AuditLog } from "../../audit/AuditLog.ts"
@@ -33,7 +33,7 @@ const linkFailures = 10
 /** A browser is known for so long after a sign-in. */
 export const browserMillis = 365 * day
 
-const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest()
+const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest()
 
 export interface Started {
   readonly session: Session
@@ -76,8 +76,11 @@ export class Accounts extends Context.Service<
     readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
     /** The token of a browser that is known from now on, for its cookie. */
     readonly rememberBrowser: (session: Session) => Effect.Effect<string>
-    /** Whether the account of this e-mail has been signed in to from the browser. */
-    readonly knowsBrowser: (token: string, email: string) => Effect.Effect<boolean>
+    /** The token of a browser by which the account of this e-mail knows it, where one of them does. */
+    readonly knownBrowser: (
+      tokens: ReadonlyArray<string>,
+      email: string
+    ) => Effect.Effect<Option.Option<string>>
     /** Whose link it is, where it works. */
     readonly linkEmail: (token: string) => Effect.Effect<Option.Option<string>>
     /** The token of a link that works once, for three days. */
@@ -202,8 +205,11 @@ export class Accounts extends Context.Service<
           })
           return token
         }),
-        knowsBrowser: (token, email) =>
-          Effect.flatMap(DateTime.nowAsDate, (at) => repo.isBrowserOf(hashOf(token), email, at)),
+        knownBrowser: Effect.fn("Accounts.knownBrowser")(function* (tokens, email) {
+          if (tokens.length === 0) return Option.none()
+          const hashes = yield* repo.browsersOf(email, yield* DateTime.nowAsDate)
+          return Arr.findFirst(tokens, (token) => hashes.has(hashOf(token).toString("hex")))
+        }),
         linkEmail: (token) =>
           Effect.flatMap(DateTime.nowAsDate, (at) => repo.findLink(hashOf(token), at)).pipe(
             Effect.map(Option.map(({ email }) => email))

@@ -10,7 +10,7 @@ import { clientAddressOf } from "../../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { DashboardApi } from "../Api.ts"
 import { CurrentSession, type Session } from "../Session.ts"
-import { browserCookieName, withBrowser, withoutSession, withSession } from "../sessionCookie.ts"
+import { browserTokens, withBrowser, withoutSession, withSession } from "../sessionCookie.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { Accounts, type Started } from "./Accounts.ts"
 import type { SessionView, SignedUp } from "./Api.ts"
@@ -44,27 +44,27 @@ const limits = Effect.gen(function* () {
     clientAddressOf(request, trustedProxyHops)
   )
   const browser = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-    Option.fromUndefinedOr(request.cookies[browserCookieName(baseUrl)])
+    browserTokens(baseUrl, request)
   )
   const ofAddress = Effect.flatMap(address, (from) => take(`sign-in address ${from}`, byAddress))
   return {
     address: ofAddress,
     /** A browser that the account knows has a limit of its own: others at its address use up none of it. */
     account: Effect.fnUntraced(function* (email: string) {
-      const token = yield* browser
-      if (Option.isSome(token) && (yield* accounts.knowsBrowser(token.value, email)))
-        return yield* take(`sign-in browser ${idOf(token.value)} ${email}`, byBrowser)
+      const known = yield* accounts.knownBrowser(yield* browser, email)
+      if (Option.isSome(known)) return yield* take(`sign-in browser ${idOf(known.value)} ${email}`, byBrowser)
       yield* ofAddress
       yield* take(`sign-in account ${email} ${yield* address}`, byAccountAndAddress)
       yield* take(`sign-in account ${email}`, byAccount)
     }),
-    /** The cookie of the browser, which the account knows from now on. */
+    /** The cookie of the browser, which the account knows from now on, as do the others that did. */
     remember: Effect.fnUntraced(function* (session: Session) {
-      const token = yield* browser
-      const isKnown = Option.isSome(token) && (yield* accounts.knowsBrowser(token.value, session.user.email))
-      return isKnown
+      const tokens = yield* browser
+      const known = yield* accounts.knownBrowser(tokens, session.user.email)
+      const own = Option.isSome(known) ? known.value : yield* accounts.rememberBrowser(session)
+      return tokens[0] === own
         ? (response: HttpServerResponse.HttpServerResponse) => response
-        : withBrowser(baseUrl, yield* accounts.rememberBrowser(session))
+        : withBrowser(baseUrl, [own, ...tokens.filter((token) => token !== own)])
     })
   }
 })
