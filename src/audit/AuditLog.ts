@@ -1,14 +1,15 @@
-// Changes of where money goes and of who may change it: written down for good, and told to every member.
+// Changes of where money goes and of who may change it: written down for good, and told to every member, or
+// operator.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { AlertRepo } from "../alerts/AlertRepo.ts"
 import type { Env } from "../domain/Chain.ts"
-import type { MerchantId } from "../domain/Merchant.ts"
+import type { MerchantId, Tenant } from "../domain/Merchant.ts"
 import { Mails } from "../mail/Mails.ts"
 import type { AuditAction } from "./AuditAction.ts"
-import { AuditRepo } from "./AuditRepo.ts"
+import { AuditRepo, type Recipient } from "./AuditRepo.ts"
 
 /** Who has made a change. */
 export interface Actor {
@@ -30,6 +31,16 @@ export interface Change {
   readonly quiet?: boolean
 }
 
+interface News {
+  /** None for the whole service. */
+  readonly tenant: Option.Option<Tenant>
+  readonly message: string
+  readonly at: Date
+  /** Of the mail, as its lines. */
+  readonly subject: string
+  readonly body: ReadonlyArray<string>
+}
+
 export class AuditLog extends Context.Service<
   AuditLog,
   {
@@ -43,7 +54,7 @@ export class AuditLog extends Context.Service<
       change: Effect.Effect<A, E, R>,
       changeOf: (outcome: A) => Option.Option<Change>
     ) => Effect.Effect<A, E, R>
-    /** Inside a transaction: a change of the whole service, which no merchant's members are told. */
+    /** Inside its transaction: a change of the whole service, which is told to its other operators. */
     readonly note: (actor: Actor, change: Change) => Effect.Effect<void>
   }
 >()("quittance/audit/AuditLog") {
@@ -73,6 +84,19 @@ export class AuditLog extends Context.Service<
               })
             )
 
+      const tell = Effect.fnUntraced(function* (recipients: ReadonlyArray<Recipient>, news: News) {
+        const { at, body, message, subject, tenant } = news
+        for (const { email, id } of recipients) {
+          const alertId = yield* random.uuidV7()
+          yield* alerts.insert(
+            alertId,
+            { kind: "account_change", tenant, userId: id, subject: alertId, message },
+            at
+          )
+          yield* mails.queue({ recipient: email, subject, body: body.join("\n") })
+        }
+      })
+
       return {
         recording: Effect.fnUntraced(function* (merchantId, actor, change, changeOf) {
           const { made, outcome } = yield* repo.transaction(
@@ -90,32 +114,20 @@ export class AuditLog extends Context.Service<
               const side = env ?? "live"
               const where = env === null ? "" : ` (${env})`
               const message = `${actor.name} ${summary}${where}.`
-              for (const { email, id } of made.value.quiet === true ? [] : members) {
-                const alertId = yield* random.uuidV7()
-                yield* alerts.insert(
-                  alertId,
-                  {
-                    kind: "account_change",
-                    tenant: Option.some({ merchantId, env: side }),
-                    userId: id,
-                    subject: alertId,
-                    message
-                  },
-                  at
-                )
-                yield* mails.queue({
-                  recipient: email,
-                  subject: `Quittance: ${action.replace(/[._]/g, " ")}${where}`,
-                  body: [
-                    message,
-                    "",
-                    `At ${at.toISOString()}, for a merchant that you are a member of.`,
-                    `${baseUrl}/dashboard/${merchantId}/${side}/settings`,
-                    "",
-                    "If nobody of yours did this: change your password, sign out everywhere, and withdraw it."
-                  ].join("\n")
-                })
-              }
+              yield* tell(made.value.quiet === true ? [] : members, {
+                tenant: Option.some({ merchantId, env: side }),
+                message,
+                at,
+                subject: `Quittance: ${action.replace(/[._]/g, " ")}${where}`,
+                body: [
+                  message,
+                  "",
+                  `At ${at.toISOString()}, for a merchant that you are a member of.`,
+                  `${baseUrl}/dashboard/${merchantId}/${side}/settings`,
+                  "",
+                  "If nobody of yours did this: change your password, sign out everywhere, and withdraw it."
+                ]
+              })
               return { made, outcome }
             })
           )
@@ -124,10 +136,26 @@ export class AuditLog extends Context.Service<
         }),
         note: Effect.fn("AuditLog.note")(function* (actor, change) {
           const { action, env, summary } = change
+          const at = yield* DateTime.nowAsDate
           yield* repo.insert(
             { merchantId: null, env, actorId: actor.id, actor: actor.name, action, summary },
-            yield* DateTime.nowAsDate
+            at
           )
+          const message = `${actor.name} ${summary}.`
+          yield* tell(yield* repo.otherOperators(actor.id), {
+            tenant: Option.none(),
+            message,
+            at,
+            subject: `Quittance: ${action.replace(/[._]/g, " ")}`,
+            body: [
+              message,
+              "",
+              `At ${at.toISOString()}, for the service that you are an operator of.`,
+              `${baseUrl}/dashboard`,
+              "",
+              "If none of you made that link: somebody runs commands on the service's machine or its database."
+            ]
+          })
           yield* log(actor, change, "none")
         })
       }

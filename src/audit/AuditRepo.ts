@@ -118,6 +118,15 @@ const make = Effect.gen(function* () {
           SELECT u.id, u.email FROM merchant_members m JOIN users u ON u.id = m.user_id
           WHERE m.merchant_id = ${merchantId} ORDER BY u.id`
       )
+    }, Effect.orDie),
+
+    /** Whom a change of the whole service is told, but for who has made it. */
+    otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId: string | null) {
+      return yield* decodeRecipients(
+        yield* sql`
+          SELECT id, email FROM users
+          WHERE operator AND id IS DISTINCT FROM ${userId}::uuid ORDER BY id`
+      )
     }, Effect.orDie)
   }
 

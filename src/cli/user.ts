@@ -37,6 +37,7 @@ const create = Command.make(
     const { baseUrl } = yield* AppConfig
     const accounts = yield* Accounts
     const hasAccount = Option.isSome(yield* accounts.findUser(input.email))
+    const summary = `invited ${input.email}${input.operator ? " as an operator of the service" : ""}`
     const token = yield* (yield* AuditLog).recording(
       merchant.id,
       operator,
@@ -47,7 +48,7 @@ const create = Command.make(
         operator: input.operator,
         invitedBy: null
       }),
-      () => Option.some({ action: "member.invited", env: null, summary: `invited ${input.email}` })
+      () => Option.some({ action: "member.invited", env: null, summary })
     )
     const link = linkUrl(baseUrl, token)
     yield* print(input.json, { email: input.email, link, hasAccount }, [

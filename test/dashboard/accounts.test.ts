@@ -1,7 +1,7 @@
 // Signing up, in and out: sessions, one-time links, limits, cookies.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -16,7 +16,7 @@ import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { testDatabase } from "../support/database.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { testEffect } from "../support/run.ts"
-import { startService, type TestService } from "../support/service.ts"
+import { startService, type TestService, type TestServices } from "../support/service.ts"
 import { cookieOf, password, receiver, request, signUp } from "./person.ts"
 
 setDefaultTimeout(60_000)
@@ -370,6 +370,55 @@ describe("Accounts over HTTP", () => {
     const cookie = cookieOf(joined)
     const gone = await request(service.baseUrl, "GET", `/merchants/${merchantId}/test/keys`, { cookie })
     expect(gone.status).toBe(404)
+  })
+
+  test("of a new operator every present one is told, on the dashboard and by mail, and nobody else", async () => {
+    const smtp = Option.some({ url: Redacted.make("smtp://127.0.0.1:9"), from: "quittance@example.com" })
+    const own = await start({ smtp })
+    const run = <A, E>(effect: Effect.Effect<A, E, TestServices | SqlClient.SqlClient>) =>
+      Effect.runPromise(effect.pipe(Effect.provideContext(own.context), Effect.orDie))
+    const owner = await signUp(own.baseUrl)
+    const operator = async (email: string) => {
+      const token = await run(
+        Effect.flatMap(Accounts, (accounts) =>
+          accounts.createLink({
+            email,
+            merchantId: MerchantId.make(owner.merchantId),
+            resetPassword: false,
+            operator: true,
+            invitedBy: null
+          })
+        ).pipe(Effect.provide(layerAccounts))
+      )
+      const answer = await request(own.baseUrl, "POST", "/one-time-link", { body: { token, password } })
+      return cookieOf(answer)
+    }
+    const toldTo = async (cookie: string, env = "test") => {
+      const path = `/merchants/${owner.merchantId}/${env}/alerts`
+      const { alerts } = (await request(own.baseUrl, "GET", path, { cookie })).body
+      return alerts.filter(({ message }: { message: string }) => message.includes("became an operator"))
+    }
+    const first = await operator("first@example.com")
+    expect(await toldTo(first)).toEqual([])
+    const second = await operator("second@example.com")
+    const message = "second@example.com became an operator of the service by a link."
+    for (const env of ["test", "live"])
+      expect(await toldTo(first, env)).toMatchObject([{ kind: "account_change", scope: "service", message }])
+    expect([await toldTo(second), await toldTo(owner.cookie)]).toEqual([[], []])
+    const mails = await run(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`SELECT recipient, body FROM mails WHERE subject LIKE '%operator granted'`
+      )
+    )
+    expect(mails).toEqual([{ recipient: "first@example.com", body: expect.stringContaining(`${message}\n`) }])
+    const [{ id }] = await toldTo(first)
+    const path = `/merchants/${owner.merchantId}/live/alerts/${id}/acknowledge`
+    expect((await request(own.baseUrl, "POST", path, { cookie: second })).status).toBe(404)
+    expect((await request(own.baseUrl, "POST", path, { cookie: first })).status).toBe(204)
+    // Who is an operator already does not become one again.
+    await operator("second@example.com")
+    expect(await toldTo(first)).toHaveLength(1)
   })
 
   test("an invitation cannot take over an account that exists", async () => {

@@ -116,8 +116,11 @@ const make = Effect.gen(function* () {
         WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL`
     }, Effect.orDie),
 
+    /** False where the user is an operator already. */
     makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId: string) {
-      yield* sql`UPDATE users SET operator = true WHERE id = ${userId}`
+      const rows =
+        yield* sql`UPDATE users SET operator = true WHERE id = ${userId} AND NOT operator RETURNING id`
+      return rows.length > 0
     }, Effect.orDie),
 
     /** False where the user is a member already. */

@@ -257,9 +257,8 @@ export class Accounts extends Context.Service<
               } else if (passwordHash !== null) {
                 yield* replacePassword({ id: userId, email }, passwordHash, at)
               }
-              if (operator && Option.isSome(existing)) yield* repo.makeOperator(userId)
-              if (operator) {
-                const summary = "became an operator by a link"
+              if (operator && (Option.isNone(existing) || (yield* repo.makeOperator(userId)))) {
+                const summary = "became an operator of the service by a link"
                 yield* audit.note(actor, { action: "operator.granted", env: null, summary })
               }
               if (merchantId !== null) {

@@ -33,13 +33,15 @@ const make = Effect.gen(function* () {
   const columns = sql.literal("id, merchant_id, kind, subject, message, created_at, acknowledged_at")
 
   /**
-   * The merchant's in this environment, what the member is told in both, and the service's; a node's alert
-   * names its environment first.
+   * The merchant's in this environment, what the member is told in both, what the operator is told wherever it
+   * looks, and the service's; a node's alert names its environment first.
    */
   const visible = ({ tenant: { merchantId, env }, user }: Reader) => sql`
     ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
       OR (merchant_id = ${merchantId} AND user_id = ${user.id})
-      OR (merchant_id IS NULL AND subject NOT LIKE ${`${env === "test" ? "live" : "test"} %`}))`
+      OR (merchant_id IS NULL AND user_id = ${user.id})
+      OR (merchant_id IS NULL AND user_id IS NULL
+        AND subject NOT LIKE ${`${env === "test" ? "live" : "test"} %`}))`
 
   return {
     countOpen: Effect.gen(function* () {
