@@ -1,5 +1,5 @@
-// `init`: what a deployment keeps secret, made once.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+// `init`: what a deployment keeps secret, made once. What the operator gives in the environment is stored instead.
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { entropyToMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
@@ -10,25 +10,76 @@ import { Base64, Base64Url } from "effect/encoding"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
 
-const make = Effect.fnUntraced(function* (password: string) {
+interface Secret {
+  readonly file: string
+  /** The operator's own value of it, from here, is stored in place of a generated one. */
+  readonly variable: string
+  readonly made: string
+  readonly what: string
+}
+
+const secretsWith = Effect.fnUntraced(function* (password: string) {
   const random = yield* SecureRandom.SecureRandom
   const bytes = (length: number) => random.randomBytes(length)
   return [
-    ["postgres-password", password, "the database's password"],
-    [
-      "database-url",
-      `postgres://quittance:${encodeURIComponent(password)}@postgres:5432/quittance`,
-      "DATABASE_URL_FILE"
-    ],
-    ["intent-token-secrets", `one:${Base64Url.encode(yield* bytes(32))}`, "INTENT_TOKEN_SECRETS_FILE"],
-    ["encryption-keys", `one:${Base64.encode(yield* bytes(32))}`, "ENCRYPTION_KEYS_FILE"],
-    [
-      "agent-wallet-mnemonic",
-      entropyToMnemonic(yield* bytes(16), wordlist),
-      "AGENT_WALLET_MNEMONIC_FILE: agents' money hangs on it"
-    ]
-  ] as const
+    {
+      file: "postgres-password",
+      variable: "POSTGRES_PASSWORD",
+      made: password,
+      what: "the database's password"
+    },
+    {
+      file: "database-url",
+      variable: "DATABASE_URL",
+      made: `postgres://quittance:${encodeURIComponent(password)}@postgres:5432/quittance`,
+      what: "DATABASE_URL_FILE"
+    },
+    {
+      file: "intent-token-secrets",
+      variable: "INTENT_TOKEN_SECRETS",
+      made: `one:${Base64Url.encode(yield* bytes(32))}`,
+      what: "INTENT_TOKEN_SECRETS_FILE"
+    },
+    {
+      file: "encryption-keys",
+      variable: "ENCRYPTION_KEYS",
+      made: `one:${Base64.encode(yield* bytes(32))}`,
+      what: "ENCRYPTION_KEYS_FILE"
+    },
+    {
+      file: "agent-wallet-mnemonic",
+      variable: "AGENT_WALLET_MNEMONIC",
+      made: entropyToMnemonic(yield* bytes(16), wordlist),
+      what: "AGENT_WALLET_MNEMONIC_FILE: agents' money hangs on it"
+    }
+  ] satisfies ReadonlyArray<Secret>
 })
+
+const given = (variable: string) =>
+  Option.fromUndefinedOr(process.env[variable]).pipe(Option.filter((text) => text.trim() !== ""))
+
+/** What stands there, under a name that is free: nothing that keys were made for is lost. */
+const setAside = (path: string) => {
+  for (let number = 1; ; number++) {
+    const aside = `${path}.${number}`
+    try {
+      linkSync(path, aside)
+      return aside
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+    }
+  }
+}
+
+const readIfThere = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined)
+
+/** Whole or not at all. Read by the service's user and by the database's. */
+const write = (path: string, text: string) => {
+  const fresh = `${path}.new`
+  rmSync(fresh, { force: true })
+  writeFileSync(fresh, text, { mode: 0o444, flag: "wx" })
+  renameSync(fresh, path)
+}
 
 export const init = Command.make(
   "init",
@@ -40,13 +91,12 @@ export const init = Command.make(
   },
   Effect.fn("init")(function* (input) {
     const random = yield* SecureRandom.SecureRandom
-    const given = Option.fromUndefinedOr(process.env["POSTGRES_PASSWORD"]).pipe(
-      Option.filter((text) => text !== "")
+    const password = Option.getOrElse(given("POSTGRES_PASSWORD"), () => "")
+    const secrets = yield* secretsWith(
+      password === "" ? Base64Url.encode(yield* random.randomBytes(24)) : password
     )
-    const password = Option.isSome(given) ? given.value : Base64Url.encode(yield* random.randomBytes(24))
-    const files = yield* make(password)
-    const [paired, url] = [files[0], files[1]].map(([name]) => join(input.secrets, name))
-    if (existsSync(paired ?? "") !== existsSync(url ?? ""))
+    const at = (file: string) => join(input.secrets, file)
+    if (existsSync(at("postgres-password")) !== existsSync(at("database-url")))
       return yield* new CommandFailed({
         message: `${input.secrets} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
       })
@@ -54,12 +104,24 @@ export const init = Command.make(
       try: () => {
         // Nobody else enters a directory that is made here; a volume's is its containers' alone.
         mkdirSync(input.secrets, { recursive: true, mode: 0o700 })
-        return files.map(([name, text, what]) => {
-          const path = join(input.secrets, name)
-          const fresh = !existsSync(path)
-          // Read by the service's user and by the database's.
-          if (fresh) writeFileSync(path, text, { mode: 0o444, flag: "wx" })
-          return { path, fresh, what }
+        const hasOtherPassword = password !== "" && readIfThere(at("postgres-password")) !== password
+        return secrets.map(({ file, made, variable, what }) => {
+          const path = at(file)
+          const present = readIfThere(path)
+          // Another password of the database is another address of it.
+          const own = Option.orElse(given(variable), () =>
+            file === "database-url" && hasOtherPassword ? Option.some(made) : Option.none()
+          )
+          if (present !== undefined && Option.getOrElse(own, () => present) === present)
+            return { path, fresh: false, how: "kept", what }
+          const aside = present === undefined ? "" : `; the one before is in ${setAside(path)}`
+          write(
+            path,
+            Option.getOrElse(own, () => made)
+          )
+          return Option.isSome(given(variable))
+            ? { path, fresh: true, how: "given", what: `${what}, from ${variable}${aside}` }
+            : { path, fresh: true, how: "made", what: `${what}${aside}` }
         })
       },
       catch: (error) =>
@@ -67,8 +129,8 @@ export const init = Command.make(
           message: `${input.secrets} cannot be written: ${error instanceof Error ? error.message : String(error)}`
         })
     })
-    yield* print(input.json, { secrets: made.map(({ fresh, path }) => ({ path, fresh })) }, [
-      ...made.map(({ fresh, path, what }) => `${fresh ? "made" : "kept"}  ${path}  ${what}`),
+    yield* print(input.json, { secrets: made.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
+      ...made.map(({ how, path, what }) => `${how.padEnd(5)} ${path}  ${what}`),
       "Keep copies of all of them elsewhere: without the encryption keys and the mnemonic, webhook secrets and agents' wallets are lost."
     ])
   })

@@ -68,6 +68,46 @@ describe("init", () => {
     })
   )
 
+  liveEffect("stores the operator's own secrets in place of its own, names them, and loses none", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "secrets")
+      yield* init(directory)
+      const made = contents(directory)
+      const own = {
+        POSTGRES_PASSWORD: "of the/database",
+        INTENT_TOKEN_SECRETS: `mine:${"s".repeat(32)}`,
+        ENCRYPTION_KEYS: `mine:${Buffer.alloc(32, 7).toString("base64")}`,
+        AGENT_WALLET_MNEMONIC: `${"abandon ".repeat(11)}about`
+      }
+      const { code, output } = yield* init(directory, own)
+      expect(code).toBe(0)
+      for (const [name, value] of Object.entries(own)) {
+        expect(output).toMatch(new RegExp(`^given .+ from ${name}; the one before is in .+\\.1$`, "m"))
+        expect(output).not.toContain(value)
+      }
+      const stored = {
+        "postgres-password": own.POSTGRES_PASSWORD,
+        "database-url": "postgres://quittance:of%20the%2Fdatabase@postgres:5432/quittance",
+        "intent-token-secrets": own.INTENT_TOKEN_SECRETS,
+        "encryption-keys": own.ENCRYPTION_KEYS,
+        "agent-wallet-mnemonic": own.AGENT_WALLET_MNEMONIC
+      }
+      const before = Object.fromEntries(Object.entries(made).map(([name, text]) => [`${name}.1`, text]))
+      expect(contents(directory)).toEqual({ ...stored, ...before })
+
+      const elsewhere = { DATABASE_URL: "postgres://shop:word@db.example.com/pay" }
+      const again = yield* init(directory, { ...own, ...elsewhere })
+      expect([again.output.match(/^kept/gm)?.length, again.output.match(/^given/gm)?.length]).toEqual([4, 1])
+      // What was given stays when it is given no more.
+      yield* init(directory)
+      expect(contents(directory)).toMatchObject({
+        ...stored,
+        "database-url": elsewhere.DATABASE_URL,
+        "database-url.2": stored["database-url"]
+      })
+    })
+  )
+
   liveEffect("a password that a database has already goes into its address, escaped", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporaryDirectory, "secrets")

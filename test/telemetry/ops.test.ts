@@ -91,7 +91,9 @@ describe("the image", () => {
     expect(postgres).toBeDefined()
     expect(chain?.profiles).toEqual(["chain"])
     const config = read("src/AppConfig.ts")
-    for (const name of Object.keys(quittance?.environment ?? {}))
+    for (const name of Object.keys(quittance?.environment ?? {}).filter(
+      (one) => one !== "OTEL_RESOURCE_ATTRIBUTES"
+    ))
       expect(config, name).toContain(`"${name.replace(/_FILE$/, "")}"`)
     expect(
       quittance?.ports?.some((port) => port.includes(quittance.environment?.["METRICS_PORT"] ?? "?"))
@@ -100,25 +102,30 @@ describe("the image", () => {
 
   test("docker-compose.yml passes every setting, is production, publishes on this machine alone, and knows no secret", () => {
     const { chain, postgres, quittance } = compose.services
+    const { init } = compose.services
     const settings = [...read("src/AppConfig.ts").matchAll(/\bread(?:Or)?\(\s*"([A-Z0-9_]+)"/g)].map(
-      ([, name]) => name
+      ([, name = ""]) => name
     )
+    const documented = [...read("README.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)]
+      .flatMap(([, names = ""]) => names.split(", "))
+      .map((name) => name.replaceAll("`", ""))
+    // Read by OpenTelemetry's own rules.
+    expect(documented.toSorted()).toEqual([...settings, "OTEL_RESOURCE_ATTRIBUTES"].toSorted())
     // The image sets these itself.
-    const fixed = ["HOST", "PORT", "DATA_DIR"]
-    expect(settings.length).toBeGreaterThan(25)
-    expect(settings.filter((name) => name !== undefined && !fixed.includes(name)).toSorted()).toEqual(
-      Object.keys(quittance?.environment ?? {})
-        .map((name) => name.replace(/_FILE$/, ""))
-        .toSorted()
+    const fixed = ["HOST", "PORT", "DATA_DIR", "METRICS_PORT", "METRICS_HOST"]
+    const passed = Object.entries({ ...quittance?.environment, ...init?.environment })
+      .filter(([name, value]) => value.startsWith(`\${${name}:-`))
+      .map(([name]) => name)
+    expect(passed.filter((name) => name !== "POSTGRES_PASSWORD").toSorted()).toEqual(
+      documented.filter((name) => !fixed.includes(name)).toSorted()
     )
     for (const { ports = [] } of Object.values(compose.services))
       for (const port of ports) expect(port).toContain("127.0.0.1:")
     expect(quittance?.environment?.["ENVIRONMENT"]).toEndWith(":-production}")
     expect(postgres?.environment?.["POSTGRES_PASSWORD_FILE"]).toBe("/secrets/postgres-password")
     // Whatever holds a secret comes from a file that the first start makes.
-    const { init } = compose.services
     expect(init?.command).toEqual(["bun", "src/cli/main.ts", "init", "--secrets", "/secrets"])
-    for (const name of ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS", "AGENT_WALLET_MNEMONIC"])
+    for (const name of Object.keys(init?.environment ?? {}).filter((one) => one !== "POSTGRES_PASSWORD"))
       expect(quittance?.environment?.[`${name}_FILE`]).toStartWith("/secrets/")
     expect([chain?.user, chain?.volumes]).toEqual(["bun", [".:/app:ro"]])
   })
