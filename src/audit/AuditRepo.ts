@@ -1,5 +1,6 @@
 // The SQL of the audit log. The database refuses to change or remove an entry; each carries the SHA-256 of
-// itself and the one before, so that what somebody does to the table in spite of that is found.
+// itself and the one before. The table's owner can rewrite all of them in spite of that, which shows against
+// a head that was noted elsewhere.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import type { Env } from "../domain/Chain.ts"
@@ -35,12 +36,23 @@ const EntryRow = Schema.Struct({
 export type EntryRow = typeof EntryRow.Type
 const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(EntryRow))
 
-const decodeBroken = Schema.decodeUnknownEffect(
+/** An entry by which everything up to it can be told from what was rewritten. */
+export interface AuditHead {
+  readonly position: number
+  /** 64 hex digits. */
+  readonly hash: string
+}
+
+const decodeVerified = Schema.decodeUnknownEffect(
   Schema.Tuple([
     Schema.Struct({
       entries: Schema.Int,
       broken: Schema.NullOr(Schema.Int),
-      head: Schema.NullOr(Schema.String)
+      position: Schema.NullOr(Schema.Int),
+      hash: Schema.NullOr(Schema.String),
+      noted: Schema.NullOr(Schema.String),
+      guarded: Schema.Boolean,
+      owned: Schema.Boolean
     })
   ])
 )
@@ -86,9 +98,12 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** The first entry that is not what was written, or does not follow the one before; and the newest hash. */
-    verify: Effect.gen(function* () {
-      const [row] = yield* decodeBroken(
+    /**
+     * The first entry that is not what was written, or does not follow the one before; the newest; what has
+     * become of one that was the newest before; and what stands between the table and a change.
+     */
+    verify: Effect.fn("AuditRepo.verify")(function* (since: Option.Option<AuditHead>) {
+      const [row] = yield* decodeVerified(
         yield* sql`
           WITH linked AS (
             SELECT e.*, lag(e.hash) OVER w AS previous, lag(e.position) OVER w AS before
@@ -97,15 +112,33 @@ const make = Effect.gen(function* () {
           SELECT count(*)::int AS entries,
             (min(e.position) FILTER (WHERE e.hash <> ${chained(sql.literal("e.previous"))}
               OR e.position <> coalesce(e.before, 0) + 1))::int AS broken,
-            (SELECT encode(hash, 'hex') FROM audit_entries ORDER BY position DESC LIMIT 1) AS head
+            (SELECT position::int FROM audit_entries ORDER BY position DESC LIMIT 1) AS position,
+            (SELECT encode(hash, 'hex') FROM audit_entries ORDER BY position DESC LIMIT 1) AS hash,
+            (SELECT encode(hash, 'hex') FROM audit_entries
+              WHERE position = ${Option.getOrNull(Option.map(since, ({ position }) => position))}::bigint) AS noted,
+            EXISTS (
+              SELECT 1 FROM pg_trigger t JOIN pg_proc f ON f.oid = t.tgfoid
+              WHERE t.tgrelid = 'audit_entries'::regclass AND t.tgname = 'audit_entries_stay'
+                AND t.tgenabled = 'A' AND f.prosrc ~ '^[[:space:]]*BEGIN[[:space:]]+RAISE EXCEPTION ') AS guarded,
+            (SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class
+              WHERE oid = 'audit_entries'::regclass) AS owned
           FROM linked e`
       )
       return {
         entries: row.entries,
         broken: Option.fromNullOr(row.broken),
-        head: Option.fromNullOr(row.head)
+        head:
+          row.position === null || row.hash === null
+            ? Option.none<AuditHead>()
+            : Option.some<AuditHead>({ position: row.position, hash: row.hash }),
+        /** The hash of the entry at that position now; none where it is gone, or none was asked for. */
+        noted: Option.fromNullOr(row.noted),
+        /** The trigger that refuses changes is there, and on for every session. */
+        guarded: row.guarded,
+        /** The role of this session may switch it off. */
+        owned: row.owned
       }
-    }).pipe(Effect.orDie, Effect.withSpan("AuditRepo.verify")),
+    }, Effect.orDie),
 
     /**
      * Whom a change of the merchant is told. Its changes wait for each other from here to their end, so that

@@ -1,5 +1,5 @@
 // `audit list` and `audit verify`: who changed where money goes, and whether the log is what was written.
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema, SchemaGetter } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AuditRepo } from "../audit/AuditRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -36,24 +36,66 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List changes of receiving addresses, keys and members, newest first"))
 
+const Head = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,14}:[0-9a-f]{64}$/, {
+    message: "the line that an earlier `audit verify` printed: a position, a colon and 64 hex digits"
+  })
+).pipe(
+  Schema.decodeTo(Schema.Struct({ position: Schema.Int, hash: Schema.String }), {
+    decode: SchemaGetter.transform((text) => {
+      const [position = "", hash = ""] = text.split(":")
+      return { position: Number(position), hash }
+    }),
+    encode: SchemaGetter.transform(({ hash, position }) => `${position}:${hash}`)
+  })
+)
+
+const tampered = (what: string) =>
+  new CommandFailed({ message: `The audit log was tampered with: ${what}. Compare it with a backup.` })
+
 const verify = Command.make(
   "verify",
-  { json },
+  {
+    since: Flag.String("since").pipe(
+      Flag.withDescription("The head that an earlier `audit verify` printed, POSITION:HASH"),
+      Flag.withSchema(Head),
+      Flag.optional
+    ),
+    json
+  },
   Effect.fn("audit verify")(function* (input) {
-    const { broken, entries, head } = yield* (yield* AuditRepo).verify
-    if (Option.isSome(broken)) {
-      return yield* new CommandFailed({
-        message: `The audit log was tampered with: entry ${broken.value} is not what was written, or does not follow the one before. Compare it with a backup.`
-      })
+    const { broken, entries, guarded, head, noted, owned } = yield* (yield* AuditRepo).verify(input.since)
+    if (Option.isSome(broken))
+      return yield* tampered(
+        `entry ${broken.value} is not what was written, or does not follow the one before`
+      )
+    if (Option.isSome(input.since)) {
+      const { hash, position } = input.since.value
+      if (Option.isNone(noted)) return yield* tampered(`entry ${position} of --since is gone`)
+      if (noted.value !== hash)
+        return yield* tampered(`entries up to ${position} are not those of --since: they were rewritten`)
     }
-    yield* print(input.json, { entries, head: Option.getOrNull(head) }, [
-      `${entries} entries, each as it was written.`,
-      ...Option.match(head, {
-        onNone: () => [],
-        onSome: (hash) => [
-          `Keep this elsewhere; it shows later whether entries were cut off at the end: ${hash}`
-        ]
+    if (!guarded)
+      return yield* new CommandFailed({
+        message:
+          "Nothing keeps the audit log from being changed: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who did that, then: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
       })
+    const text = Option.map(head, ({ hash, position }) => `${position}:${hash}`)
+    const since = Option.getOrNull(Option.map(input.since, ({ position }) => position))
+    yield* print(input.json, { entries, head: Option.getOrNull(text), since, owned }, [
+      `${entries} entries, each follows the one before${since === null ? "" : `; those up to ${since} are the ones noted then`}.`,
+      ...Option.match(text, {
+        onNone: () => [],
+        onSome: (one) => [
+          "Keep the head elsewhere; a rewritten or shortened log shows against it:",
+          `  bun run cli audit verify --since ${one}`
+        ]
+      }),
+      ...(owned
+        ? [
+            `This role owns the table: who has it can switch the trigger off and rewrite the log${since === null ? ", which only --since shows" : ""}. docs/databases.md says how another role owns it.`
+          ]
+        : [])
     ])
   })
 ).pipe(Command.withDescription("Check that no entry was changed, removed or put between"))
