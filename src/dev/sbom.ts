@@ -1,5 +1,5 @@
 // `bun run sbom`: what the service runs on, as CycloneDX 1.6 on standard output. Packages, versions and hashes
-// are the lockfile's; licences are read from what is installed.
+// are the lockfile's; licences are read from what is installed. Bun and what packages carry in them are added.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library"
@@ -84,6 +84,34 @@ const componentOf = (path: string) => {
   return component
 }
 
+/** What no package manager installs: the runtime, and the script of `/docs`, which effect carries in its sources. */
+const carried = () => {
+  const bun = new Models.Component(Enums.ComponentType.Platform, "bun", {
+    version: Bun.version,
+    bomRef: `bun@${Bun.version}`,
+    purl: `pkg:github/oven-sh/bun@bun-v${Bun.version}`
+  })
+  bun.licenses.add(new Models.LicenseExpression("MIT"))
+  const path = "node_modules/effect/src/http-api/internal/httpApiScalar.ts"
+  const script = text(path)
+  const version = /@scalar\/api-reference@(\d+\.\d+\.\d+)\//.exec(script)?.[1]
+  if (version === undefined)
+    throw new Error(`${path} does not say which version of @scalar/api-reference it holds: look it up`)
+  const scalar = new Models.Component(Enums.ComponentType.Library, "api-reference", {
+    version,
+    group: "@scalar",
+    bomRef: `@scalar/api-reference@${version}`,
+    purl: `pkg:npm/%40scalar/api-reference@${version}`
+  })
+  scalar.licenses.add(new Models.LicenseExpression("MIT"))
+  scalar.hashes.set(
+    Enums.HashAlgorithm["SHA-512"],
+    new Bun.CryptoHasher("sha512").update(script).digest("hex")
+  )
+  scalar.properties.add(new Models.Property("quittance:carried-in", path))
+  return { bun, scalar }
+}
+
 const bom = new Models.Bom()
 const service = new Models.Component(Enums.ComponentType.Application, manifest.name, {
   version: manifest.version,
@@ -101,6 +129,12 @@ for (const [path, needs] of paths) {
     if (ref !== undefined) component.dependencies.add(ref)
   }
 }
+
+const { bun, scalar } = carried()
+bom.components.add(bun)
+bom.components.add(scalar)
+service.dependencies.add(bun.bomRef)
+components.get("effect")?.dependencies.add(scalar.bomRef)
 
 console.log(
   new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6)).serialize(bom, {

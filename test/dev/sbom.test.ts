@@ -1,5 +1,6 @@
 // The bill of materials: a valid CycloneDX document that names what the lockfile holds.
 import { expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library"
 import { dependencies } from "../../package.json"
@@ -15,7 +16,18 @@ test("the bill of materials is valid and holds every package that runs, with its
   const purls: ReadonlyArray<string> = components.map(({ purl }: { readonly purl: string }) => purl)
   for (const [name, version] of Object.entries(dependencies))
     expect(purls).toContain(`pkg:npm/${name.replace("@", "%40")}@${version}`)
-  for (const { hashes, licenses, name } of components) {
+  // What no package manager installs: the runtime, which is the image's, and the script of /docs.
+  const root = join(import.meta.dir, "../..")
+  const image = /^FROM oven\/bun:([\d.]+)-slim$/m.exec(readFileSync(join(root, "Dockerfile"), "utf8"))?.[1]
+  expect(purls).toContain(`pkg:github/oven-sh/bun@bun-v${image}`)
+  const scalar = components.find(({ group }: { readonly group?: string }) => group === "@scalar")
+  expect(readFileSync(join(root, scalar.properties[0].value), "utf8")).toContain(
+    `/npm/@scalar/api-reference@${scalar.version}/`
+  )
+  const effect = graph.find(({ ref }: { readonly ref: string }) => ref.startsWith("effect@"))
+  expect(effect.dependsOn).toContain(scalar["bom-ref"])
+  for (const { hashes, licenses, name, type } of components) {
+    if (type === "platform") continue
     expect([name, hashes?.[0]?.content]).toEqual([name, expect.stringMatching(/^[0-9a-f]{128}$/)])
     // Another platform's package is not installed, and its licence not read.
     if (!name.match(/darwin|arm64/)) expect([name, licenses?.length]).toEqual([name, 1])
