@@ -7,6 +7,7 @@ import { heads } from "./heads.ts"
 import { get, type Outcome, outcomes, type Place, type RawRequest } from "./RawRequest.ts"
 import { type Conversation, converse } from "./rawHttp.ts"
 import { smuggling } from "./smuggling.ts"
+import { outageAmong } from "./unreachable.ts"
 
 export interface HttpTarget {
   /** Answers a plain GET. */
@@ -72,6 +73,8 @@ export const judgeConversation = (outcome: Outcome, heard: Conversation, control
   const statuses = heard.answers.map(({ status }) => status)
   if (statuses.length > 2) return failed(`${statuses.length} answers to 2 requests: ${told}`)
   if (heard.stray || statuses.includes(101)) return failed(told)
+  const why = outageAmong(statuses)
+  if (why !== undefined) return skipped(why)
   if (statuses.some((status) => status >= 500 && !isRefusal(status))) return failed(told)
   if (!isSound(outcome, heard, control.status)) return failed(told)
   const isTheSame =
@@ -114,6 +117,8 @@ export const httpCases = Effect.fnUntraced(function* (target: HttpTarget) {
     expected: "two plain requests at once: two answers, or one and closed",
     run: Effect.map(converse(url, { first: plain + plain, enough: 2 }), (conversation) => {
       const count = conversation.answers.length
+      const why = outageAmong(conversation.answers.map(({ status }) => status))
+      if (why !== undefined && count <= 2 && !conversation.stray) return skipped(why)
       const sound = !conversation.stray && (count === 2 || (count === 1 && conversation.closed))
       return (sound ? held : failed)(toldOf(conversation))
     })
@@ -128,6 +133,8 @@ export const httpCases = Effect.fnUntraced(function* (target: HttpTarget) {
     )
   }
   const cases = [...hostile, pipelined, still]
+  const why = outageAmong([control.status])
+  if (why !== undefined) return skipAll(cases, why)
   return control.status === 0
     ? skipAll(cases, `a plain GET is not answered: ${toldOf({ answers, closed, ...heard })}`)
     : cases

@@ -5,6 +5,7 @@ import { type Case, failed, held, skipped } from "./Case.ts"
 import { converse } from "./rawHttp.ts"
 import { refused } from "./refused.ts"
 import type { Shop } from "./Shop.ts"
+import { unanswered } from "./unreachable.ts"
 
 const json = { "content-type": "application/json" }
 
@@ -25,7 +26,8 @@ const raw = (shop: Shop, name: string, reference: string, lines: string): Case =
         const status = answers[0]?.status
         if (status === undefined)
           return (closed ? held : failed)(describeReply({ _tag: closed ? "Cut" : "Silent" }))
-        if (status === 429) return skipped("429: a rate limit answers")
+        const why = unanswered(status)
+        if (why !== undefined) return skipped(why)
         return (status >= 400 && status < 500 ? held : failed)(String(status))
       }
     )

@@ -2,11 +2,13 @@
 import { Effect } from "effect"
 import { ask, describeReply, type Question, type Reply } from "./ask.ts"
 import { type Case, failed, type Group, held, type Judgement, skipped } from "./Case.ts"
+import { unanswered } from "./unreachable.ts"
 
 export const judgeRefusal = (reply: Reply): Judgement => {
   const told = describeReply(reply)
   if (reply._tag !== "Answered") return failed(told)
-  if (reply.status === 429) return skipped("429: a rate limit answers; probe again later, or raise it")
+  const why = unanswered(reply.status)
+  if (why !== undefined) return skipped(why)
   return (reply.status >= 400 && reply.status < 500 ? held : failed)(told)
 }
 

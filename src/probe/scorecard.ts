@@ -12,6 +12,14 @@ export const totalsOf = (results: ReadonlyArray<CaseResult>): Totals => {
   return { held: count("held"), failed: count("failed"), skipped: count("skipped") }
 }
 
+/** How many cases were skipped for each reason. */
+const skippedBy = (results: ReadonlyArray<CaseResult>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const { actual, verdict } of results)
+    if (verdict === "skipped") counts[actual] = (counts[actual] ?? 0) + 1
+  return counts
+}
+
 const sentence = ({ held, failed, skipped }: Totals) => `${held} held, ${failed} failed, ${skipped} skipped`
 
 const marks = { held: "held   ", failed: "FAILED ", skipped: "skipped" } as const
@@ -35,7 +43,8 @@ export const scorecard = (results: ReadonlyArray<CaseResult>): ReadonlyArray<str
     ...groups.map(
       (name) => `${name.padEnd(names)}  ${sentence(totalsOf(results.filter(({ group }) => group === name)))}`
     ),
-    sentence(totalsOf(results))
+    sentence(totalsOf(results)),
+    ...Object.entries(skippedBy(results)).map(([reason, count]) => `${count} skipped: ${reason}`)
   ]
 }
 
@@ -45,7 +54,8 @@ export const document = (target: string, results: ReadonlyArray<CaseResult>) => 
   groups: Object.fromEntries(
     groupsOf(results).map((name) => [name, totalsOf(results.filter(({ group }) => group === name))])
   ),
-  totals: totalsOf(results)
+  totals: totalsOf(results),
+  skipped: skippedBy(results)
 })
 
 /** 0: all that was sent held. 1: findings. 2: nothing could be sent. */

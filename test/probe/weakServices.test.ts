@@ -1,5 +1,7 @@
 // Services that take what they must not: each is found, and a sound one is told from one that was not reached.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { judgeConversation } from "../../src/probe/http.ts"
+import { judgeRefusal } from "../../src/probe/refused.ts"
 import { probe, probeOwn } from "./runProbe.ts"
 
 setDefaultTimeout(120_000)
@@ -35,6 +37,36 @@ describe("weak services", () => {
     const silent = await probeOwn("facilitator", always(200))
     expect(silent.totals.held).toBe(0)
     expect(silent.cases[0]?.actual).toBe("200 without isValid false")
+  })
+
+  test("a service that is out of order is no finding: its cases are skipped, and the totals say why", async () => {
+    const why = expect.stringMatching(/^503: /)
+    const down = await probeOwn("facilitator", always(503))
+    expect([down.code, down.totals]).toEqual([2, { held: 0, failed: 0, skipped: down.cases.length }])
+    // A dead node of the chain: what needs none is refused, the rest waits for it.
+    let asked = 0
+    const half = serve(async (request) => {
+      const text = await request.text()
+      asked += 1
+      return Response.json({}, { status: text.includes("0x") && text.length < 60_000 ? 503 : 400 })
+    })
+    const { code, stdout } = await probe("facilitator", half, "--mine").then(({ code, output }) => ({
+      code,
+      stdout: output
+    }))
+    expect(asked).toBeGreaterThan(700)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^\d+ held, 0 failed, [1-9]\d* skipped$/m)
+    expect(stdout).toMatch(/^[1-9]\d* skipped: 503: .+probe again/m)
+    for (const judgement of [
+      judgeRefusal({ _tag: "Answered", status: 503, text: "" }),
+      judgeConversation(
+        "refuse",
+        { answers: [{ status: 503, body: "" }], closed: true, connected: true, stray: false },
+        { status: 200, closed: false }
+      )
+    ])
+      expect(judgement).toEqual({ verdict: "skipped", actual: why })
   })
 
   test("a facilitator that refuses all holds; its version and key are looked at first", async () => {
@@ -160,7 +192,7 @@ describe("the command line", () => {
       /^skipped {2}http-cl-te +RFC 9112 6\.1, CWE-444 +expected: .*; actual: a plain GET is not answered/m
     )
     expect(output.trimEnd()).toMatch(
-      /\nhttp {2}0 held, 0 failed, \d+ skipped\n0 held, 0 failed, \d+ skipped$/
+      /\nhttp {2}0 held, 0 failed, \d+ skipped\n0 held, 0 failed, (\d+) skipped\n\1 skipped: a plain GET is not answered: .+$/
     )
     const quittance = await probe("quittance", url, "--publishable-key", "pk_test_x", "--mine")
     expect(quittance).toMatchObject({ code: 2 })
