@@ -4,7 +4,7 @@ import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "./AppConfig.ts"
-import { reachableFrom } from "./http/reachableFrom.ts"
+import { startWarnings } from "./startWarnings.ts"
 import * as Logs from "./telemetry/Logs.ts"
 import * as Otlp from "./telemetry/Otlp.ts"
 
@@ -21,11 +21,7 @@ const announce = Layer.effectDiscard(
         : `the embedded Postgres in ${config.database.directory}`
     yield* say(`Quittance listens on ${config.baseUrl}, on ${database}.`)
     yield* say(`Dashboard: ${config.baseUrl}/dashboard, API reference: ${config.baseUrl}/docs`)
-    const reachable = config.environment === "development" ? reachableFrom(config) : undefined
-    if (reachable !== undefined)
-      yield* Effect.logWarning(
-        `ENVIRONMENT is development, and this service can be reached at ${reachable}: anybody may sign up, and secrets lie in DATA_DIR. Set ENVIRONMENT=production, or HOST=127.0.0.1.`
-      )
+    for (const warning of startWarnings(config)) yield* Effect.logWarning(warning)
     if (Option.isNone(config.faucet.privateKey)) {
       yield* say("The faucet is off: set FAUCET_PRIVATE_KEY to grant test funds.")
     }

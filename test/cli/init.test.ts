@@ -55,12 +55,14 @@ describe("init", () => {
       const service = yield* spawnService({
         ENVIRONMENT: "production",
         SHUTDOWN_DELAY: "0s",
+        BASE_URL: "http://pay.example.com",
         BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
         ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
         ...files(directory),
         DATABASE_URL_FILE: database
       })
       yield* untilReady(service)
+      expect(service.output()).toContain("BASE_URL is http://pay.example.com: without TLS")
       const other = yield* init(join(yield* temporaryDirectory, "secrets"), {
         POSTGRES_PASSWORD: "p@ss/word"
       })
