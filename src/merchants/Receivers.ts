@@ -6,14 +6,14 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { type Hex, hashMessage, recoverMessageAddress } from "viem"
 import { AppConfig } from "../AppConfig.ts"
-import { type Actor, AuditLog } from "../audit/AuditLog.ts"
+import { type Actor, AuditLog, service } from "../audit/AuditLog.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { Env } from "../domain/Chain.ts"
 import { type ChainUnavailableError, ReceiverTaken } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import { MerchantRepo, type ReceiverChange } from "./MerchantRepo.ts"
+import { MerchantRepo, type ReceiverChange, type ReceiverOutcome } from "./MerchantRepo.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./Receivers/ReceiverChangeRepo.ts"
 import type { ReceiverHolder, ReceiverPlace } from "./Receivers/ReceiverRepo.ts"
 import { receiverMessage } from "./Receivers/receiverMessage.ts"
@@ -97,11 +97,8 @@ export class Receivers extends Context.Service<
         holder?: ReceiverHolder
       ) {
         const wait = yield* waitOf(place.env, actor)
-        return yield* audit.recording(
-          place.merchantId,
-          actor,
-          merchants.changeReceiver(place, holder === undefined ? { wait } : { holder, wait }),
-          (outcome) => {
+        const taking = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
+          audit.recording(place.merchantId, actor, change, (outcome) => {
             if (outcome._tag !== "Changed") return Option.none()
             const { after, before, dueAt, withdrawn } = outcome.change
             if (before === after)
@@ -124,8 +121,22 @@ export class Receivers extends Context.Service<
                 })
               })
             )
-          }
-        )
+          })
+        if (holder === undefined) return yield* taking(merchants.changeReceiver(place, { wait }))
+        /** Its members are told, not by whom: merchants know nothing of each other. */
+        const losing = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
+          audit.recording(holder.merchantId, service, change, (outcome) =>
+            outcome._tag === "Changed"
+              ? Option.some({
+                  action: "receiver.changed" as const,
+                  env: place.env,
+                  summary: `gave the address ${place.address} to another merchant, by a signature of its key; if it is the present receiving address, no intent is created until another is set`
+                })
+              : Option.none()
+          )
+        const change = merchants.changeReceiver(place, { holder, wait })
+        // Each holds its merchant's row to the end: in one order, whichever takes from the other.
+        return yield* holder.merchantId < place.merchantId ? losing(taking(change)) : taking(losing(change))
       })
 
       return {

@@ -98,6 +98,13 @@ describe("Receivers on Postgres", () => {
     const signature = await sign(owner, refused)
     expect((await change(second, owner.address, signature)).body.after).toBe(owner.address)
     expect(await ownersOf(owner.address)).toEqual([`test ${second.merchantId}`])
+    // Who had it is told, and not who has it.
+    const { alerts } = (await first.call("GET", `/merchants/${first.merchantId}/test/alerts`)).body
+    const [{ message }] = alerts
+    expect(message).toStartWith(`service gave the address ${owner.address} to another merchant`)
+    expect(message).not.toContain(second.email)
+    const log = (await first.call("GET", `/merchants/${first.merchantId}/test/audit`)).body.entries
+    expect(log[0]).toMatchObject({ action: "receiver.changed", actor: "service", env: "test" })
 
     // Back to the first by a signature of its own; the second's old one is spent.
     const asked = await change(first, owner.address)
@@ -134,6 +141,23 @@ describe("Receivers on Postgres", () => {
     const refused = await change(person, owner.address, undefined, "live")
     expect((await change(person, owner.address, await sign(owner, refused), "live")).body.dueAt).toBeNull()
     expect(await intent()).toBe(201)
+  })
+
+  test("two merchants that take each other's addresses at once both get theirs", async () => {
+    for (let round = 0; round < 5; round++) {
+      const [one, two] = [newOwner(), newOwner()]
+      await change(first, one.address)
+      await change(second, two.address)
+      const signed = [
+        await sign(two, await change(first, two.address)),
+        await sign(one, await change(second, one.address))
+      ]
+      const answers = await Promise.all([
+        change(first, two.address, signed[0]),
+        change(second, one.address, signed[1])
+      ])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    }
   })
 
   test("of many merchants that claim an address at once, one gets it", async () => {
