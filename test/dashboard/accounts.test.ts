@@ -421,6 +421,28 @@ describe("Accounts over HTTP", () => {
     expect(await toldTo(first)).toHaveLength(1)
   })
 
+  test("making an invitation tells nothing of whether its address has an account", async () => {
+    const victim = await person()
+    const owner = await person()
+    const at = `/merchants/${owner.merchantId}/test`
+    const invite = async (email: string) => {
+      const { body, status } = await owner.call("POST", `${at}/members`, { email })
+      const page = (await owner.call("GET", `${at}/settings`)).body.invitations[0]
+      const [told] = (await owner.call("GET", `${at}/alerts`)).body.alerts
+      const [logged] = (await owner.call("GET", `${at}/audit`)).body.entries
+      return [
+        status,
+        Object.keys(body),
+        new URL(body.link).hash.length,
+        Object.keys(page),
+        page.email === email,
+        told.message.replace(email, "…"),
+        logged.summary.replace(email, "…")
+      ]
+    }
+    expect(await invite(victim.email)).toEqual(await invite("nobody-signs-in-as-this@example.com"))
+  })
+
   test("an invitation cannot take over an account that exists", async () => {
     const victim = await person()
     const attacker = await person()
