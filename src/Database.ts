@@ -14,7 +14,7 @@ import * as webhookWorkers from "../migrations/0008_webhook_workers.ts"
 import * as movedReceivers from "../migrations/0009_moved_receivers.ts"
 import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
 import * as moneyLevers from "../migrations/0011_money_levers.ts"
-import * as auditTriggerAlways from "../migrations/0013_audit_trigger_always.ts"
+import * as auditTriggerAlways from "../migrations/0012_audit_trigger_always.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -145,7 +145,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0009_moved_receivers": movedReceivers,
   "0010_links_and_browsers": linksAndBrowsers,
   "0011_money_levers": moneyLevers,
-  "0013_audit_trigger_always": auditTriggerAlways
+  "0012_audit_trigger_always": auditTriggerAlways
 }
 
 /** Every table that the migrations make. */
