@@ -3,8 +3,8 @@
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { startWarnings } from "./AppConfig/startWarnings.ts"
 import { AppConfig } from "./AppConfig.ts"
-import { startWarnings } from "./startWarnings.ts"
 import * as Logs from "./telemetry/Logs.ts"
 import * as Otlp from "./telemetry/Otlp.ts"
 

@@ -172,6 +172,24 @@ describe("AppConfig", () => {
     })
   }
 
+  test("everything that is wrong is told at once, a line each", async () => {
+    const message = await refusal({
+      DATA_DIR: freshDir(),
+      PORT: "0",
+      FAUCET_USDC: "none",
+      REDIS_URL_FILE: "/nonexistent/hunter2"
+    })
+    const lines = message.split("\n").map((line) => line.split(":")[0])
+    expect(lines.toSorted()).toEqual(["FAUCET_USDC", "PORT", "REDIS_URL_FILE"])
+    const missing = await refusal({ ENVIRONMENT: "production", WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })
+    expect(missing.split("\n").map((line) => line.split(":")[0])).toEqual([
+      "DATABASE_URL",
+      "INTENT_TOKEN_SECRETS",
+      "ENCRYPTION_KEYS",
+      "WEBHOOK_ALLOWED_HOSTS"
+    ])
+  })
+
   test("several secrets keep their order, newest first", async () => {
     const config = await loaded({
       ...production,

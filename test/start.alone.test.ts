@@ -86,12 +86,16 @@ describe("The service as a process", () => {
     })
   )
 
-  for (const [name, env, variable] of [
-    ["production without a database", { ENVIRONMENT: "production" }, "DATABASE_URL"],
-    ["a malformed port", { PORT: "x" }, "PORT"],
-    ["a database that is not there", { DATABASE_URL: "postgres://127.0.0.1:9/none" }, "DATABASE_URL"]
+  for (const [name, env, variables] of [
+    [
+      "production without its settings",
+      { ENVIRONMENT: "production" },
+      ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]
+    ],
+    ["a malformed port", { PORT: "x" }, ["PORT"]],
+    ["a database that is not there", { DATABASE_URL: "postgres://127.0.0.1:9/none" }, ["DATABASE_URL"]]
   ] as const) {
-    liveEffect(`${name} stops the start with one line that names ${variable}`, () =>
+    liveEffect(`${name} stops the start with a line for ${variables.join(", ")}`, () =>
       Effect.gen(function* () {
         const child = yield* spawnProgram(["src/main.ts"], {
           DATA_DIR: yield* temporaryDirectory,
@@ -99,8 +103,9 @@ describe("The service as a process", () => {
           ...env
         })
         expect(yield* child.exited).toBe(1)
-        expect(child.output().trim().split("\n")).toHaveLength(1)
-        expect(child.output()).toContain(variable)
+        const lines = child.output().trim().split("\n")
+        expect(lines).toHaveLength(variables.length)
+        for (const [index, variable] of variables.entries()) expect(lines[index]).toContain(variable)
       })
     )
   }

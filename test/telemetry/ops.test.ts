@@ -90,7 +90,7 @@ describe("the image", () => {
     const { quittance, postgres, chain } = compose.services
     expect(postgres).toBeDefined()
     expect(chain?.profiles).toEqual(["chain"])
-    const config = read("src/AppConfig.ts")
+    const config = read("src/AppConfig/settings.ts")
     for (const name of Object.keys(quittance?.environment ?? {}).filter(
       (one) => one !== "OTEL_RESOURCE_ATTRIBUTES"
     ))
@@ -103,9 +103,9 @@ describe("the image", () => {
   test("docker-compose.yml passes every setting, is production, publishes on this machine alone, and knows no secret", () => {
     const { chain, postgres, quittance } = compose.services
     const { init } = compose.services
-    const settings = [...read("src/AppConfig.ts").matchAll(/\bread(?:Or)?\(\s*"([A-Z0-9_]+)"/g)].map(
-      ([, name = ""]) => name
-    )
+    const settings = [
+      ...read("src/AppConfig/settings.ts").matchAll(/\b(?:optional|setting)\(\s*"([A-Z0-9_]+)"/g)
+    ].map(([, name = ""]) => name)
     const documented = [...read("README.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)]
       .flatMap(([, names = ""]) => names.split(", "))
       .map((name) => name.replaceAll("`", ""))

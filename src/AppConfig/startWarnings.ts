@@ -1,7 +1,7 @@
 // What the start warns of: settings that work and leave a door open.
-import type { AppConfigShape } from "./AppConfig.ts"
-import { isLoopback } from "./http/isLoopback.ts"
-import { reachableFrom } from "./http/reachableFrom.ts"
+import type { AppConfigShape } from "../AppConfig.ts"
+import { isLoopback } from "../http/isLoopback.ts"
+import { reachableFrom } from "../http/reachableFrom.ts"
 
 export const startWarnings = (
   config: Pick<AppConfigShape, "baseUrl" | "environment" | "host">

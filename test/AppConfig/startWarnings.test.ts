@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { startWarnings } from "../src/startWarnings.ts"
+import { startWarnings } from "../../src/AppConfig/startWarnings.ts"
 
 const warned = (environment: "development" | "production", baseUrl: string, host = "127.0.0.1") =>
   startWarnings({ environment, baseUrl, host }).join()

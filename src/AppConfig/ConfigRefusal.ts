@@ -1,0 +1,21 @@
+import { Data } from "effect"
+
+/** A setting that stops the start. `message` is a whole sentence for the operator, and never holds the value. */
+export interface RefusedSetting {
+  readonly variable: string
+  readonly message: string
+}
+
+/** Every setting that stops the start, a line each. */
+export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
+  readonly settings: ReadonlyArray<RefusedSetting>
+  readonly message: string
+}> {
+  static of(settings: ReadonlyArray<RefusedSetting>): ConfigRefusal {
+    return new ConfigRefusal({ settings, message: settings.map(({ message }) => message).join("\n") })
+  }
+
+  static wants(variable: string, wants: string): ConfigRefusal {
+    return ConfigRefusal.of([{ variable, message: `${variable}: wants ${wants}` }])
+  }
+}

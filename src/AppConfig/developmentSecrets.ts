@@ -1,0 +1,63 @@
+// Secrets that development makes for itself: once, into DATA_DIR, for its owner alone.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { entropyToMnemonic } from "@scure/bip39"
+import { wordlist } from "@scure/bip39/wordlists/english"
+import { Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64 } from "effect/encoding"
+import { ConfigRefusal } from "./ConfigRefusal.ts"
+
+const SecretsFile = Schema.Struct({ intentTokenSecrets: Schema.String, encryptionKeys: Schema.String })
+const WalletFile = Schema.Struct({ agentWalletMnemonic: Schema.String })
+
+/** What `DATA_DIR/file` holds; `fresh` where it is new. Whoever writes first wins. */
+const kept = Effect.fnUntraced(function* <T, E>(
+  dataDir: string,
+  file: string,
+  form: Schema.Codec<T, E>,
+  fresh: NoInfer<T>
+) {
+  const path = join(dataDir, file)
+  const refusal = (cause: unknown) =>
+    ConfigRefusal.of([
+      {
+        variable: "DATA_DIR",
+        message: `DATA_DIR: cannot keep development secrets in ${path} (${cause instanceof Error ? cause.message : "unreadable"}). Make the directory writable or set INTENT_TOKEN_SECRETS, ENCRYPTION_KEYS and AGENT_WALLET_MNEMONIC.`
+      }
+    ])
+  const text = yield* Effect.try({
+    try: () => {
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+      try {
+        writeFileSync(path, JSON.stringify(fresh), { mode: 0o600, flag: "wx" })
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+        chmodSync(path, 0o600)
+      }
+      return readFileSync(path, "utf8")
+    },
+    catch: refusal
+  })
+  return yield* Schema.decodeEffect(Schema.fromJsonString(form))(text).pipe(
+    Effect.mapError(() => refusal(new Error("the file is damaged; delete it to make new ones")))
+  )
+})
+
+/** In `DATA_DIR/secrets.json`, in the form of their variables. */
+export const developmentSecrets = Effect.fnUntraced(function* (dataDir: string) {
+  const random = yield* SecureRandom.SecureRandom
+  return yield* kept(dataDir, "secrets.json", SecretsFile, {
+    intentTokenSecrets: `dev:${Base64.encode(yield* random.randomBytes(32))}`,
+    encryptionKeys: `dev:${Base64.encode(yield* random.randomBytes(32))}`
+  })
+})
+
+/** In `DATA_DIR/agent-wallet.json`. */
+export const developmentMnemonic = Effect.fnUntraced(function* (dataDir: string) {
+  const random = yield* SecureRandom.SecureRandom
+  const { agentWalletMnemonic } = yield* kept(dataDir, "agent-wallet.json", WalletFile, {
+    agentWalletMnemonic: entropyToMnemonic(yield* random.randomBytes(16), wordlist)
+  })
+  return agentWalletMnemonic
+})

@@ -1,0 +1,37 @@
+// Settings that hold a secret may name a file that does, as containers' secrets are mounted: NAME_FILE in
+// place of NAME.
+import { readFileSync } from "node:fs"
+import type { RefusedSetting } from "./ConfigRefusal.ts"
+
+/** Each has a `_FILE` of its own. */
+const secretVariables = [
+  "DATABASE_URL",
+  "DATABASE_REPLICA_URL",
+  "INTENT_TOKEN_SECRETS",
+  "ENCRYPTION_KEYS",
+  "AGENT_WALLET_MNEMONIC",
+  "FAUCET_PRIVATE_KEY",
+  "REDIS_URL",
+  "SMTP_URL",
+  "OTEL_EXPORTER_OTLP_HEADERS"
+] as const
+
+/** The environment with each secret in its place, trimmed, without what is empty; and the files that are refused. */
+export const withSecretFiles = (env: Readonly<Record<string, string | undefined>>) => {
+  const set: Record<string, string> = {}
+  for (const [name, value = ""] of Object.entries(env)) if (value.trim() !== "") set[name] = value.trim()
+  const refused: Array<RefusedSetting> = []
+  for (const name of secretVariables) {
+    const variable = `${name}_FILE`
+    const path = set[variable]
+    if (path === undefined) continue
+    if (set[name] === undefined)
+      try {
+        set[name] = readFileSync(path, "utf8").trim()
+      } catch {
+        refused.push({ variable, message: `${variable}: wants a file that the service can read` })
+      }
+    else refused.push({ variable, message: `${variable}: ${name} is set too; unset one of them` })
+  }
+  return { set, refused }
+}
