@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import type { AppConfig } from "./AppConfig.ts"
+import { Accounts } from "./accounts/Accounts.ts"
 import * as AgentReconciler from "./agents/AgentReconciler.ts"
 import { Agents } from "./agents/Agents.ts"
 import { Releases } from "./agents/Releases.ts"
@@ -18,7 +19,6 @@ import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
 import * as Database from "./Database.ts"
-import * as Dashboard from "./dashboard/Dashboard.ts"
 import * as DatabaseClock from "./database/DatabaseClock.ts"
 import * as Replica from "./database/Replica.ts"
 import { EgressPolicy } from "./egress/EgressPolicy.ts"
@@ -129,7 +129,7 @@ export const layerRoutes = Layer.mergeAll(Routes.layer, paymentWorkers, webhookW
 
 /** For the operator's commands: the database and what is kept in it. */
 export const layerOperator = Layer.mergeAll(
-  Dashboard.layerAccounts,
+  Accounts.layer,
   SecretBox.layer,
   // A contract wallet's owner signs in the dashboard: commands ask no chain.
   Receivers.layer.pipe(Layer.provide(ContractSignatures.layerNone)),

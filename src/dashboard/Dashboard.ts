@@ -1,15 +1,14 @@
 // The dashboard as one layer: its API, its files, and what only it keeps.
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Accounts } from "../accounts/Accounts.ts"
+import { MemberRepo } from "../accounts/MemberRepo.ts"
 import { AuditRepo } from "../audit/AuditRepo.ts"
 import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import { ReceiverChangeRepo } from "../merchants/Receivers/ReceiverChangeRepo.ts"
 import { Receivers } from "../merchants/Receivers.ts"
 import { DashboardApi } from "./Api.ts"
-import { AccountRepo } from "./accounts/AccountRepo.ts"
-import { Accounts } from "./accounts/Accounts.ts"
 import * as AccountsHttp from "./accounts/Http.ts"
-import { Passwords } from "./accounts/Passwords.ts"
 import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
@@ -19,7 +18,6 @@ import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as SessionLive from "./SessionLive.ts"
 import * as SettingsHttp from "./settings/Http.ts"
-import { MemberRepo } from "./settings/MemberRepo.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
@@ -30,12 +28,9 @@ const repos = Layer.mergeAll(
   AlertPagesRepo.layer,
   MemberRepo.layer,
   AuditRepo.layer,
-  Receivers.layer.pipe(Layer.provideMerge(Layer.merge(MerchantRepo.layer, ReceiverChangeRepo.layer)))
-)
-
-/** People's accounts; also the operator's commands use it. */
-export const layerAccounts = Accounts.layer.pipe(
-  Layer.provide(Layer.mergeAll(AccountRepo.layer, Passwords.layer, ReceiverChangeRepo.layer))
+  MerchantRepo.layer,
+  ReceiverChangeRepo.layer,
+  Receivers.layer
 )
 
 /** Routes for the service's router. */
@@ -55,4 +50,4 @@ export const layer = Layer.merge(
     Layer.provide(SessionLive.layer)
   ),
   Pages.layer
-).pipe(Layer.provide(Layer.merge(layerAccounts, repos)))
+).pipe(Layer.provide(Layer.merge(Accounts.layer, repos)))

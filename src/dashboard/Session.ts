@@ -2,26 +2,10 @@
 // asks. Sessions are cookies: API keys open nothing here.
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
+import type { Session, User } from "../accounts/Session.ts"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
 import type { Merchant, Tenant } from "../domain/Merchant.ts"
 import { errorResponse } from "../http/Envelope.ts"
-
-export interface User {
-  readonly id: string
-  readonly email: string
-  /** Sees and acknowledges what concerns the whole service. */
-  readonly operator: boolean
-}
-
-export interface Session {
-  /** SHA-256 of the cookie's token. */
-  readonly hash: Uint8Array
-  readonly user: User
-  /** When the person last gave the password. */
-  readonly confirmedAt: Date
-  /** Whose members the user is, the first joined first. */
-  readonly merchants: ReadonlyArray<Merchant>
-}
 
 /** The session of the request's cookie. */
 export class CurrentSession extends Context.Service<CurrentSession, Session>()(

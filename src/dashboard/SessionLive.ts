@@ -2,9 +2,9 @@
 import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
+import { Accounts } from "../accounts/Accounts.ts"
 import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
 import { isLoopback } from "../http/isLoopback.ts"
-import { Accounts } from "./accounts/Accounts.ts"
 import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "./Session.ts"
 import { cookieName } from "./sessionCookie.ts"
 

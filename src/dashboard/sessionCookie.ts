@@ -1,6 +1,6 @@
 // The session's cookie: `__Host-` and Secure under https, and never readable by scripts.
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { browserMillis, sessionMillis } from "./accounts/Accounts.ts"
+import { browserMillis, sessionMillis } from "../accounts/Accounts.ts"
 
 const isSecure = (baseUrl: string) => baseUrl.startsWith("https:")
 

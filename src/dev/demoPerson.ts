@@ -2,8 +2,7 @@
 // settled, waiting, and reported with a transfer that does not pay.
 import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Accounts } from "../dashboard/accounts/Accounts.ts"
-import { layerAccounts } from "../dashboard/Dashboard.ts"
+import { Accounts } from "../accounts/Accounts.ts"
 import { networks } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import type { FirstKeys } from "../keys/KeyAuth.ts"
@@ -27,7 +26,7 @@ export const createPerson = Effect.fn("createPerson")(function* (merchantId: Mer
     const accounts = yield* Accounts
     const link = { email, merchantId, resetPassword: true, invitedBy: null, operator: true }
     yield* Effect.orDie(accounts.redeem(yield* accounts.createLink(link), password))
-  }).pipe(Effect.provide(layerAccounts))
+  }).pipe(Effect.provide(Accounts.layer))
   return { email, password }
 })
 

@@ -6,9 +6,8 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AppConfig } from "../../src/AppConfig.ts"
+import { Accounts } from "../../src/accounts/Accounts.ts"
 import { AuditLog } from "../../src/audit/AuditLog.ts"
-import { Accounts } from "../../src/dashboard/accounts/Accounts.ts"
-import { layerAccounts } from "../../src/dashboard/Dashboard.ts"
 import { Address } from "../../src/domain/Chain.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
@@ -388,7 +387,7 @@ describe("Accounts over HTTP", () => {
             operator: true,
             invitedBy: null
           })
-        ).pipe(Effect.provide(layerAccounts))
+        ).pipe(Effect.provide(Accounts.layer))
       )
       const answer = await request(own.baseUrl, "POST", "/one-time-link", { body: { token, password } })
       return cookieOf(answer)
@@ -497,7 +496,7 @@ describe("Accounts over HTTP", () => {
 
 describe("Sessions and links in time on Postgres", () => {
   const database = testDatabase
-  const layer = layerAccounts.pipe(
+  const layer = Accounts.layer.pipe(
     Layer.provideMerge(KeyAuth.layer),
     Layer.provideMerge(AuditLog.layer),
     Layer.provideMerge(database.layer),

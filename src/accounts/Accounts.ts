@@ -4,21 +4,22 @@ import { createHash } from "node:crypto"
 import { Array as Arr, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
-import { AuditLog } from "../../audit/AuditLog.ts"
-import type { Address } from "../../domain/Chain.ts"
+import type { SqlClient } from "effect/sql"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Address } from "../domain/Chain.ts"
 import {
   EmailTaken,
   OneTimeLinkInvalid,
   type RateLimited,
   type ReceiverTaken,
   SignInFailed
-} from "../../domain/Errors.ts"
-import { type FirstKeys, KeyAuth } from "../../keys/KeyAuth.ts"
-import { ReceiverChangeRepo } from "../../merchants/Receivers/ReceiverChangeRepo.ts"
-import { withdrawnChange } from "../../merchants/Receivers/withdrawnChange.ts"
-import type { Session } from "../Session.ts"
-import { AccountRepo, type OneTimeLink } from "./AccountRepo.ts"
-import { Passwords } from "./Passwords.ts"
+} from "../domain/Errors.ts"
+import { type FirstKeys, KeyAuth } from "../keys/KeyAuth.ts"
+import { ReceiverChangeRepo } from "../merchants/Receivers/ReceiverChangeRepo.ts"
+import { withdrawnChange } from "../merchants/Receivers/withdrawnChange.ts"
+import { AccountRepo, type OneTimeLink } from "./Accounts/AccountRepo.ts"
+import { Passwords } from "./Accounts/Passwords.ts"
+import type { Session } from "./Session.ts"
 
 const day = 24 * 3_600_000
 /** A session ends after so long without use. */
@@ -98,7 +99,7 @@ export class Accounts extends Context.Service<
   static readonly layer: Layer.Layer<
     Accounts,
     never,
-    AccountRepo | Passwords | KeyAuth | AuditLog | ReceiverChangeRepo | SecureRandom.SecureRandom
+    KeyAuth | AuditLog | SqlClient.SqlClient | SecureRandom.SecureRandom
   > = Layer.effect(
     Accounts,
     Effect.gen(function* () {
@@ -275,5 +276,5 @@ export class Accounts extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide([AccountRepo.layer, Passwords.layer, ReceiverChangeRepo.layer]))
 }

@@ -1,9 +1,9 @@
 // The SQL of who belongs to a merchant.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AddressBytes } from "../../chain/ChainBytes.ts"
-import { Env } from "../../domain/Chain.ts"
-import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { AddressBytes } from "../chain/ChainBytes.ts"
+import { Env } from "../domain/Chain.ts"
+import { type MerchantId, Uuid } from "../domain/Merchant.ts"
 
 const decodeMembers = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joined_at: Schema.Date }))
