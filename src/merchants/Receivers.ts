@@ -6,7 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { type Hex, hashMessage, recoverMessageAddress } from "viem"
 import { AppConfig } from "../AppConfig.ts"
-import { type Actor, AuditLog, service } from "../audit/AuditLog.ts"
+import { type Actor, AuditLog, operator, service } from "../audit/AuditLog.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
@@ -124,8 +124,9 @@ export class Receivers extends Context.Service<
           })
         if (holder === undefined) return yield* taking(merchants.changeReceiver(place, { wait }))
         /** Its members are told, not by whom: merchants know nothing of each other. */
+        const by = actor === operator ? operator : service
         const losing = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
-          audit.recording(holder.merchantId, service, change, (outcome) =>
+          audit.recording(holder.merchantId, by, change, (outcome) =>
             outcome._tag === "Changed"
               ? Option.some({
                   action: "receiver.changed" as const,
