@@ -11,7 +11,7 @@ import { DashboardApi } from "./dashboard/Api.ts"
 import * as Dashboard from "./dashboard/Dashboard.ts"
 import { dashboardPaths } from "./dashboard/Pages.ts"
 import * as AnswersLive from "./http/Answers.ts"
-import * as AuthorizationLive from "./http/Authorization/AuthorizationLive.ts"
+import * as ApiKeyAuthLive from "./http/ApiKeyAuth/ApiKeyAuthLive.ts"
 import { narrowed } from "./http/narrowed.ts"
 import * as BodyRulesLive from "./http/RequestRules/bodyRulesLive.ts"
 import { endpointsOf } from "./http/Routing/pathTable.ts"
@@ -33,12 +33,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     AgentsHttp.layer,
     X402Http.layer
   ]),
-  Layer.provide([
-    AuthorizationLive.layer,
-    AuthorizationLive.layerTestRail,
-    BodyRulesLive.layer,
-    AnswersLive.layer
-  ])
+  Layer.provide([ApiKeyAuthLive.layer, ApiKeyAuthLive.layerTestRail, BodyRulesLive.layer, AnswersLive.layer])
 )
 
 const served = Layer.mergeAll(contract, System.layer, Documents.layer, CheckoutPages.layer)

@@ -51,7 +51,7 @@ describe("import rules", () => {
   test("contracts import domain, other contracts and the shared HTTP contract", () => {
     const contract = /^src\/(.*\/)?Api\.ts$/
     const allowed =
-      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Access|Authorization|Envelope|RequestRules)\.ts|src\/openapi\/openApiDocument\.ts|src\/dashboard\/Session\.ts)$/
+      /^(effect(\/.*)?|src\/domain\/.*|src\/(.*\/)?Api\.ts|src\/http\/(Access|ApiKeyAuth|Envelope|RequestRules)\.ts|src\/openapi\/openApiDocument\.ts|src\/dashboard\/Session\.ts)$/
     expect(violations(({ file, target }) => contract.test(file) && !allowed.test(target))).toEqual([])
   })
 
@@ -168,6 +168,18 @@ describe("import rules", () => {
     expect(named.toSorted()).toEqual(
       [...new Set([...rooms, "src", "migrations", "test", "browser", "proxy"])].toSorted()
     )
+  })
+
+  test("no type has the name of another room's", () => {
+    // The client library and browser code are programs of their own.
+    const own = /^src\/(client|checkout\/(component|pages)|dashboard\/browser)\//
+    const places = new Map<string, Array<string>>()
+    for (const file of [...new Glob("src/**/*.ts").scanSync(root)].filter((one) => !own.test(one)))
+      for (const [, name = ""] of readFileSync(join(root, file), "utf8").matchAll(
+        /^export (?:interface|class|type) (\w+)/gm
+      ))
+        places.set(name, [...new Set([...(places.get(name) ?? []), file])])
+    expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
   })
 
   test("no barrels, no rooms named after nothing", () => {

@@ -45,7 +45,7 @@ export interface AgentSummary {
 }
 
 /** What a reservation came to. */
-export type Reservation =
+export type SpendReservation =
   | { readonly _tag: "Reserved"; readonly payment: AgentPayment; readonly created: boolean }
   | { readonly _tag: "Inactive"; readonly status: "paused" | "revoked" }
   | { readonly _tag: "Throttled"; readonly retryAfter: number }
@@ -189,7 +189,7 @@ export class AgentRepo extends Context.Service<
      * service is signed for under the nonce that follows from it: while an authorization for it may
      * be used, or was, that one is answered.
      */
-    readonly reserve: (agentId: AgentId, payment: NewAgentPayment) => Effect.Effect<Reservation>
+    readonly reserve: (agentId: AgentId, payment: NewAgentPayment) => Effect.Effect<SpendReservation>
     readonly allowance: (agent: Agent, at: Date) => Effect.Effect<Allowance>
     readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
     readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
@@ -287,7 +287,7 @@ export class AgentRepo extends Context.Service<
 
       const reserve = Effect.fn("AgentRepo.reserve")(function* (agentId: AgentId, input: NewAgentPayment) {
         return yield* sql.withTransaction(
-          Effect.gen(function* (): Effect.fn.Return<Reservation, unknown> {
+          Effect.gen(function* (): Effect.fn.Return<SpendReservation, unknown> {
             const [agent] = yield* Effect.flatMap(
               sql`
                 SELECT ${agentColumns} FROM agents a JOIN api_keys k ON k.id = a.key_id

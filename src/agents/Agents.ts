@@ -32,7 +32,7 @@ import {
   AgentRepo,
   type AgentSummary,
   type NewAgent,
-  type Reservation
+  type SpendReservation
 } from "./AgentRepo.ts"
 import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
 
@@ -107,7 +107,7 @@ const backdatedSeconds = 600n
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 
 const refusalOf = (
-  reservation: Exclude<Reservation, { readonly _tag: "Reserved" }>,
+  reservation: Exclude<SpendReservation, { readonly _tag: "Reserved" }>,
   amount: bigint,
   payTo: Address
 ) => {

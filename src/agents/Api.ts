@@ -13,14 +13,14 @@ import {
   AgentPaymentNotFound,
   AgentRequestConflict,
   AgentsNotConfigured,
-  ChainUnavailableError,
+  ChainUnavailable,
   FaucetLimitReached,
   FaucetUnavailable,
   LiveModeGated,
   X402RequirementsUnsupported
 } from "../domain/Errors.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
-import { Authorization, TestRail } from "../http/Authorization.ts"
+import { ApiKeyAuth, TestRail } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
@@ -143,7 +143,7 @@ export class AgentApi extends endpointGroup("agent")(
         errorResponse(AgentPaymentNotFound),
         errorResponse(LiveModeGated),
         errorResponse(AgentsNotConfigured),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -155,7 +155,7 @@ export class AgentApi extends endpointGroup("agent")(
   )
 )
   .middleware(BodyRules)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({ title: "Agents", description: "Software agents that pay within a cap." })
   ) {}
@@ -175,7 +175,7 @@ export class AgentTestRailApi extends endpointGroup("agentTestRail")(
       error: [
         errorResponse(FaucetLimitReached),
         errorResponse(FaucetUnavailable),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -187,7 +187,7 @@ export class AgentTestRailApi extends endpointGroup("agentTestRail")(
 )
   .middleware(BodyRules)
   .middleware(TestRail)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({ title: "Agent test rail", description: "Funds on Testnet, for test keys only." })
   ) {}

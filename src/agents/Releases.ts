@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { encodeFunctionData } from "viem"
 import type { AppConfig } from "../AppConfig.ts"
 import type { Alerts } from "../alerts/Alerts.ts"
-import { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
@@ -25,7 +25,7 @@ interface Shape {
   readonly release: (
     agent: Agent,
     payment: AgentPayment
-  ) => Effect.Effect<void, AgentsNotConfigured | ChainUnavailable | RateLimited>
+  ) => Effect.Effect<void, AgentsNotConfigured | RpcUnavailable | RateLimited>
 }
 
 export class Releases extends Context.Service<Releases, Shape>()("quittance/agents/Releases") {
@@ -81,7 +81,7 @@ export class Releases extends Context.Service<Releases, Shape>()("quittance/agen
             })
           }
           if (relayed._tag === "Refused") {
-            return yield* new ChainUnavailable({
+            return yield* new RpcUnavailable({
               reason: "rpc_unavailable",
               message: "the relaying wallet lacks gas"
             })

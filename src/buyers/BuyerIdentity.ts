@@ -5,8 +5,8 @@ import { hashMessage, recoverMessageAddress } from "viem"
 import { parseAddress } from "../chain/Address.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { Address, Env } from "../domain/Chain.ts"
+import { BuyerTokenRefused } from "./BuyerTokenRefused.ts"
 import { type DidToken, judgeDidClaim, readDidToken } from "./DidToken.ts"
-import { InvalidBuyerToken } from "./InvalidBuyerToken.ts"
 
 export interface BuyerExpectation {
   /** The token must be made for one of these: the service's origin, the merchant's audience. */
@@ -38,7 +38,7 @@ export class BuyerIdentity extends Context.Service<
     readonly verify: (
       token: string,
       expect: BuyerExpectation
-    ) => Effect.Effect<ProvenBuyer, InvalidBuyerToken>
+    ) => Effect.Effect<ProvenBuyer, BuyerTokenRefused>
   }
 >()("quittance/buyers/BuyerIdentity") {
   /** DID tokens that a wallet signs itself, or Magic's SDK makes. */
@@ -55,12 +55,12 @@ export class BuyerIdentity extends Context.Service<
           // The chain is asked only where the plain signature does not decide.
           if ((yield* recover(token)) === address) return proven
           if (expect.mayAskChain !== undefined && !(yield* expect.mayAskChain)) {
-            return yield* InvalidBuyerToken.because("signature")
+            return yield* BuyerTokenRefused.because("signature")
           }
           const accepted = yield* contracts
             .verify(expect.env, address, hashMessage(token.claim), token.proof)
-            .pipe(Effect.mapError(() => InvalidBuyerToken.because("unavailable")))
-          return accepted ? proven : yield* InvalidBuyerToken.because("signature")
+            .pipe(Effect.mapError(() => BuyerTokenRefused.because("unavailable")))
+          return accepted ? proven : yield* BuyerTokenRefused.because("signature")
         })
       }
     })
@@ -72,7 +72,7 @@ export class BuyerIdentity extends Context.Service<
       const [kind, text = "", tokenId] = token.split(":")
       const address = kind === "buyer" ? parseAddress(text) : undefined
       return address === undefined
-        ? Effect.fail(InvalidBuyerToken.because("malformed"))
+        ? Effect.fail(BuyerTokenRefused.because("malformed"))
         : Effect.succeed({ address, tokenId })
     }
   })

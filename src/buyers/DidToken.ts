@@ -3,7 +3,7 @@
 import { Effect, Schema } from "effect"
 import { parseAddress } from "../chain/Address.ts"
 import type { Address } from "../domain/Chain.ts"
-import { InvalidBuyerToken } from "./InvalidBuyerToken.ts"
+import { BuyerTokenRefused } from "./BuyerTokenRefused.ts"
 
 /** Room for the deployment data of an ERC-6492 signature, and no more. */
 const maxTokenLength = 16_384
@@ -57,7 +57,7 @@ const decodeBase64 = (token: string): string =>
 export const readDidToken = Effect.fnUntraced(
   function* (token: string) {
     if (token.length > maxTokenLength || !base64Form.test(token)) {
-      return yield* InvalidBuyerToken.because("malformed")
+      return yield* BuyerTokenRefused.because("malformed")
     }
     const text = yield* Effect.try(() => decodeBase64(token))
     const [proof, claim] = yield* decodeEnvelope(text)
@@ -74,7 +74,7 @@ export const readDidToken = Effect.fnUntraced(
     }
     return read
   },
-  Effect.mapError(() => InvalidBuyerToken.because("malformed"))
+  Effect.mapError(() => BuyerTokenRefused.because("malformed"))
 )
 
 /**
@@ -87,19 +87,19 @@ export const judgeDidClaim = (
   token: DidToken,
   { audiences, longestSeconds }: DidExpectation,
   now: number
-): Effect.Effect<Address, InvalidBuyerToken> => {
+): Effect.Effect<Address, BuyerTokenRefused> => {
   const address = token.issuer.startsWith("did:ethr:")
     ? parseAddress(token.issuer.slice("did:ethr:".length))
     : undefined
-  if (address === undefined) return Effect.fail(InvalidBuyerToken.because("issuer"))
-  if (!(token.expiresAt > now)) return Effect.fail(InvalidBuyerToken.because("expired"))
+  if (address === undefined) return Effect.fail(BuyerTokenRefused.because("issuer"))
+  if (!(token.expiresAt > now)) return Effect.fail(BuyerTokenRefused.because("expired"))
   if (!(token.notBefore <= now + leewaySeconds)) {
-    return Effect.fail(InvalidBuyerToken.because("not_yet_valid"))
+    return Effect.fail(BuyerTokenRefused.because("not_yet_valid"))
   }
-  if (!audiences.includes(token.audience)) return Effect.fail(InvalidBuyerToken.because("audience"))
+  if (!audiences.includes(token.audience)) return Effect.fail(BuyerTokenRefused.because("audience"))
   const life = token.expiresAt - Math.min(token.issuedAt, token.notBefore)
   if (longestSeconds !== undefined && life > longestSeconds) {
-    return Effect.fail(InvalidBuyerToken.because("lifetime"))
+    return Effect.fail(BuyerTokenRefused.because("lifetime"))
   }
   return Effect.succeed(address)
 }

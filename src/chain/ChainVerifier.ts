@@ -14,10 +14,10 @@ import {
   type AccountState,
   type Balance,
   BlockStatus,
-  type ChainUnavailable,
   type Expectation,
   type NetworkCheck,
   type RangeReading,
+  type RpcUnavailable,
   type SettledTransfer,
   type Verification
 } from "./ChainVerifier/Verification.ts"
@@ -134,13 +134,13 @@ export class ChainVerifier extends Context.Service<
     /** Whether a settled transfer is still where it was, for the watch until it is final. */
     readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
     /** Atomic USDC and wei at the latest block. */
-    readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, ChainUnavailable>
+    readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, RpcUnavailable>
     /** The latest block that a majority of the nodes has: its height, and its time in Unix seconds. */
     readonly headBlock: (
       env: Env
-    ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, ChainUnavailable>
+    ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, RpcUnavailable>
     /** Where an account stands: the highest nonces that any node tells, at a height that a majority has. */
-    readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, ChainUnavailable>
+    readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, RpcUnavailable>
     /** Who sent a transaction and with which nonce; undefined where no majority of the nodes says. */
     readonly sender: (
       env: Env,

@@ -9,7 +9,7 @@ import {
   type Hex
 } from "viem"
 import type { Address, Env } from "../domain/Chain.ts"
-import type { ChainUnavailable } from "./ChainVerifier/Verification.ts"
+import type { RpcUnavailable } from "./ChainVerifier/Verification.ts"
 import { RpcPool } from "./RpcPool.ts"
 
 export class ContractSignatures extends Context.Service<
@@ -21,7 +21,7 @@ export class ContractSignatures extends Context.Service<
       address: Address,
       hash: Hex,
       signature: Hex
-    ) => Effect.Effect<boolean, ChainUnavailable>
+    ) => Effect.Effect<boolean, RpcUnavailable>
   }
 >()("quittance/chain/ContractSignatures") {
   /** Asks the payment's chain; several nodes must agree. */

@@ -4,7 +4,7 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import type { Env } from "../domain/Chain.ts"
-import { ChainUnavailable } from "./ChainVerifier/Verification.ts"
+import { RpcUnavailable } from "./ChainVerifier/Verification.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./RpcPool/ChainAlerts.ts"
 import {
   defaultRpcLimits,
@@ -68,7 +68,7 @@ interface Shape {
     env: Env,
     ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
     isEnough?: (answer: A) => boolean
-  ) => Effect.Effect<ReadonlyArray<A>, ChainUnavailable>
+  ) => Effect.Effect<ReadonlyArray<A>, RpcUnavailable>
   /**
    * The farthest answer that a majority of the nodes has reached, by `height`: one that stands still holds
    * nothing up, and one that runs ahead counts for nothing.
@@ -77,31 +77,31 @@ interface Shape {
     env: Env,
     ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
     height: (answer: A) => bigint
-  ) => Effect.Effect<A, ChainUnavailable>
+  ) => Effect.Effect<A, RpcUnavailable>
   /** The newest block that a majority has. A node that lies far behind or ahead is told of. */
-  readonly head: (env: Env) => Effect.Effect<Head, ChainUnavailable>
+  readonly head: (env: Env) => Effect.Effect<Head, RpcUnavailable>
   /** The first answer in the order of the URLs; for figures that decide nothing. */
   readonly first: <A>(
     env: Env,
     ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
-  ) => Effect.Effect<A, ChainUnavailable>
+  ) => Effect.Effect<A, RpcUnavailable>
   /** `eth_call` at the latest block whose result a majority confirms. */
   readonly agreedCall: (
     env: Env,
     transaction: { readonly to?: string; readonly data: string }
-  ) => Effect.Effect<`0x${string}` | "reverted", ChainUnavailable>
+  ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
   readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
   /** The node has answered as it should. */
   readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
 }
 
-export const unavailable = (reason: ChainUnavailable["reason"], env: Env): ChainUnavailable => {
+export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnavailable => {
   const messages = {
     unconfigured: `no RPC node is configured for ${env}`,
     rpc_unavailable: `too few RPC nodes of ${env} answered`,
     disagreement: `the RPC nodes of ${env} contradict each other`
   }
-  return new ChainUnavailable({ reason, message: messages[reason] })
+  return new RpcUnavailable({ reason, message: messages[reason] })
 }
 
 const make = Effect.fnUntraced(function* (
@@ -260,7 +260,7 @@ const make = Effect.fnUntraced(function* (
     env: Env,
     ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
     isEnough: (answer: A) => boolean
-  ): Effect.fn.Return<ReadonlyArray<{ readonly node: RpcNode; readonly answer: A }>, ChainUnavailable> {
+  ): Effect.fn.Return<ReadonlyArray<{ readonly node: RpcNode; readonly answer: A }>, RpcUnavailable> {
     const nodes = byEnv[env]
     if (nodes.length === 0) return yield* unavailable("unconfigured", env)
     const majority = Math.floor(nodes.length / 2) + 1

@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   FaucetLimitReached,
   FaucetUnavailable,
   InvalidApiKey,
-  InvalidBuyerTokenError,
+  InvalidBuyerToken,
   KeyKindNotAllowed,
   NotFound,
   PaymentNotFound,
@@ -16,7 +16,7 @@ import {
   ReceiverTaken
 } from "../domain/Errors.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
-import { Authorization, TestRail } from "../http/Authorization.ts"
+import { ApiKeyAuth, TestRail } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { CreatedIntent } from "../intents/Api.ts"
@@ -79,7 +79,7 @@ export class CheckoutApi extends endpointGroup("checkout")(
   )
 )
   .middleware(BodyRules)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({
       title: "Checkout",
@@ -93,7 +93,7 @@ export class TestRailApi extends endpointGroup("testRail")(
     HttpApiEndpoint.get("balance", "/checkout/test-balance", {
       query: { address: AddressParam },
       success: Schema.Struct({ balance: BalanceView }),
-      error: [errorResponse(ChainUnavailableError)]
+      error: [errorResponse(ChainUnavailable)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read a test balance",
@@ -140,10 +140,10 @@ export class TestRailApi extends endpointGroup("testRail")(
         balance: BalanceView
       }).pipe(HttpApiSchema.status(201)),
       error: [
-        errorResponse(InvalidBuyerTokenError),
+        errorResponse(InvalidBuyerToken),
         errorResponse(FaucetLimitReached),
         errorResponse(FaucetUnavailable),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -156,7 +156,7 @@ export class TestRailApi extends endpointGroup("testRail")(
 )
   .middleware(BodyRules)
   .middleware(TestRail)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({
       title: "Test rail",

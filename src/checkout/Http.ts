@@ -6,7 +6,7 @@ import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { audiencesOf } from "../buyers/audiencesOf.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
-import { InvalidBuyerToken, refusalOf } from "../buyers/InvalidBuyerToken.ts"
+import { BuyerTokenRefused, refusalOf } from "../buyers/BuyerTokenRefused.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import type { Balance } from "../chain/ChainVerifier/Verification.ts"
@@ -23,7 +23,7 @@ import { UsdAmount } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { grantView } from "../faucet/Faucet/grantView.ts"
 import { Faucet } from "../faucet/Faucet.ts"
-import { CurrentPrincipal } from "../http/Authorization.ts"
+import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
@@ -138,7 +138,7 @@ const testRail = HttpApiBuilder.group(
         if (Option.isSome(bound)) {
           const own = yield* payments.find({ merchantId: merchant.id, env: "test" }, bound.value)
           if (Option.isNone(own) && (yield* payments.exists(bound.value)))
-            return yield* InvalidBuyerToken.because("payment").pipe(Effect.mapError(refusalOf))
+            return yield* BuyerTokenRefused.because("payment").pipe(Effect.mapError(refusalOf))
         }
         const grant = yield* faucet.grant({
           merchantId: merchant.id,

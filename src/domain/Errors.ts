@@ -40,7 +40,7 @@ const define = <const Tag extends string, const Code extends ErrorCode>(tag: Tag
 
 export class InvalidRequest extends define("InvalidRequest", "INVALID_REQUEST") {}
 export class InvalidJson extends define("InvalidJson", "INVALID_JSON") {}
-export class InvalidWebhookUrlError extends define("InvalidWebhookUrlError", "INVALID_WEBHOOK_URL") {}
+export class InvalidWebhookUrl extends define("InvalidWebhookUrl", "INVALID_WEBHOOK_URL") {}
 export class InvalidIntentToken extends define("InvalidIntentToken", "INVALID_INTENT_TOKEN") {}
 export class IntentTokenExpired extends define("IntentTokenExpired", "INTENT_TOKEN_EXPIRED") {}
 export class IdempotencyKeyNotAccepted extends define(
@@ -48,7 +48,7 @@ export class IdempotencyKeyNotAccepted extends define(
   "IDEMPOTENCY_KEY_NOT_ACCEPTED"
 ) {}
 export class InvalidApiKey extends define("InvalidApiKey", "INVALID_API_KEY") {}
-export class InvalidBuyerTokenError extends define("InvalidBuyerTokenError", "INVALID_BUYER_TOKEN") {}
+export class InvalidBuyerToken extends define("InvalidBuyerToken", "INVALID_BUYER_TOKEN") {}
 export class KeyKindNotAllowed extends define("KeyKindNotAllowed", "KEY_KIND_NOT_ALLOWED") {}
 export class ManagePermissionRequired extends define(
   "ManagePermissionRequired",
@@ -110,5 +110,5 @@ export class RateLimited extends define("RateLimited", "RATE_LIMITED") {}
 export class FaucetLimitReached extends define("FaucetLimitReached", "FAUCET_LIMIT_REACHED") {}
 export class InternalError extends define("InternalError", "INTERNAL_ERROR") {}
 export class ServiceUnavailable extends define("ServiceUnavailable", "SERVICE_UNAVAILABLE") {}
-export class ChainUnavailableError extends define("ChainUnavailableError", "CHAIN_UNAVAILABLE") {}
+export class ChainUnavailable extends define("ChainUnavailable", "CHAIN_UNAVAILABLE") {}
 export class FaucetUnavailable extends define("FaucetUnavailable", "FAUCET_UNAVAILABLE") {}

@@ -49,7 +49,7 @@ export const AttemptFailure = Schema.Literals([
 ])
 export type AttemptFailure = typeof AttemptFailure.Type
 
-export const Attempt = Schema.Struct({
+export const DeliveryAttempt = Schema.Struct({
   number: Schema.Int,
   /** Whether a person asked for it. */
   manual: Schema.Boolean,
@@ -59,7 +59,7 @@ export const Attempt = Schema.Struct({
   responseStatus: Schema.NullOr(Schema.Int),
   failure: Schema.NullOr(AttemptFailure)
 })
-export type Attempt = typeof Attempt.Type
+export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
 export const Delivery = Schema.Struct({
   /** The payload's `id`, the same in every attempt and resend. */
@@ -67,7 +67,7 @@ export const Delivery = Schema.Struct({
   type: EventType,
   paymentId: Schema.NullOr(PaymentId),
   status: DeliveryStatus,
-  attempts: Schema.Array(Attempt),
+  attempts: Schema.Array(DeliveryAttempt),
   createdAt: Schema.Date
 })
 export type Delivery = typeof Delivery.Type

@@ -7,7 +7,7 @@ import type { AppConfig } from "../AppConfig.ts"
 import type { Alerts } from "../alerts/Alerts.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
-import type { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
+import type { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { OutboxRepo } from "../wallets/Outbox/OutboxRepo.ts"
 import { makeFaucetLive } from "./Faucet/FaucetLive.ts"
@@ -44,7 +44,7 @@ export class Faucet extends Context.Service<
     /** Sends a grant and waits until it is mined. */
     readonly grant: (
       request: GrantRequest
-    ) => Effect.Effect<Grant, FaucetLimitReached | FaucetUnavailable | ChainUnavailableError>
+    ) => Effect.Effect<Grant, FaucetLimitReached | FaucetUnavailable | ChainUnavailable>
   }
 >()("quittance/faucet/Faucet") {
   /** Real money on the test chain, from the wallet of FAUCET_PRIVATE_KEY. */

@@ -3,7 +3,7 @@
 // handler's own work.
 import { Clock, Context, Effect, Layer, Logger, References, Scope, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
-import { Authorization } from "./Authorization.ts"
+import { ApiKeyAuth } from "./ApiKeyAuth.ts"
 import { Answers, BodyRules } from "./RequestRules.ts"
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a service does not matter to picking it
@@ -34,4 +34,4 @@ export const narrowed = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys
 
 /** A group's handlers, built in a context of the named services and the middleware that every key's group has. */
 export const narrowedGroup = <const Keys extends ReadonlyArray<AnyKey>>(...keys: Keys) =>
-  narrowed(Authorization, BodyRules, Answers, ...keys)
+  narrowed(ApiKeyAuth, BodyRules, Answers, ...keys)

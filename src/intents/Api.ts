@@ -5,7 +5,7 @@ import { Address, Env, networks } from "../domain/Chain.ts"
 import { ReceiverTaken } from "../domain/Errors.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
-import { Authorization } from "../http/Authorization.ts"
+import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
@@ -74,7 +74,7 @@ export class PaymentIntentsApi extends endpointGroup("paymentIntents")(
   )
 )
   .middleware(BodyRules)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({
       title: "Payment intents",

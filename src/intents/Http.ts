@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { InvalidRequest } from "../domain/Errors.ts"
-import { CurrentPrincipal } from "../http/Authorization.ts"
+import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { narrowedGroup } from "../http/narrowed.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
 

@@ -11,7 +11,7 @@ import { parseAddress } from "../chain/Address.ts"
 import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { Env } from "../domain/Chain.ts"
-import { type ChainUnavailableError, ReceiverTaken } from "../domain/Errors.ts"
+import { type ChainUnavailable, ReceiverTaken } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { MerchantRepo, type ReceiverChange, type ReceiverOutcome } from "./MerchantRepo.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./Receivers/ReceiverChangeRepo.ts"
@@ -45,7 +45,7 @@ export class Receivers extends Context.Service<
       place: ReceiverPlace,
       signature: Option.Option<string>,
       actor: Actor
-    ) => Effect.Effect<Option.Option<ReceiverChange>, ReceiverTaken | ChainUnavailableError>
+    ) => Effect.Effect<Option.Option<ReceiverChange>, ReceiverTaken | ChainUnavailable>
     /** The change that waits. */
     readonly waiting: (merchantId: MerchantId, env: Env) => Effect.Effect<Option.Option<WaitingChange>>
     /** False where no change waits. */

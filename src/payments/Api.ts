@@ -3,11 +3,11 @@ import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   EnvironmentMismatch,
   IntentTokenExpired,
   IntentTokenKeyMismatch,
-  InvalidBuyerTokenError,
+  InvalidBuyerToken,
   InvalidIntentToken,
   LiveModeGated,
   PaymentFailed,
@@ -20,7 +20,7 @@ import { UsdAmount } from "../domain/Money.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
-import { Authorization } from "../http/Authorization.ts"
+import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { ErrorBody, errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { Token } from "../intents/Api.ts"
@@ -212,11 +212,11 @@ export class PaymentsApi extends endpointGroup("payments")(
       success: [PendingAnswer.pipe(HttpApiSchema.status(202)), PaymentAnswer],
       error: [
         errorResponse(PaymentNotFound),
-        errorResponse(InvalidBuyerTokenError),
+        errorResponse(InvalidBuyerToken),
         errorResponse(PaymentReportConflict),
         errorResponse(PaymentFailed),
         errorResponse(TestSettlementMismatch),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -253,9 +253,9 @@ export class PaymentsApi extends endpointGroup("payments")(
       ],
       error: [
         errorResponse(PaymentNotFound),
-        errorResponse(InvalidBuyerTokenError),
+        errorResponse(InvalidBuyerToken),
         errorResponse(LiveModeGated),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -296,7 +296,7 @@ export class PaymentsApi extends endpointGroup("payments")(
   )
 )
   .middleware(BodyRules)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({ title: "Payments", description: "Opened, reported, proven and settled." })
   ) {}

@@ -10,7 +10,7 @@ import { errorCodes } from "../domain/ErrorCode.ts"
 import { EnvironmentMismatch, InvalidRequest, PaymentNotFound } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
 import type { Payment, PaymentSummary } from "../domain/Payment.ts"
-import { CurrentPrincipal } from "../http/Authorization.ts"
+import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { errorBody } from "../http/Envelope.ts"
 import { narrowedGroup } from "../http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../http/RequestContext.ts"
@@ -24,13 +24,13 @@ import type {
   PendingAnswer
 } from "./Api.ts"
 import { PaymentAttempts } from "./PaymentAttempts.ts"
-import type { Attempt, PaymentAttempts as Known } from "./PaymentRepo/AttemptStore.ts"
+import type { KnownAttempts, PaymentAttempt } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 
 const shortened = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-const attemptsView = ({ attempts, payment }: Known): typeof AttemptsAnswer.Encoded => ({
+const attemptsView = ({ attempts, payment }: KnownAttempts): typeof AttemptsAnswer.Encoded => ({
   payment: viewOf(payment),
   attempts: attempts.map(({ method, payer, since, transactionId }) => ({
     payer: shortened(payer),
@@ -40,7 +40,7 @@ const attemptsView = ({ attempts, payment }: Known): typeof AttemptsAnswer.Encod
   }))
 })
 
-const attemptView = (attempt: Attempt): (typeof AnnouncedAttempt.Encoded)["attempt"] => ({
+const attemptView = (attempt: PaymentAttempt): (typeof AnnouncedAttempt.Encoded)["attempt"] => ({
   id: attempt.id,
   method: attempt.method,
   payer: attempt.payer,

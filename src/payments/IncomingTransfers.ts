@@ -5,7 +5,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { networks } from "../domain/Chain.ts"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   IncomingTransferExplained,
   IncomingTransferNotFound,
   PaymentNotFound,
@@ -48,7 +48,7 @@ export class IncomingTransfers extends Context.Service<
       | IncomingTransferExplained
       | PaymentNotFound
       | TransferNotAttachable
-      | ChainUnavailableError
+      | ChainUnavailable
     >
     /** Marks an open transfer as handled. */
     readonly handle: (
@@ -122,7 +122,7 @@ export class IncomingTransfers extends Context.Service<
             case "Settled":
               return settled ? look.payment : yield* new TransferNotAttachable({ reason: "settled" })
             case "Pending":
-              return yield* new ChainUnavailableError({ reason: look.reason, retryAfter: chainRetryAfter })
+              return yield* new ChainUnavailable({ reason: look.reason, retryAfter: chainRetryAfter })
             case "Refused":
               return yield* new TransferNotAttachable({ reason: look.error.reason ?? "settled" })
             case "Gated":

@@ -8,8 +8,8 @@ import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import {
-  ChainUnavailableError,
-  type InvalidBuyerTokenError,
+  ChainUnavailable,
+  type InvalidBuyerToken,
   InvalidRequest,
   LiveModeGated,
   PaymentAttemptOpen,
@@ -22,10 +22,10 @@ import type { Principal } from "../domain/Merchant.ts"
 import type { AttemptMethod, Payment, PaymentId } from "../domain/Payment.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import {
-  type Attempt,
   type AttemptEnd,
   attemptLifeMillis,
-  type PaymentAttempts as Known
+  type KnownAttempts,
+  type PaymentAttempt
 } from "./PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
@@ -46,21 +46,21 @@ export interface Announce {
 export interface AttemptRefused {
   readonly _tag: "AttemptRefused"
   readonly error: PaymentAttemptOpen | PaymentSettled | PaymentFailed
-  readonly known: Known
+  readonly known: KnownAttempts
 }
 
 export interface AttemptAnnounced {
   readonly _tag: "AttemptAnnounced"
-  readonly attempt: Attempt
+  readonly attempt: PaymentAttempt
   /** False where the same attempt was announced before. */
   readonly created: boolean
-  readonly known: Known
+  readonly known: KnownAttempts
 }
 
 type AttemptError =
   | PaymentNotFound
-  | InvalidBuyerTokenError
-  | ChainUnavailableError
+  | InvalidBuyerToken
+  | ChainUnavailable
   | InvalidRequest
   | LiveModeGated
   | RateLimited
@@ -84,7 +84,7 @@ export class PaymentAttempts extends Context.Service<
       principal: Principal,
       paymentId: PaymentId,
       by: { readonly payer: Address | undefined; readonly client: string }
-    ) => Effect.Effect<Known, PaymentNotFound | RateLimited>
+    ) => Effect.Effect<KnownAttempts, PaymentNotFound | RateLimited>
     /** The wallet has said that it sends nothing. */
     readonly decline: (
       principal: Principal,
@@ -123,7 +123,7 @@ export class PaymentAttempts extends Context.Service<
       /** Whether the chain shows that the attempt's nonce was free when it was announced and is used at a height. */
       const hasLostNonce = Effect.fnUntraced(function* (
         { env }: Payment,
-        { announcedAt, blockNumber, method, nonce, payer }: Attempt,
+        { announcedAt, blockNumber, method, nonce, payer }: PaymentAttempt,
         height: bigint
       ) {
         if (method !== "transfer" || nonce === null) return false
@@ -143,7 +143,7 @@ export class PaymentAttempts extends Context.Service<
       /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */
       const endOf = Effect.fnUntraced(function* (
         payment: Payment,
-        attempt: Attempt
+        attempt: PaymentAttempt
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
         const over = attempt.announcedAt.getTime() + attemptLifeMillis
@@ -178,7 +178,7 @@ export class PaymentAttempts extends Context.Service<
         return Option.isSome(known) ? known.value : yield* new PaymentNotFound()
       })
 
-      const refusedBy = ({ attempts, payment }: Known, payer: Address) => {
+      const refusedBy = ({ attempts, payment }: KnownAttempts, payer: Address) => {
         switch (payment.status) {
           case "settled":
             return new PaymentSettled()
@@ -248,13 +248,13 @@ export class PaymentAttempts extends Context.Service<
           ...Option.toArray(Option.map(cursor, ({ blockNumber }) => blockNumber))
         ]
         const [height] = heights.toSorted((left, right) => Number(right - left))
-        if (height === undefined) return yield* new ChainUnavailableError({ retryAfter: chainRetryAfter })
+        if (height === undefined) return yield* new ChainUnavailable({ retryAfter: chainRetryAfter })
         const { nonce: minedNonce, pending } = Option.getOrElse(account, () => ({
           nonce: null,
           pending: null
         }))
         const now = yield* DateTime.nowAsDate
-        const attempt: Attempt = {
+        const attempt: PaymentAttempt = {
           id: input.attemptId ?? (yield* random.uuidV7()),
           payer,
           method: input.method,

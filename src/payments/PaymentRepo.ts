@@ -34,7 +34,7 @@ export interface OpenPayment extends Tenant {
   readonly at: Date
 }
 
-export interface Page {
+export interface PageRequest {
   readonly limit: number
   /** The last payment of the page before. */
   readonly startingAfter: PaymentId | undefined
@@ -62,7 +62,7 @@ export interface ClaimedTransfer {
   readonly blockHash: TransactionHash
 }
 
-export interface Settlement {
+export interface PaymentSettlement {
   readonly paymentId: PaymentId
   readonly evidence: Evidence
   readonly reportedAt: Date
@@ -145,7 +145,7 @@ export class PaymentRepo extends Context.Service<
     /** Newest first. None where `startingAfter` is not a payment of the tenant. */
     readonly list: (
       tenant: Tenant,
-      page: Page
+      page: PageRequest
     ) => Effect.Effect<
       Option.Option<{ readonly payments: ReadonlyArray<PaymentSummary>; readonly hasMore: boolean }>
     >
@@ -156,7 +156,7 @@ export class PaymentRepo extends Context.Service<
     readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
     /** Those of a transaction's equal transfers that pay nothing any more, by their ordinals. */
     readonly takenTransfers: (
-      transfer: Pick<Settlement, "evidence"> & {
+      transfer: Pick<PaymentSettlement, "evidence"> & {
         readonly chainId: number
         readonly receiver: Address
         readonly amount: AtomicUsdc
@@ -167,7 +167,9 @@ export class PaymentRepo extends Context.Service<
      * webhook and drops its kept reports, all or nothing. None where the payment is settled, or
      * while a claim on the same transaction names another block.
      */
-    readonly settle: (settlement: Settlement) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
+    readonly settle: (
+      settlement: PaymentSettlement
+    ) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
     /** Notes what a look at the chain gave; `nextCheckAt` null ends the looking. */
     readonly noteCheck: (
       paymentId: PaymentId,

@@ -9,10 +9,10 @@ import type { PendingReason, Verification } from "../chain/ChainVerifier/Verific
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   type IntentTokenExpired,
   IntentTokenKeyMismatch,
-  type InvalidBuyerTokenError,
+  type InvalidBuyerToken,
   type InvalidIntentToken,
   PaymentFailed,
   PaymentNotFound,
@@ -51,9 +51,9 @@ export type ReportOutcome =
   | { readonly _tag: "Gated"; readonly payment: Payment }
 
 /** Why evidence does not settle a payment. */
-export type Refusal = PaymentNotFound | PaymentReportConflict | PaymentFailed | TestSettlementMismatch
+export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFailed | TestSettlementMismatch
 
-export type ReportError = Refusal | ChainUnavailableError | InvalidBuyerTokenError | RateLimited
+export type ReportError = ReportRefusal | ChainUnavailable | InvalidBuyerToken | RateLimited
 
 /** What one look at the chain for a report gave. */
 export type Look =
@@ -61,7 +61,7 @@ export type Look =
   | { readonly _tag: "Gated"; readonly payment: Payment }
   | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason }
   /** `final` once no reorganisation within the required confirmations can change it. */
-  | { readonly _tag: "Refused"; readonly error: Refusal; readonly final: boolean }
+  | { readonly _tag: "Refused"; readonly error: ReportRefusal; readonly final: boolean }
 
 /** How long after a report the reconciler first looks at it. */
 const firstCheckMillis = 5_000
@@ -331,7 +331,7 @@ export class Payments extends Context.Service<
           case "Pending":
             yield* noteChange(paymentId, evidence, outcome)
             return outcome.reason === "rpc_unavailable"
-              ? yield* new ChainUnavailableError({ retryAfter: chainRetryAfter })
+              ? yield* new ChainUnavailable({ retryAfter: chainRetryAfter })
               : { _tag: "Pending", payment: outcome.payment }
           default:
             return outcome

@@ -1,5 +1,5 @@
 // A body that a facilitator is sent, with its name and the rule it breaks.
-import type { X402Version } from "./authorizations.ts"
+import type { ProbeVersion } from "./authorizations.ts"
 
 export interface HostileBody {
   readonly name: string
@@ -8,4 +8,4 @@ export interface HostileBody {
 }
 
 /** Where the scheme `exact` on EVM is specified. */
-export const exactEvm = (version: X402Version): string => `x402 v${version} exact-evm`
+export const exactEvm = (version: ProbeVersion): string => `x402 v${version} exact-evm`

@@ -7,9 +7,9 @@
  * `wait`: refused, or waited for: what is announced is never sent.
  * `separate`: refused, or read as one request, and the next as the next.
  */
-export type Outcome = "refuse" | "once" | "reject" | "wait" | "separate"
+export type RawOutcome = "refuse" | "once" | "reject" | "wait" | "separate"
 
-export const outcomes: { readonly [O in Outcome]: string } = {
+export const outcomes: { readonly [O in RawOutcome]: string } = {
   refuse: "refused (4xx, 501, 505) and closed",
   once: "refused, or answered once, and closed",
   reject: "refused (4xx, 501, 505)",
@@ -30,7 +30,7 @@ export interface Place {
 export interface RawRequest {
   readonly name: string
   readonly reference: string
-  readonly outcome: Outcome
+  readonly outcome: RawOutcome
   /** In latin1. A second request is sent behind it on the same connection. */
   readonly bytes: (place: Place) => string
 }

@@ -8,7 +8,7 @@ export interface QuittanceTarget {
   readonly secretKey: string | undefined
 }
 
-export interface Shop extends QuittanceTarget {
+export interface ProbedShop extends QuittanceTarget {
   readonly env: "test" | "live"
   /** For whom buyers sign their tokens. */
   readonly audience: string
@@ -60,7 +60,7 @@ export const readShop = Effect.fnUntraced(function* (target: QuittanceTarget) {
     return `the publishable key gets ${describeReply(reply)} where a Quittance describes its checkout`
   }
   const [first, second] = yield* Effect.all([mint(target, "0.50"), mint(target, "1.00")])
-  const shop: Shop = {
+  const shop: ProbedShop = {
     ...target,
     ...context.value,
     intentTokens:

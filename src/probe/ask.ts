@@ -1,7 +1,7 @@
 // One HTTP request by a well-behaved client, for cases whose hostility is in what it carries.
 import { Effect } from "effect"
 
-export interface Question {
+export interface ProbeQuestion {
   readonly method: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ const pauseOf = (response: Response): number => {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, longestPause) : 1
 }
 
-const exchange = ({ method, url, headers, body }: Question) =>
+const exchange = ({ method, url, headers, body }: ProbeQuestion) =>
   Effect.promise(async (): Promise<{ readonly reply: Reply; readonly pause: number }> => {
     const signal = AbortSignal.timeout(caseMillis)
     try {
@@ -46,7 +46,7 @@ const exchange = ({ method, url, headers, body }: Question) =>
   })
 
 /** A 429 says nothing of what was sent: it is waited for and sent again, three times. */
-export const ask = Effect.fnUntraced(function* (question: Question) {
+export const ask = Effect.fnUntraced(function* (question: ProbeQuestion) {
   for (let pauses = 0; ; pauses++) {
     const { reply, pause } = yield* exchange(question)
     if (reply._tag !== "Answered" || reply.status !== 429 || pauses === mostPauses) return reply

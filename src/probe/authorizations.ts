@@ -4,12 +4,12 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { networks } from "../domain/Chain.ts"
 import { authorizationTypes } from "../x402/Authorization.ts"
 
-export type X402Version = 1 | 2
-export const versions: ReadonlyArray<X402Version> = [1, 2]
+export type ProbeVersion = 1 | 2
+export const versions: ReadonlyArray<ProbeVersion> = [1, 2]
 
 const { chainId, usdc } = networks.test
 
-export const networkNames: { readonly [V in X402Version]: string } = {
+export const networkNames: { readonly [V in ProbeVersion]: string } = {
   1: "base-sepolia",
   2: `eip155:${chainId}`
 }
@@ -24,13 +24,13 @@ export interface Terms {
 /** Atomic units. */
 export const amount = 10_000n
 
-export type Authorization = Readonly<
+export type ProbeAuthorization = Readonly<
   Record<"from" | "to" | "value" | "validAfter" | "validBefore" | "nonce", string>
 >
 
 export interface Signed {
   readonly signature: string
-  readonly authorization: Authorization
+  readonly authorization: ProbeAuthorization
 }
 
 /** It holds nothing and is forgotten with the process. */
@@ -86,7 +86,7 @@ export const sign = async ({ payTo }: Terms, changes: Signing = {}): Promise<Sig
 export type Changes = Readonly<Record<string, unknown>>
 
 /** One entry of `accepts`. */
-export const requirements = (version: X402Version, { payTo }: Terms, changes: Changes = {}): Changes => ({
+export const requirements = (version: ProbeVersion, { payTo }: Terms, changes: Changes = {}): Changes => ({
   scheme: "exact",
   network: networkNames[version],
   ...(version === 1
@@ -106,7 +106,7 @@ export const requirements = (version: X402Version, { payTo }: Terms, changes: Ch
 
 /** The decoded header X-PAYMENT or PAYMENT-SIGNATURE; `payload` may be anything. */
 export const paymentOf = (
-  version: X402Version,
+  version: ProbeVersion,
   terms: Terms,
   payload: unknown,
   changes: Changes = {},
@@ -129,7 +129,7 @@ export const paymentOf = (
 
 /** The body of `/verify` and `/settle`. The same changes go to what is asked and to what is accepted. */
 export const bodyOf = (
-  version: X402Version,
+  version: ProbeVersion,
   terms: Terms,
   payload: unknown,
   changes: Changes = {}

@@ -5,7 +5,7 @@ import { under } from "./ask.ts"
 import { account, stranger } from "./authorizations.ts"
 import { type Case, skipAll } from "./Case.ts"
 import { refused } from "./refused.ts"
-import type { Shop } from "./Shop.ts"
+import type { ProbedShop } from "./Shop.ts"
 
 interface Forgery {
   readonly name: string
@@ -15,7 +15,7 @@ interface Forgery {
 
 const did = "EIP-191, did:ethr"
 
-const forge = async ({ audience }: Shop): Promise<ReadonlyArray<Forgery>> => {
+const forge = async ({ audience }: ProbedShop): Promise<ReadonlyArray<Forgery>> => {
   const now = Math.floor(Date.now() / 1000)
   const claimOf = (changes: object = {}) =>
     JSON.stringify({
@@ -73,7 +73,7 @@ const forge = async ({ audience }: Shop): Promise<ReadonlyArray<Forgery>> => {
 }
 
 /** At the faucet, which asks for nothing but the token. Granted test funds would be the finding. */
-export const buyerTokenCases = Effect.fnUntraced(function* (shop: Shop) {
+export const buyerTokenCases = Effect.fnUntraced(function* (shop: ProbedShop) {
   const forgeries = yield* Effect.promise(() => forge(shop))
   const cases = forgeries.map(
     ({ name, reference, token }): Case =>

@@ -1,9 +1,9 @@
 // Chunked bodies that are spelled wrongly, or oddly.
-import { type Outcome, post, type RawRequest } from "./RawRequest.ts"
+import { post, type RawOutcome, type RawRequest } from "./RawRequest.ts"
 
 const chunked = (
   name: string,
-  outcome: Outcome,
+  outcome: RawOutcome,
   body: string,
   reference = "RFC 9112 7.1, CWE-444"
 ): RawRequest => ({
@@ -15,7 +15,7 @@ const chunked = (
 
 const end = "0\r\n\r\n"
 /** Five bytes under a size of this spelling. */
-const sized = (name: string, outcome: Outcome, size: string, reference?: string) =>
+const sized = (name: string, outcome: RawOutcome, size: string, reference?: string) =>
   chunked(name, outcome, `${size}\r\nhello\r\n${end}`, reference)
 
 export const chunks: ReadonlyArray<RawRequest> = [

@@ -1,6 +1,6 @@
 // The group `webhooks`: addresses that a webhook sender must not take, at its registration.
 import { Effect, Schema } from "effect"
-import { ask, describeReply, type Question, type Reply } from "./ask.ts"
+import { ask, describeReply, type ProbeQuestion, type Reply } from "./ask.ts"
 import { type Case, failed, held, type Judgement, skipAll, skipped } from "./Case.ts"
 import corpus from "./hostileUrls.json"
 import { unreachable } from "./unreachable.ts"
@@ -81,7 +81,7 @@ const filled = (template: string, url: string): string =>
 
 export const webhookCases = Effect.fnUntraced(function* (target: WebhookTarget) {
   const { url, method, headers } = target
-  const question = (body: string): Question => ({
+  const question = (body: string): ProbeQuestion => ({
     method,
     url,
     headers: { "content-type": "application/json", ...headers },

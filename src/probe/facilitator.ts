@@ -1,6 +1,6 @@
 // The group `facilitator`: hostile payments at an x402 facilitator's `/verify` and `/settle`.
 import { Effect, Option, Schema } from "effect"
-import { ask, describeReply, type Question, type Reply, under } from "./ask.ts"
+import { ask, describeReply, type ProbeQuestion, type Reply, under } from "./ask.ts"
 import { networkNames, stranger, type Terms, versions } from "./authorizations.ts"
 import { type Case, failed, held, type Judgement, skipAll, skipped } from "./Case.ts"
 import type { HostileBody } from "./HostileBody.ts"
@@ -57,7 +57,7 @@ export const facilitatorCases = Effect.fnUntraced(function* (target: Facilitator
     "content-type": "application/json",
     ...(target.key === undefined ? {} : { authorization: `Bearer ${target.key}` })
   }
-  const question = (endpoint: string, body: HostileBody["body"]): Question => ({
+  const question = (endpoint: string, body: HostileBody["body"]): ProbeQuestion => ({
     method: "POST",
     url: under(target.url, endpoint),
     headers,

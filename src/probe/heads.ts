@@ -1,7 +1,7 @@
 // Request lines and headers that break the grammar, name two hosts, or never end.
-import { get, type Outcome, type Place, type RawRequest } from "./RawRequest.ts"
+import { get, type Place, type RawOutcome, type RawRequest } from "./RawRequest.ts"
 
-const headed = (name: string, outcome: Outcome, reference: string, ...lines: ReadonlyArray<string>) => ({
+const headed = (name: string, outcome: RawOutcome, reference: string, ...lines: ReadonlyArray<string>) => ({
   name,
   reference,
   outcome,
@@ -9,14 +9,19 @@ const headed = (name: string, outcome: Outcome, reference: string, ...lines: Rea
 })
 
 /** `line` with `%` for the target. */
-const requestLine = (name: string, outcome: Outcome, line: string, reference = "RFC 9112 3"): RawRequest => ({
+const requestLine = (
+  name: string,
+  outcome: RawOutcome,
+  line: string,
+  reference = "RFC 9112 3"
+): RawRequest => ({
   name: `line-${name}`,
   reference,
   outcome,
   bytes: ({ host, target, lines }) => `${line.replaceAll("%", target)}\r\nHost: ${host}\r\n${lines}\r\n`
 })
 
-const hosts = (name: string, outcome: Outcome, ...values: ReadonlyArray<string>): RawRequest => ({
+const hosts = (name: string, outcome: RawOutcome, ...values: ReadonlyArray<string>): RawRequest => ({
   name: `host-${name}`,
   reference: "RFC 9112 3.2",
   outcome,

@@ -4,7 +4,7 @@ import { caseMillis } from "./ask.ts"
 import { type Case, failed, held, type Judgement, skipAll, skipped } from "./Case.ts"
 import { chunks } from "./chunks.ts"
 import { heads } from "./heads.ts"
-import { get, type Outcome, outcomes, type Place, type RawRequest } from "./RawRequest.ts"
+import { get, outcomes, type Place, type RawOutcome, type RawRequest } from "./RawRequest.ts"
 import { type Conversation, converse } from "./rawHttp.ts"
 import { smuggling } from "./smuggling.ts"
 import { outageAmong } from "./unreachable.ts"
@@ -42,7 +42,7 @@ const answered = ({ answers, closed }: Conversation, control: number): ReadonlyA
   return isParsers ? statuses.slice(0, -1) : statuses
 }
 
-const isSound = (outcome: Outcome, heard: Conversation, control: number): boolean => {
+const isSound = (outcome: RawOutcome, heard: Conversation, control: number): boolean => {
   const statuses = answered(heard, control)
   const [first] = statuses
   const refused = first === undefined ? heard.closed : isRefusal(first)
@@ -68,7 +68,7 @@ export interface Control {
 }
 
 /** What the bytes got from the server, against what a sound one gives. */
-export const judgeConversation = (outcome: Outcome, heard: Conversation, control: Control): Judgement => {
+export const judgeConversation = (outcome: RawOutcome, heard: Conversation, control: Control): Judgement => {
   const told = toldOf(heard)
   const statuses = heard.answers.map(({ status }) => status)
   if (statuses.length > 2) return failed(`${statuses.length} answers to 2 requests: ${told}`)

@@ -5,7 +5,7 @@ import { base64url, CompactSign, decodeJwt, decodeProtectedHeader, exportJWK, ge
 import { under } from "./ask.ts"
 import { type Case, skipAll } from "./Case.ts"
 import { refused } from "./refused.ts"
-import type { Shop } from "./Shop.ts"
+import type { ProbedShop } from "./Shop.ts"
 
 interface Forgery {
   readonly name: string
@@ -30,7 +30,7 @@ const hmac = (
 const guesses = ["", "secret", "changeme", "your-256-bit-secret", "quittance", "null", "undefined"]
 
 const forge = async (
-  shop: Shop,
+  shop: ProbedShop,
   [token, second]: readonly [string, string]
 ): Promise<ReadonlyArray<Forgery>> => {
   const header = decodeProtectedHeader(token)
@@ -147,7 +147,7 @@ const bare: ReadonlyArray<Forgery> = [
   { name: "header-20000-deep", reference: "CWE-674", token: `${base64url.encode("[".repeat(5_000))}.e30.AA` }
 ]
 
-export const intentTokenCases = Effect.fnUntraced(function* (shop: Shop) {
+export const intentTokenCases = Effect.fnUntraced(function* (shop: ProbedShop) {
   const casesOf = (forgeries: ReadonlyArray<Forgery>): ReadonlyArray<Case> =>
     forgeries.map(({ name, reference, token }) =>
       refused("tokens", `intent-token-${name}`, reference, {

@@ -1,10 +1,13 @@
 // Bodies whose JSON is broken, twofold, too deep or too large, around a payment.
-import { bodyOf, paymentOf, requirements, sign, type Terms, type X402Version } from "./authorizations.ts"
+import { bodyOf, type ProbeVersion, paymentOf, requirements, sign, type Terms } from "./authorizations.ts"
 import { exactEvm, type HostileBody } from "./HostileBody.ts"
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-export const jsonBodies = async (version: X402Version, terms: Terms): Promise<ReadonlyArray<HostileBody>> => {
+export const jsonBodies = async (
+  version: ProbeVersion,
+  terms: Terms
+): Promise<ReadonlyArray<HostileBody>> => {
   const signed = await sign(terms)
   const text = JSON.stringify(bodyOf(version, terms, signed))
   const payment = paymentOf(version, terms, signed)
@@ -12,7 +15,7 @@ export const jsonBodies = async (version: X402Version, terms: Terms): Promise<Re
   const exact = exactEvm(version)
   const value = `"value":"${signed.authorization.value}"`
   const nonce = `"nonce":"${signed.authorization.nonce}"`
-  const other: X402Version = version === 1 ? 2 : 1
+  const other: ProbeVersion = version === 1 ? 2 : 1
   const one = (name: string, reference: string, body: string | Uint8Array): HostileBody => ({
     name,
     reference,

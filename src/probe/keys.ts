@@ -1,16 +1,16 @@
 // The group `keys`: keys at the wrong place, of the wrong kind, spelled otherwise.
 import { Effect } from "effect"
-import { describeReply, type Question, under } from "./ask.ts"
+import { describeReply, type ProbeQuestion, under } from "./ask.ts"
 import { type Case, failed, held, skipped } from "./Case.ts"
 import { converse } from "./rawHttp.ts"
 import { refused } from "./refused.ts"
-import type { Shop } from "./Shop.ts"
+import type { ProbedShop } from "./Shop.ts"
 import { unanswered } from "./unreachable.ts"
 
 const json = { "content-type": "application/json" }
 
 /** Headers that `fetch` would not send as they are. */
-const raw = (shop: Shop, name: string, reference: string, lines: string): Case => {
+const raw = (shop: ProbedShop, name: string, reference: string, lines: string): Case => {
   const url = new URL(under(shop.url, "api/v1/checkout-context"))
   return {
     group: "keys",
@@ -34,10 +34,10 @@ const raw = (shop: Shop, name: string, reference: string, lines: string): Case =
   }
 }
 
-const wrongPlaces = (shop: Shop): ReadonlyArray<Case> => {
+const wrongPlaces = (shop: ProbedShop): ReadonlyArray<Case> => {
   const key = shop.publishableKey
   const context = under(shop.url, "api/v1/checkout-context")
-  const at = (name: string, question: Partial<Question>) =>
+  const at = (name: string, question: Partial<ProbeQuestion>) =>
     refused("keys", `key-${name}`, "RFC 6750 2, CWE-598", { method: "GET", url: context, ...question })
   return [
     ...["pk", "key", "api_key", "apiKey", "token", "access_token", "authorization"].map((parameter) =>
@@ -64,7 +64,7 @@ const wrongPlaces = (shop: Shop): ReadonlyArray<Case> => {
   ]
 }
 
-const spellings = (shop: Shop): ReadonlyArray<Case> => {
+const spellings = (shop: ProbedShop): ReadonlyArray<Case> => {
   const key = shop.publishableKey
   const [kind = "pk", env = "test", text = ""] = key.split("_")
   const other = env === "test" ? "live" : "test"
@@ -100,7 +100,7 @@ const spellings = (shop: Shop): ReadonlyArray<Case> => {
 }
 
 /** Each kind where only the other may ask. Only what reads, or what stores nothing, is asked. */
-const wrongKinds = (shop: Shop, secretKey: string | undefined): ReadonlyArray<Case> => {
+const wrongKinds = (shop: ProbedShop, secretKey: string | undefined): ReadonlyArray<Case> => {
   const call = (name: string, key: string, method: string, path: string, body?: object) =>
     refused("keys", `key-${name}`, "CWE-285, CWE-863", {
       method,
@@ -144,7 +144,7 @@ const wrongKinds = (shop: Shop, secretKey: string | undefined): ReadonlyArray<Ca
   ]
 }
 
-export const keyCases = (shop: Shop): ReadonlyArray<Case> => [
+export const keyCases = (shop: ProbedShop): ReadonlyArray<Case> => [
   ...wrongPlaces(shop),
   ...spellings(shop),
   ...wrongKinds(shop, shop.secretKey)

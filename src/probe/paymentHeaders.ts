@@ -1,15 +1,15 @@
 // The group `payment-headers`: hostile X-PAYMENT and PAYMENT-SIGNATURE at a payment that does not exist.
 import { Effect } from "effect"
 import { under } from "./ask.ts"
-import { bodyOf, paymentOf, sign, type Terms, type X402Version } from "./authorizations.ts"
+import { bodyOf, type ProbeVersion, paymentOf, sign, type Terms } from "./authorizations.ts"
 import type { Case } from "./Case.ts"
 import { refused } from "./refused.ts"
-import type { Shop } from "./Shop.ts"
+import type { ProbedShop } from "./Shop.ts"
 
 const encoded = (text: string) => Buffer.from(text, "utf8").toString("base64")
 
 const valuesOf = async (
-  version: X402Version,
+  version: ProbeVersion,
   terms: Terms
 ): Promise<ReadonlyArray<readonly [string, string, string]>> => {
   const signed = await sign(terms)
@@ -50,7 +50,7 @@ const valuesOf = async (
 }
 
 /** Each at a payment of its own, so that a limit by payment does not answer. */
-export const paymentHeaderCases = Effect.fnUntraced(function* (shop: Shop) {
+export const paymentHeaderCases = Effect.fnUntraced(function* (shop: ProbedShop) {
   const terms: Terms = { payTo: shop.receiver, payer: undefined }
   const at = (headers: Readonly<Record<string, string>>) => ({
     method: "GET",

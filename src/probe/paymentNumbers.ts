@@ -1,5 +1,5 @@
 // Numbers and addresses of an authorization that are out of range, or no numbers and addresses.
-import { amount, bodyOf, type Changes, sign, type Terms, type X402Version } from "./authorizations.ts"
+import { amount, bodyOf, type Changes, type ProbeVersion, sign, type Terms } from "./authorizations.ts"
 import { exactEvm, type HostileBody } from "./HostileBody.ts"
 
 const good = amount.toString()
@@ -49,7 +49,7 @@ const nonces: ReadonlyArray<readonly [string, unknown]> = [
 ]
 
 export const paymentNumbers = async (
-  version: X402Version,
+  version: ProbeVersion,
   terms: Terms
 ): Promise<ReadonlyArray<HostileBody>> => {
   const signed = await sign(terms)

@@ -3,17 +3,17 @@ import { zeroAddress } from "viem"
 import {
   account,
   bodyOf,
+  type ProbeVersion,
   paymentOf,
   requirements,
   sign,
   stranger,
-  type Terms,
-  type X402Version
+  type Terms
 } from "./authorizations.ts"
 import { exactEvm, type HostileBody } from "./HostileBody.ts"
 
 export const paymentTerms = async (
-  version: X402Version,
+  version: ProbeVersion,
   terms: Terms
 ): Promise<ReadonlyArray<HostileBody>> => {
   const good = await sign(terms)

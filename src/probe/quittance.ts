@@ -9,11 +9,11 @@ import { httpCases } from "./http.ts"
 import { intentTokenCases } from "./intentTokens.ts"
 import { keyCases } from "./keys.ts"
 import { paymentHeaderCases } from "./paymentHeaders.ts"
-import { type QuittanceTarget, readShop, type Shop } from "./Shop.ts"
+import { type ProbedShop, type QuittanceTarget, readShop } from "./Shop.ts"
 
 const needsSecret = "needs --secret-key"
 
-const facilitatorOf = (shop: Shop) =>
+const facilitatorOf = (shop: ProbedShop) =>
   Effect.gen(function* () {
     const { secretKey } = shop
     const url = under(shop.url, "api/v1/x402")
@@ -21,7 +21,7 @@ const facilitatorOf = (shop: Shop) =>
     return secretKey === undefined ? skipAll(cases, needsSecret) : cases
   })
 
-const webhooksOf = (shop: Shop) => {
+const webhooksOf = (shop: ProbedShop) => {
   const url = under(shop.url, "api/v1/webhook-endpoint")
   const headers = shop.secretKey === undefined ? {} : { authorization: `Bearer ${shop.secretKey}` }
   const target = {

@@ -1,6 +1,6 @@
 // The case of a request that must be refused, whatever the reason.
 import { Effect } from "effect"
-import { ask, describeReply, type Question, type Reply } from "./ask.ts"
+import { ask, describeReply, type ProbeQuestion, type Reply } from "./ask.ts"
 import { type Case, failed, type Group, held, type Judgement, skipped } from "./Case.ts"
 import { unanswered } from "./unreachable.ts"
 
@@ -12,7 +12,7 @@ export const judgeRefusal = (reply: Reply): Judgement => {
   return (reply.status >= 400 && reply.status < 500 ? held : failed)(told)
 }
 
-export const refused = (group: Group, id: string, reference: string, question: Question): Case => ({
+export const refused = (group: Group, id: string, reference: string, question: ProbeQuestion): Case => ({
   group,
   id,
   reference,

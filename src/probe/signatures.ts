@@ -1,6 +1,6 @@
 // Signatures that are nobody's, somebody else's, or a second form of a good one.
 import { concat, encodeAbiParameters, type Hex, pad, parseSignature, toHex, zeroAddress } from "viem"
-import { account, bodyOf, sign, stranger, type Terms, type X402Version } from "./authorizations.ts"
+import { account, bodyOf, type ProbeVersion, sign, stranger, type Terms } from "./authorizations.ts"
 import type { HostileBody } from "./HostileBody.ts"
 
 /** Order of secp256k1 (SEC 2, 2.4.1). */
@@ -20,7 +20,10 @@ const undeployed = (factory: Hex, inner: Hex): Hex =>
     magic
   ])
 
-export const signatures = async (version: X402Version, terms: Terms): Promise<ReadonlyArray<HostileBody>> => {
+export const signatures = async (
+  version: ProbeVersion,
+  terms: Terms
+): Promise<ReadonlyArray<HostileBody>> => {
   const good = await sign(terms)
   const { r, s, yParity } = parseSignature(`0x${good.signature.slice(2)}`)
   const body = (signature: unknown, from: string) =>

@@ -1,5 +1,5 @@
 // Messages whose end two readers may see in two places: lengths and codings.
-import { type Outcome, type Place, post, type RawRequest, smuggledIn } from "./RawRequest.ts"
+import { type Place, post, type RawOutcome, type RawRequest, smuggledIn } from "./RawRequest.ts"
 
 /** The last chunk, then a request that only a reader of lengths takes for a body. */
 const chunksThenRequest = (place: Place): string => `0\r\n\r\n${smuggledIn(place)}`
@@ -9,7 +9,7 @@ const chunkOf = (data: string): string => `${data.length.toString(16)}\r\n${data
 /** A coding and a length at once. */
 const both = (
   name: string,
-  outcome: Outcome,
+  outcome: RawOutcome,
   codings: ReadonlyArray<string>,
   reference = "RFC 9112 6.3, CWE-444"
 ): RawRequest => ({
@@ -101,7 +101,7 @@ const codings: ReadonlyArray<RawRequest> = [
 /** A body of a whole request, under these lengths. `$` is its true length. */
 const lengths = (
   name: string,
-  outcome: Outcome,
+  outcome: RawOutcome,
   lines: ReadonlyArray<string>,
   reference = "RFC 9112 6.3, CWE-444"
 ): RawRequest => ({

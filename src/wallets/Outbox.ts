@@ -3,7 +3,7 @@
 // a reorganisation takes out of its block is broadcast again.
 import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
-import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { supervised } from "../workers/supervised.ts"
@@ -37,7 +37,7 @@ export const defaultOutboxTiming: OutboxTiming = {
 }
 
 /** Where a transaction stands. */
-export type Standing =
+export type TransactionStanding =
   | { readonly outcome: "open" }
   | {
       readonly outcome: Outcome
@@ -73,7 +73,7 @@ const seldomMillis = 5 * 60_000
 /** Blocks that must come before a price counts as refused by them. */
 const patientBlocks = 2n
 
-const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): Standing =>
+const endedOf = ({ outcome, transactionId, blockNumber }: OutgoingTransaction): TransactionStanding =>
   outcome === null ? { outcome: "open" } : { outcome, transactionId, blockNumber }
 
 export const makeOutbox = ({
@@ -115,7 +115,7 @@ export const makeOutbox = ({
   /** Looks where it stands, by every version of any instance, and notes its end. */
   const look = Effect.fn("Outbox.look")(function* (
     given: OutgoingTransaction
-  ): Effect.fn.Return<Standing, ChainUnavailable> {
+  ): Effect.fn.Return<TransactionStanding, RpcUnavailable> {
     if (given.outcome !== null) return endedOf(given)
     const transaction = yield* stored(given)
     if (transaction.outcome !== null) return endedOf(transaction)

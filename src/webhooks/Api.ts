@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Env } from "../domain/Chain.ts"
 import {
-  InvalidWebhookUrlError,
+  InvalidWebhookUrl,
   RateLimited,
   WebhookEndpointExists,
   WebhookEndpointNotFound
@@ -11,7 +11,7 @@ import {
 import { Uuid } from "../domain/Merchant.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
-import { Authorization } from "../http/Authorization.ts"
+import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
@@ -76,7 +76,7 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
         endpoint: EndpointView,
         secret: Schema.String.annotate({ description: "The signing secret, returned only here." })
       }).pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointExists)]
+      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointExists)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create the webhook endpoint",
@@ -89,7 +89,7 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
       success: EndpointAnswer,
-      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointNotFound)]
+      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointNotFound)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change the url",
@@ -123,7 +123,7 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
   )
 )
   .middleware(BodyRules)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({
       title: "Webhook endpoint",

@@ -4,7 +4,7 @@
 import { Context, DateTime, Effect, Fiber, Layer, Option, type Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
-  InvalidWebhookUrlError,
+  InvalidWebhookUrl,
   RateLimited,
   WebhookEndpointExists,
   WebhookEndpointNotFound
@@ -16,8 +16,8 @@ import { checkEgressUrl } from "../egress/EgressUrl.ts"
 import type { SecretBox } from "../keys/SecretBox.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
-import { InvalidWebhookUrl } from "./WebhookEndpoints/InvalidWebhookUrl.ts"
 import { newEndpointSecret, regenerateSecret } from "./WebhookEndpoints/regenerateSecret.ts"
+import { WebhookUrlRefused } from "./WebhookEndpoints/WebhookUrlRefused.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 
 export interface CreatedEndpoint {
@@ -36,11 +36,11 @@ export class WebhookEndpoints extends Context.Service<
     readonly create: (
       tenant: Tenant,
       url: string
-    ) => Effect.Effect<CreatedEndpoint, InvalidWebhookUrlError | WebhookEndpointExists>
+    ) => Effect.Effect<CreatedEndpoint, InvalidWebhookUrl | WebhookEndpointExists>
     readonly changeUrl: (
       tenant: Tenant,
       url: string
-    ) => Effect.Effect<Endpoint, InvalidWebhookUrlError | WebhookEndpointNotFound>
+    ) => Effect.Effect<Endpoint, InvalidWebhookUrl | WebhookEndpointNotFound>
     readonly remove: (tenant: Tenant) => Effect.Effect<void, WebhookEndpointNotFound>
     /** The old secret stops verifying at once; waiting deliveries are signed with the new one. */
     readonly regenerateSecret: (tenant: Tenant) => Effect.Effect<CreatedEndpoint, WebhookEndpointNotFound>
@@ -79,9 +79,7 @@ export class WebhookEndpoints extends Context.Service<
         Result.match(checkEgressUrl(url, policy), {
           onSuccess: (found) => Effect.succeed(found.url.href),
           onFailure: (reason) =>
-            Effect.fail(
-              new InvalidWebhookUrlError({ reason, message: InvalidWebhookUrl.because(reason).message })
-            )
+            Effect.fail(new InvalidWebhookUrl({ reason, message: WebhookUrlRefused.because(reason).message }))
         })
 
       const found = <A>(option: Option.Option<A>) =>

@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   InvalidApiKey,
   KeyKindNotAllowed,
   LiveModeGated,
@@ -12,7 +12,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
-import { Authorization } from "../http/Authorization.ts"
+import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { PaymentAnswer, PaymentIdParam } from "../payments/Api.ts"
@@ -69,7 +69,7 @@ export class X402Api extends endpointGroup("x402")(
     HttpApiEndpoint.post("verify", "/x402/verify", {
       payload: FacilitatorRequest,
       success: VerifyResponse,
-      error: [errorResponse(ChainUnavailableError)]
+      error: [errorResponse(ChainUnavailable)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Verify a payment",
@@ -83,7 +83,7 @@ export class X402Api extends endpointGroup("x402")(
     HttpApiEndpoint.post("settle", "/x402/settle", {
       payload: FacilitatorRequest,
       success: SettleResponse,
-      error: [errorResponse(ChainUnavailableError)]
+      error: [errorResponse(ChainUnavailable)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Settle a payment",
@@ -94,7 +94,7 @@ export class X402Api extends endpointGroup("x402")(
   )
 )
   .middleware(BodyRules)
-  .middleware(Authorization)
+  .middleware(ApiKeyAuth)
   .annotateMerge(
     OpenApi.annotations({
       title: "x402 facilitator",
@@ -127,7 +127,7 @@ export class X402PaymentApi extends endpointGroup("x402Payment")(
         errorResponse(PaymentNotFound),
         errorResponse(PaymentFailed),
         errorResponse(RateLimited),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     }).annotateMerge(
       OpenApi.annotations({

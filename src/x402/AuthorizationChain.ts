@@ -12,7 +12,7 @@ import {
   toHex
 } from "viem"
 import { AppConfig } from "../AppConfig.ts"
-import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
 import { Bytes, Quantity, Word } from "../chain/RpcPool/RpcSchemas.ts"
@@ -50,7 +50,7 @@ export interface AuthorizationUse {
 }
 
 /** Who would send it, and what is offered for its gas where the wallet holds that. */
-export interface Sender {
+export interface RelayWallet {
   readonly from: Address
   readonly state: WalletState
 }
@@ -65,13 +65,13 @@ interface Shape {
   readonly isSigned: (
     authorization: SignedAuthorization,
     domain: { readonly name: string; readonly version: string }
-  ) => Effect.Effect<boolean, ChainUnavailable>
-  readonly hasCode: (address: Address) => Effect.Effect<boolean, ChainUnavailable>
+  ) => Effect.Effect<boolean, RpcUnavailable>
+  readonly hasCode: (address: Address) => Effect.Effect<boolean, RpcUnavailable>
   /** Tries the transaction exactly as it would be sent, without sending it. */
   readonly plan: (
     authorization: SignedAuthorization,
-    sender: Sender | undefined
-  ) => Effect.Effect<Plan, ChainUnavailable>
+    sender: RelayWallet | undefined
+  ) => Effect.Effect<Plan, RpcUnavailable>
   /**
    * Where it stands by a majority of the nodes, in a block at or after `notBefore`;
    * `validBefore` in Unix seconds.
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
   /** What the transfer would come to: the limit that it needs, or "reverted". */
   const estimate = Effect.fnUntraced(function* (
     transaction: Readonly<Record<string, string>>
-  ): Effect.fn.Return<bigint | "reverted", ChainUnavailable> {
+  ): Effect.fn.Return<bigint | "reverted", RpcUnavailable> {
     const { agreed, contradiction } = yield* pool.poll<bigint | "reverted">("test", {
       ask: (node) =>
         node
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
   })
 
   const plan: Shape["plan"] = Effect.fn("AuthorizationChain.plan")(
-    function* (authorization, sender): Effect.fn.Return<Plan, ChainUnavailable> {
+    function* (authorization, sender): Effect.fn.Return<Plan, RpcUnavailable> {
       const { from, nonce, signature, value } = authorization
       const deployed = yield* hasCode(from)
       const factory = deployed ? undefined : factoryOf(signature)

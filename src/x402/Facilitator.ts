@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import type { Alerts } from "../alerts/Alerts.ts"
-import { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { networks } from "../domain/Chain.ts"
@@ -26,8 +26,8 @@ import {
   amountOf,
   isDeliverable,
   type PaymentTaken,
-  type Settlement,
-  SettlementRepo
+  SettlementRepo,
+  type X402Settlement
 } from "./Settlements/SettlementRepo.ts"
 import { budgetReasons, Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
@@ -81,21 +81,21 @@ interface Shape {
     payment: ExactPayment,
     requirements: Requirements,
     identity: string | undefined
-  ) => Effect.Effect<VerifyAnswer, ChainUnavailable>
+  ) => Effect.Effect<VerifyAnswer, RpcUnavailable>
   /** Succeeds once for each authorization, and again under the same `identity` for ten minutes. */
   readonly settle: (
     principal: Principal,
     payment: ExactPayment,
     requirements: Requirements,
     identity: string | undefined
-  ) => Effect.Effect<SettleAnswer, ChainUnavailable>
+  ) => Effect.Effect<SettleAnswer, RpcUnavailable>
   /** Settles a payment that was opened from an intent, once however often it is asked. */
   readonly settlePayment: (
     merchant: Merchant,
     payment: Payment,
     authorization: ExactPayment,
     requirements: Requirements
-  ) => Effect.Effect<SettleAnswer, ChainUnavailable>
+  ) => Effect.Effect<SettleAnswer, RpcUnavailable>
 }
 
 /** How long another instance leaves a settlement to the one that took it. */
@@ -136,7 +136,7 @@ const resourceUrl = ({ resource }: Requirements, baseUrl: string): string => {
   return url.href.length > longestUrl ? url.origin : url.href
 }
 
-const unconfigured = new ChainUnavailable({
+const unconfigured = new RpcUnavailable({
   reason: "unconfigured",
   message: "no RPC node is configured"
 })
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
     { merchant, env, payment }: Account,
     exact: ExactPayment,
     requirements: Requirements
-  ): Effect.fn.Return<InvalidReason | undefined, ChainUnavailable> {
+  ): Effect.fn.Return<InvalidReason | undefined, RpcUnavailable> {
     if (env !== "test") return "invalid_exact_evm_network_mismatch"
     const terms = judgeTerms(network, exact, requirements)
     if (terms !== undefined) return terms
@@ -186,18 +186,18 @@ const make = Effect.gen(function* () {
   /** What the chain says against relaying it now. */
   const tryOut = Effect.fnUntraced(function* (
     exact: ExactPayment
-  ): Effect.fn.Return<Obstacle | undefined, ChainUnavailable> {
+  ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const { address: from } = relayer
     const sender = from === undefined ? undefined : { from, state: yield* relayer.state }
     const plan = yield* chain.plan(exact.authorization, sender)
     return plan._tag === "Ready" ? undefined : plan
   })
 
-  const isSameResource = (known: Settlement, requirements: Requirements) =>
+  const isSameResource = (known: X402Settlement, requirements: Requirements) =>
     requirements.resource === undefined || known.resource === resourceUrl(requirements, baseUrl)
 
   /** Whether what is asked now is what the known settlement is for: the same money for the same thing. */
-  const isSame = (known: Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
+  const isSame = (known: X402Settlement, account: Account, exact: ExactPayment, requirements: Requirements) =>
     known.merchantId === account.merchant.id &&
     known.env === account.env &&
     isSameResource(known, requirements) &&
@@ -205,7 +205,7 @@ const make = Effect.gen(function* () {
     known.authorization.to === exact.authorization.to &&
     known.authorization.value === exact.authorization.value
 
-  const isSameSignature = (known: Settlement, { authorization }: ExactPayment) =>
+  const isSameSignature = (known: X402Settlement, { authorization }: ExactPayment) =>
     known.authorization.validAfter === authorization.validAfter &&
     known.authorization.validBefore === authorization.validBefore &&
     known.authorization.signature === authorization.signature
@@ -221,7 +221,7 @@ const make = Effect.gen(function* () {
     account: Account,
     exact: ExactPayment,
     requirements: Requirements
-  ): Effect.fn.Return<Obstacle | undefined, ChainUnavailable> {
+  ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const reason = yield* judge(account, exact, requirements)
     return reason === undefined ? yield* tryOut(exact) : { reason }
   })
@@ -231,11 +231,11 @@ const make = Effect.gen(function* () {
    * public: signed otherwise than it is known, it must be its payer's all the same.
    */
   const judgeAgain = Effect.fnUntraced(function* (
-    known: Settlement,
+    known: X402Settlement,
     account: Account,
     exact: ExactPayment,
     requirements: Requirements
-  ): Effect.fn.Return<Obstacle | undefined, ChainUnavailable> {
+  ): Effect.fn.Return<Obstacle | undefined, RpcUnavailable> {
     const wrong = judgeKnown(network, exact, requirements)
     if (wrong !== undefined) return { reason: wrong }
     if (!isSame(known, account, exact, requirements)) return used
@@ -250,7 +250,7 @@ const make = Effect.gen(function* () {
       const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
       const at = yield* DateTime.nowAsDate
       const known = yield* find(exact)
-      const judgeOne = Effect.fnUntraced(function* (one: Settlement) {
+      const judgeOne = Effect.fnUntraced(function* (one: X402Settlement) {
         const wrong = yield* judgeAgain(one, account, exact, requirements)
         if (wrong !== undefined) return wrong
         if (one.status === "settled") return isDeliverable(one, identity, at) ? undefined : used
@@ -292,7 +292,7 @@ const make = Effect.gen(function* () {
   /** How a settlement stands, for a caller. The success of one that no payment waits for is delivered once. */
   const answerOf = Effect.fnUntraced(function* (
     exact: ExactPayment,
-    settlement: Settlement,
+    settlement: X402Settlement,
     identity: string | undefined
   ) {
     const transaction = settlement.transactionId ?? ""
@@ -313,11 +313,11 @@ const make = Effect.gen(function* () {
   })
 
   const settleKnown = Effect.fnUntraced(function* (
-    given: Settlement,
+    given: X402Settlement,
     account: Account,
     exact: ExactPayment,
     requirements: Requirements
-  ): Effect.fn.Return<Settlement | Obstacle, ChainUnavailable | PaymentTaken> {
+  ): Effect.fn.Return<X402Settlement | Obstacle, RpcUnavailable | PaymentTaken> {
     const known = given.status === "pending" ? yield* settlements.settle(given) : given
     // What is asked is settled, or the chain has yet to say so.
     if (known.status === "settled" || (known.status === "pending" && isSameSignature(known, exact)))

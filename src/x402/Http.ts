@@ -14,7 +14,7 @@ import {
   RateLimited
 } from "../domain/Errors.ts"
 import type { Payment } from "../domain/Payment.ts"
-import { CurrentPrincipal } from "../http/Authorization.ts"
+import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
 import { unstorableAdvice, unstorablePlace } from "../http/RequestRules/unstorableText.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"

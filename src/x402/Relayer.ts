@@ -5,14 +5,14 @@ import type { SqlClient } from "effect/sql"
 import { toHex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
-import { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { RpcPool } from "../chain/RpcPool.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { AgentWallets } from "../wallets/AgentWallets.ts"
 import { makeHotWallet, type WalletState } from "../wallets/Outbox/HotWallet.ts"
 import { idsOf, OutboxRepo, type OutgoingTransaction } from "../wallets/Outbox/OutboxRepo.ts"
-import { defaultOutboxTiming, makeOutbox, type Standing } from "../wallets/Outbox.ts"
+import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../wallets/Outbox.ts"
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
 
@@ -41,9 +41,9 @@ interface Shape {
   /** Undefined while no mnemonic is configured. */
   readonly address: Address | undefined
   /** What the wallet holds and offers for gas. */
-  readonly state: Effect.Effect<WalletState, ChainUnavailable>
+  readonly state: Effect.Effect<WalletState, RpcUnavailable>
   /** Stores and broadcasts, once for each reference that has nothing open. */
-  readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, ChainUnavailable>
+  readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
   /** Looks anew at a reference's newest transaction that is noted as one that moved its money, and did not. */
   readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
   /** Where the newest transaction of a reference stands; noted once a block has passed it. */
@@ -51,15 +51,15 @@ interface Shape {
     reference: string,
     purpose: Relay["purpose"]
   ) => Effect.Effect<
-    { readonly transaction: OutgoingTransaction; readonly standing: Standing } | undefined,
-    ChainUnavailable
+    { readonly transaction: OutgoingTransaction; readonly standing: TransactionStanding } | undefined,
+    RpcUnavailable
   >
 }
 
 const off: Shape = {
   address: undefined,
   state: Effect.fail(
-    new ChainUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
+    new RpcUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
   ),
   send: () => Effect.succeed({ _tag: "Refused" }),
   reconsider: () => Effect.void,

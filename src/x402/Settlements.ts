@@ -6,7 +6,7 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "ef
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
 import type { Alerts } from "../alerts/Alerts.ts"
-import type { ChainUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { networks, type TransactionHash } from "../domain/Chain.ts"
@@ -21,14 +21,14 @@ import { AuthorizationChain } from "./AuthorizationChain.ts"
 import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
 import { Relayer } from "./Relayer.ts"
 import { countSettlement } from "./Settlements/SettlementMetrics.ts"
-import { amountOf, type Settlement, SettlementRepo } from "./Settlements/SettlementRepo.ts"
+import { amountOf, SettlementRepo, type X402Settlement } from "./Settlements/SettlementRepo.ts"
 
 interface Shape {
   /**
    * Advances until it has ended, or there is a reason to tell, or for as long as a caller is made to
    * wait. One whose last try came to nothing is tried again.
    */
-  readonly settle: (settlement: Settlement) => Effect.Effect<Settlement, ChainUnavailable>
+  readonly settle: (settlement: X402Settlement) => Effect.Effect<X402Settlement, RpcUnavailable>
 }
 
 /** How long a caller waits; then the answer is `settlement_pending` and the reconciler goes on. */
@@ -37,7 +37,7 @@ const between = Duration.millis(150)
 const leaseMillis = 30_000
 
 /** When an undecided one is looked at again: soon, and less often the longer nothing can be done. */
-const againMillis = ({ toldReason, createdAt }: Settlement, at: Date) =>
+const againMillis = ({ toldReason, createdAt }: X402Settlement, at: Date) =>
   toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
 const alreadySettled = "payment_already_settled"
@@ -61,24 +61,24 @@ const make = Effect.gen(function* () {
   const relayer = yield* Relayer
   const { chainId, usdc } = networks.test
 
-  const reread = (settlement: Settlement) =>
+  const reread = (settlement: X402Settlement) =>
     Effect.map(
       repo.findById(settlement.id),
       Option.getOrElse(() => settlement)
     )
 
   const finish = Effect.fnUntraced(function* (
-    settlement: Settlement,
+    settlement: X402Settlement,
     outcome: Parameters<SettlementRepo["Service"]["finish"]>[1]
   ) {
     const isOurs = yield* repo.finish(settlement.id, outcome, yield* DateTime.nowAsDate)
     if (isOurs) yield* countSettlement(outcome.status)
     return yield* reread(settlement)
   })
-  const fail = (settlement: Settlement, errorReason: string) =>
+  const fail = (settlement: X402Settlement, errorReason: string) =>
     finish(settlement, { status: "failed", errorReason })
 
-  const paymentOf = Effect.fnUntraced(function* (settlement: Settlement) {
+  const paymentOf = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const tenant = { merchantId: settlement.merchantId, env: settlement.env }
     if (!settlement.opensPayment) return yield* paymentRepo.find(tenant, settlement.paymentId)
     const amount = amountOf(settlement.authorization)
@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
   })
 
   /** The payment's own rules decide: the same claim, the same webhook, the same reconciler. */
-  const prove = Effect.fnUntraced(function* (settlement: Settlement, transactionId: TransactionHash) {
+  const prove = Effect.fnUntraced(function* (settlement: X402Settlement, transactionId: TransactionHash) {
     const payment = yield* paymentOf(settlement)
     if (Option.isNone(payment)) return yield* fail(settlement, "invalid_exact_evm_transaction_failed")
     const { from, to, value } = settlement.authorization
@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
    * The transaction does not carry the transfer, or no longer does. Only what the chain shows of the
    * authorization ends the settlement: a reorganisation may have given its use to another transaction.
    */
-  const refute = Effect.fnUntraced(function* (settlement: Settlement, transactionId: TransactionHash) {
+  const refute = Effect.fnUntraced(function* (settlement: X402Settlement, transactionId: TransactionHash) {
     const { from, nonce, validBefore } = settlement.authorization
     switch (yield* chain.standing(from, nonce, validBefore)) {
       case "used": {
@@ -168,12 +168,12 @@ const make = Effect.gen(function* () {
    * Nothing of ours is on its way, and callers are told why. Whoever has the signature may still use it, so
    * the chain decides: used, or unused when its time is over.
    */
-  const giveUp = Effect.fnUntraced(function* (settlement: Settlement, reason: string) {
+  const giveUp = Effect.fnUntraced(function* (settlement: X402Settlement, reason: string) {
     yield* repo.release(settlement.id, reason)
     return yield* reread(settlement)
   })
 
-  const send = Effect.fnUntraced(function* (settlement: Settlement) {
+  const send = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const { authorization, id, merchantId } = settlement
     if (relayer.address === undefined)
       return yield* giveUp(settlement, "invalid_exact_evm_transaction_failed")
@@ -209,7 +209,7 @@ const make = Effect.gen(function* () {
    * block of our own receipt: what a node says of an earlier one counts for nothing.
    */
   const recover = Effect.fnUntraced(function* (
-    settlement: Settlement,
+    settlement: X402Settlement,
     mayResend: boolean,
     notBefore?: bigint
   ) {
@@ -252,13 +252,13 @@ const make = Effect.gen(function* () {
    * a transaction of ours is on its way (`open`).
    */
   const advance = Effect.fn("Settlements.advance")(function* (
-    given: Settlement,
+    given: X402Settlement,
     asker: "caller" | "retrying caller" | "reconciler"
-  ): Effect.fn.Return<{ readonly settlement: Settlement; readonly open: boolean }, ChainUnavailable> {
+  ): Effect.fn.Return<{ readonly settlement: X402Settlement; readonly open: boolean }, RpcUnavailable> {
     const settlement = yield* reread(given)
     if (settlement.status !== "pending") return { settlement, open: false }
     const relayed = yield* relayer.look(settlement.id, "settle")
-    const ended = (next: Settlement) => ({ settlement: next, open: false })
+    const ended = (next: X402Settlement) => ({ settlement: next, open: false })
     // What callers were told has failed is sent again for one who asks again, and for nobody else.
     if (relayed === undefined)
       return ended(yield* recover(settlement, settlement.toldReason === null || asker === "retrying caller"))
@@ -293,7 +293,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const settle = Effect.fn("Settlements.settle")(function* (settlement: Settlement) {
+  const settle = Effect.fn("Settlements.settle")(function* (settlement: X402Settlement) {
     // What is told already is told again only after another try has come to nothing too.
     let retry = settlement.toldReason !== null
     const step = Effect.suspend(() => advance(settlement, retry ? "retrying caller" : "caller"))
@@ -316,7 +316,7 @@ const make = Effect.gen(function* () {
     return now
   })
 
-  const goOn = Effect.fnUntraced(function* (settlement: Settlement) {
+  const goOn = Effect.fnUntraced(function* (settlement: X402Settlement) {
     const now = yield* advance(settlement, "reconciler").pipe(
       Effect.map((step) => step.settlement),
       Effect.orElseSucceed(() => settlement)

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { audiencesOf } from "../../src/buyers/audiencesOf.ts"
 import { type BuyerExpectation, BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { base64OfUtf8, createDidToken } from "../../src/buyers/createDidToken.ts"
-import { ChainUnavailable } from "../../src/chain/ChainVerifier/Verification.ts"
+import { RpcUnavailable } from "../../src/chain/ChainVerifier/Verification.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
 import { testEffect } from "../support/run.ts"
 import magic from "./magic-did-tokens.data.json" with { type: "json" }
@@ -277,7 +277,7 @@ describe("contract wallets", () => {
         Effect.suspend(() => {
           calls += 1
           return answer === "down"
-            ? Effect.fail(new ChainUnavailable({ reason: "rpc_unavailable", message: "down" }))
+            ? Effect.fail(new RpcUnavailable({ reason: "rpc_unavailable", message: "down" }))
             : Effect.succeed(answer)
         })
     })

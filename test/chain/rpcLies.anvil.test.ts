@@ -247,7 +247,7 @@ describe("balances", () => {
             Effect.provide(verifierOver([odd.url]))
           )
         )
-        expect(error._tag).toBe("ChainUnavailable")
+        expect(error._tag).toBe("RpcUnavailable")
       }
     }))
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
 import { checkEgressUrl, EgressUrlReason } from "../../src/egress/EgressUrl.ts"
 import corpus from "../../src/probe/hostileUrls.json"
-import { InvalidWebhookUrl } from "../../src/webhooks/WebhookEndpoints/InvalidWebhookUrl.ts"
+import { WebhookUrlRefused } from "../../src/webhooks/WebhookEndpoints/WebhookUrlRefused.ts"
 
 const options = {
   ownHosts: ["pay.quittance.dev", "Dash.Quittance.dev.:8787", "own.allowed.dev", "192.0.2.7"],
@@ -49,7 +49,7 @@ describe("webhook URLs", () => {
   })
 
   test("each reason tells the merchant what to do", () => {
-    const messages = EgressUrlReason.literals.map((reason) => InvalidWebhookUrl.because(reason).message)
+    const messages = EgressUrlReason.literals.map((reason) => WebhookUrlRefused.because(reason).message)
     expect(new Set(messages).size).toBe(EgressUrlReason.literals.length)
     for (const message of messages) expect(message).toMatch(/^(Send|Use|Remove|Shorten) .{20,}\.$/)
   })

@@ -3,7 +3,7 @@ import { describe } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
-import { ChainUnavailableError } from "../../src/domain/Errors.ts"
+import { ChainUnavailable } from "../../src/domain/Errors.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { creditFrom } from "../../src/faucet/Faucet/FaucetMemory.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
@@ -27,9 +27,7 @@ describe("Faucet in memory", () => {
       const credit = creditFrom(chain, wallet)
       const built = yield* Layer.build(
         Faucet.layerMemory((grant) =>
-          Effect.suspend(() =>
-            up ? credit(grant) : Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
-          )
+          Effect.suspend(() => (up ? credit(grant) : Effect.fail(new ChainUnavailable({ retryAfter: 5 }))))
         )
       )
       const faucet = yield* Effect.provideContext(Faucet, built)

@@ -6,7 +6,7 @@ import { Api } from "../../src/Api.ts"
 import { DashboardApi } from "../../src/dashboard/Api.ts"
 import { MemberRequired, SameOrigin, SessionRequired } from "../../src/dashboard/Session.ts"
 import { type Access, accessOf, isCrossOrigin } from "../../src/http/Access.ts"
-import { Authorization, TestRail } from "../../src/http/Authorization.ts"
+import { ApiKeyAuth, TestRail } from "../../src/http/ApiKeyAuth.ts"
 
 const endpoints: Array<{ readonly name: string; readonly endpoint: HttpApiEndpoint.Top }> = []
 const onEndpoint = ({ endpoint, group }: { endpoint: HttpApiEndpoint.Top; group: { identifier: string } }) =>
@@ -14,12 +14,12 @@ const onEndpoint = ({ endpoint, group }: { endpoint: HttpApiEndpoint.Top; group:
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint })
 HttpApi.reflect(DashboardApi, { onGroup: () => {}, onEndpoint })
 
-const guards = { Authorization, TestRail, SameOrigin, SessionRequired, MemberRequired }
+const guards = { ApiKeyAuth, TestRail, SameOrigin, SessionRequired, MemberRequired }
 
 const guardsOf = (access: Access): ReadonlyArray<keyof typeof guards> => {
   switch (access.by) {
     case "key":
-      return access.testRail === true ? ["Authorization", "TestRail"] : ["Authorization"]
+      return access.testRail === true ? ["ApiKeyAuth", "TestRail"] : ["ApiKeyAuth"]
     case "session":
       return ["SameOrigin", "SessionRequired"]
     case "member":

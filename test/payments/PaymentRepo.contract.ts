@@ -9,8 +9,8 @@ import type { Tenant } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
-import type { Attempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
-import { PaymentRepo, type Settlement } from "../../src/payments/PaymentRepo.ts"
+import type { PaymentAttempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
+import { PaymentRepo, type PaymentSettlement } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
@@ -82,7 +82,7 @@ const settlementOf = Effect.fnUntraced(function* (
   ordinal = 0
 ) {
   const random = yield* SecureRandom.SecureRandom
-  const settlement: Settlement = {
+  const settlement: PaymentSettlement = {
     paymentId: payment.id,
     evidence: evidenceOf(transactionId),
     reportedAt: after(5),
@@ -116,9 +116,9 @@ const registerEndpoint = Effect.fnUntraced(function* (tenant: Tenant) {
   )
 })
 
-const attemptOf = Effect.fnUntraced(function* (changes: Partial<Attempt> = {}) {
+const attemptOf = Effect.fnUntraced(function* (changes: Partial<PaymentAttempt> = {}) {
   const random = yield* SecureRandom.SecureRandom
-  const attempt: Attempt = {
+  const attempt: PaymentAttempt = {
     id: yield* random.uuidV7(),
     payer,
     method: "transfer",
@@ -655,7 +655,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(Option.getOrThrow(yield* repo.unclaimedTransfer(own, payer))).toBe(hash(1))
       const known = Option.getOrThrow(yield* repo.attempts(tenant, own.id, { payer, only: true }))
       expect(known.attempts).toMatchObject([{ payer, transactionId: hash(1) }])
-      const announce = (attempt: Attempt) =>
+      const announce = (attempt: PaymentAttempt) =>
         repo.announce({ ...tenant, paymentId: own.id, attempt, minedNonce: null })
       expect(Option.isNone(yield* announce(yield* attemptOf()))).toBeTrue()
       expect(yield* repo.handleTransfer(tenant, id, person(after(69)))).toBeFalse()

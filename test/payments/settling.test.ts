@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
-import { InvalidBuyerToken } from "../../src/buyers/InvalidBuyerToken.ts"
+import { BuyerTokenRefused } from "../../src/buyers/BuyerTokenRefused.ts"
 import type { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import type { Payment } from "../../src/domain/Payment.ts"
@@ -266,7 +266,7 @@ liveEffect(
       Effect.provide(
         memoryStackWith(
           Layer.succeed(BuyerIdentity, {
-            verify: () => Effect.fail(InvalidBuyerToken.because("unavailable"))
+            verify: () => Effect.fail(BuyerTokenRefused.because("unavailable"))
           })
         ).pipe(Layer.provide(memoryChain))
       )

@@ -149,7 +149,7 @@ export interface Balance {
 }
 
 /** No answer from the chain that could be relied on; trying again later can help. */
-export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
+export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
   reason: Schema.Literals(["unconfigured", "rpc_unavailable", "disagreement"]),
   message: Schema.String
 }) {}

@@ -16,7 +16,7 @@ import {
 import { follow, inquire, isHash, minedNonce, nonceOf, startingPoint } from "./chain.ts"
 import { atomicOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
 import { beforePayment, type Command, initial, type Message, type Model, transition } from "./flow.ts"
-import { type IntentClaims, readIntentToken } from "./intentToken.ts"
+import { readIntentToken, type UnverifiedIntent } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError } from "./service.ts"
 import { switchChain } from "./switchChain.ts"
@@ -97,7 +97,7 @@ export class Checkout {
   model: Model = initial
   readonly paymentId: string | undefined
   readonly #options: CheckoutOptions
-  readonly #claims: IntentClaims | undefined
+  readonly #claims: UnverifiedIntent | undefined
   readonly #service: CheckoutService
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
   readonly #stops: Array<() => void> = []
@@ -610,7 +610,7 @@ export class Checkout {
     provider: Eip1193Provider,
     attempt: Attempt,
     earlier: Attempt | undefined,
-    { receiver, token }: IntentClaims,
+    { receiver, token }: UnverifiedIntent,
     atomic: bigint,
     tell: (message: Message) => void
   ): Promise<void> {

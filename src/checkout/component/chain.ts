@@ -2,7 +2,7 @@
 // transfer been mined, under which hash, and is its nonce used up.
 import type { Attempt } from "./attempt.ts"
 import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"
-import type { IntentClaims } from "./intentToken.ts"
+import type { UnverifiedIntent } from "./intentToken.ts"
 import { askChainId, askNode, askQuantity, type Eip1193Provider, type Hex, WalletError } from "./wallets.ts"
 
 export type Inquiry =
@@ -23,7 +23,7 @@ const onChain = async (provider: Eip1193Provider, chainId: number) => {
 const transfersOf = async (
   provider: Eip1193Provider,
   attempt: Attempt,
-  { token, receiver }: IntentClaims,
+  { token, receiver }: UnverifiedIntent,
   atomic: bigint
 ): Promise<ReadonlyArray<Hex>> => {
   const logs = await askNode(provider, "eth_getLogs", [
@@ -62,7 +62,7 @@ export const minedNonce = async (provider: Eip1193Provider, from: string): Promi
 export const inquire = async (
   provider: Eip1193Provider,
   attempt: Attempt,
-  claims: IntentClaims,
+  claims: UnverifiedIntent,
   atomic: bigint
 ): Promise<Inquiry> => {
   await onChain(provider, claims.token.chainId)
@@ -91,7 +91,7 @@ export const nonceOf = async (provider: Eip1193Provider, hash: Hex): Promise<num
 export const follow = async (
   provider: Eip1193Provider,
   attempt: Attempt & { readonly hash: Hex },
-  claims: IntentClaims,
+  claims: UnverifiedIntent,
   atomic: bigint
 ): Promise<Hex | "lost" | undefined> => {
   await onChain(provider, claims.token.chainId)

@@ -40,9 +40,9 @@ const paths = {
     "M9.5 9.5a2.5 2.5 0 1 1 3.5 2.3c-.6.3-1 .8-1 1.5v.2M12 16.8v.01M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z"
 } as const
 
-export type IconName = keyof typeof paths
+export type CheckoutIcon = keyof typeof paths
 
-export const icon = (name: IconName): SVGSVGElement =>
+export const icon = (name: CheckoutIcon): SVGSVGElement =>
   fill(document.createElementNS(namespace, "svg"), { viewBox: "0 0 24 24", "aria-hidden": "true" }, [
     fill(document.createElementNS(namespace, "path"), { d: paths[name] }, [])
   ])

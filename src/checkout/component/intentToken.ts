@@ -2,7 +2,7 @@
 // goes. Nothing is trusted before the service has opened a payment from this very
 // token, which it does only where the signature holds.
 
-export interface IntentClaims {
+export interface UnverifiedIntent {
   /** The payment's id. */
   readonly id: string
   readonly receiver: string
@@ -13,7 +13,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 /** Undefined where it is not an intent token. */
-export const readIntentToken = (intentToken: string): IntentClaims | undefined => {
+export const readIntentToken = (intentToken: string): UnverifiedIntent | undefined => {
   try {
     const payload = intentToken.split(".")[1] ?? ""
     const claims: unknown = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")))

@@ -70,7 +70,7 @@ export interface KnownAttempt {
   readonly transactionId?: string
 }
 
-export interface Announcement {
+export interface AttemptAnswer {
   readonly buyerDidToken: string
   /** The same id is the same attempt, however often it is announced. */
   readonly attemptId: string
@@ -82,7 +82,7 @@ export interface KnownAttempts {
   readonly attempts: ReadonlyArray<KnownAttempt>
 }
 
-export interface SettlementReport {
+export interface ReportBody {
   readonly buyerDidToken: string
   readonly transactionId: string
   readonly tokenChanges: ReadonlyArray<{
@@ -164,11 +164,11 @@ export interface CheckoutService {
   readonly context: () => Promise<CheckoutContext>
   /** Opens the payment, or reads it where it is open already. */
   readonly open: (intentToken: string) => Promise<CheckoutPayment>
-  readonly report: (paymentId: string, report: SettlementReport) => Promise<ReportAnswer>
+  readonly report: (paymentId: string, report: ReportBody) => Promise<ReportAnswer>
   readonly balance: (address: string) => Promise<TestBalance>
   readonly fund: (buyerDidToken: string) => Promise<TestBalance>
   /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
-  readonly announce: (paymentId: string, announcement: Announcement) => Promise<number>
+  readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number>
   /** Attempts that may still pay: a wallet's, or everybody's. */
   readonly attempts: (paymentId: string, payer?: string) => Promise<KnownAttempts>
   /** The wallet has said that it sends nothing. */

@@ -1,21 +1,21 @@
 // What the buyer sees of a model: one screen a state, one main action on each.
-import { type Child, h, type IconName, icon, spinner } from "./elements.ts"
+import { type CheckoutIcon, type Child, h, icon, spinner } from "./elements.ts"
 import { atomicOf, usdOf } from "./erc20.ts"
 import { type Action, beforePayment, type Model } from "./flow.ts"
-import type { IntentClaims } from "./intentToken.ts"
+import type { UnverifiedIntent } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import type { Translation } from "./translate.ts"
 
 export interface ViewTools {
   readonly translation: Translation
-  readonly claims: IntentClaims | undefined
+  readonly claims: UnverifiedIntent | undefined
   readonly send: (action: Action) => void
   /** The buyer is done with the checkout. */
   readonly close: () => void
 }
 
 interface Screen {
-  readonly icon: IconName | "spinner"
+  readonly icon: CheckoutIcon | "spinner"
   readonly tone?: "good" | "warn" | "bad"
   readonly title: string
   readonly text: ReadonlyArray<string>

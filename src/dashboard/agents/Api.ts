@@ -6,7 +6,7 @@ import { AgentPaymentView } from "../../agents/Api.ts"
 import { AgentId, AgentStatus, AllowedHost } from "../../domain/Agent.ts"
 import {
   AgentsNotConfigured,
-  ChainUnavailableError,
+  ChainUnavailable,
   FaucetLimitReached,
   FaucetUnavailable,
   LiveModeGated,
@@ -32,14 +32,14 @@ const summaryFields = {
   createdAt: Schema.String
 }
 
-export const AgentSummary = Schema.Struct(summaryFields)
-export type AgentSummary = typeof AgentSummary.Encoded
+export const AgentListItem = Schema.Struct(summaryFields)
+export type AgentListItem = typeof AgentListItem.Encoded
 
 export const AgentsPage = Schema.Struct({
   openAlerts: Schema.Int,
   /** False where the deployment has no AGENT_WALLET_MNEMONIC. */
   configured: Schema.Boolean,
-  agents: Schema.Array(AgentSummary)
+  agents: Schema.Array(AgentListItem)
 })
 export type AgentsPage = typeof AgentsPage.Encoded
 
@@ -58,7 +58,7 @@ export const AgentPage = Schema.Struct({
 export type AgentPage = typeof AgentPage.Encoded
 
 /** The whole key, shown this once. */
-export const CreatedAgent = Schema.Struct({ agent: AgentSummary, key: Schema.String })
+export const CreatedAgent = Schema.Struct({ agent: AgentListItem, key: Schema.String })
 export type CreatedAgent = typeof CreatedAgent.Encoded
 
 /** Decimal USDC of the agent's wallet. */
@@ -106,7 +106,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     HttpApiEndpoint.get("balance", "/agents/:agentId/balance", {
       params: agentParams,
       success: AgentBalance,
-      error: [errorResponse(NotFound), errorResponse(ChainUnavailableError)]
+      error: [errorResponse(NotFound), errorResponse(ChainUnavailable)]
     })
   ),
   allow(
@@ -152,7 +152,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
         errorResponse(LiveModeGated),
         errorResponse(FaucetLimitReached),
         errorResponse(FaucetUnavailable),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     })
   )

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
-import type { AgentSummary as Summary } from "../../agents/AgentRepo.ts"
+import type { AgentSummary } from "../../agents/AgentRepo.ts"
 import { Agents } from "../../agents/Agents.ts"
 import { paymentViewOf } from "../../agents/Http.ts"
 import { orChainUnavailable } from "../../chain/ChainVerifier/orChainUnavailable.ts"
@@ -20,11 +20,11 @@ import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
-import type { AgentBalance, AgentForm, AgentPage, AgentSummary, AgentsPage, CreatedAgent } from "./Api.ts"
+import type { AgentBalance, AgentForm, AgentListItem, AgentPage, AgentsPage, CreatedAgent } from "./Api.ts"
 
 const shownPayments = 20
 
-const summaryOf = ({ agent, allowance }: Summary): AgentSummary => ({
+const summaryOf = ({ agent, allowance }: AgentSummary): AgentListItem => ({
   id: agent.id,
   name: agent.name,
   status: agent.status,
@@ -154,4 +154,4 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-const isCurrent = ({ agent }: Summary) => agent.status !== "revoked"
+const isCurrent = ({ agent }: AgentSummary) => agent.status !== "revoked"

@@ -1,6 +1,6 @@
 // Agents: programs that pay x402 APIs from wallets of their own, within caps.
 import { useState } from "preact/hooks"
-import type { AgentSummary, AgentsPage, CreatedAgent } from "../agents/Api.ts"
+import type { AgentListItem, AgentsPage, CreatedAgent } from "../agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
@@ -21,7 +21,7 @@ export const mainnetGated = "Mainnet is gated: a live agent is refused until it 
 const proxyCommand = (key: string) =>
   `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} bun run agent-proxy`
 
-const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentSummary> }) => {
+const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) => {
   const href = useHref()
   return (
     <table class="rows">

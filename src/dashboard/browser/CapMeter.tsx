@@ -1,8 +1,8 @@
 // How much of an agent's cap for a day is spent.
-import type { AgentSummary } from "../agents/Api.ts"
+import type { AgentListItem } from "../agents/Api.ts"
 import { usd } from "./format.ts"
 
-export const CapMeter = ({ agent }: { readonly agent: AgentSummary }) => (
+export const CapMeter = ({ agent }: { readonly agent: AgentListItem }) => (
   <span class="cap">
     <meter
       min={0}

@@ -1,6 +1,6 @@
 // API keys: made, rotated and revoked; each shown once.
 import { useState } from "preact/hooks"
-import type { IssuedKey, KeysPage, KeyView } from "../keys/Api.ts"
+import type { IssuedKeyView, KeysPage, KeyView } from "../keys/Api.ts"
 import { call, useAction } from "./api.ts"
 import {
   Ago,
@@ -23,7 +23,7 @@ import { useMerchantPage } from "./useMerchantPage.ts"
 type Open =
   | { readonly tag: "create" }
   | { readonly tag: "rotate" | "revoke"; readonly key: KeyView }
-  | { readonly tag: "issued"; readonly issued: IssuedKey; readonly rotated: boolean }
+  | { readonly tag: "issued"; readonly issued: IssuedKeyView; readonly rotated: boolean }
 
 const nameOf = ({ prefix, lastFour }: KeyView) => `${prefix}…${lastFour}`
 
@@ -78,11 +78,11 @@ export const Keys = () => {
       kind: kind === "publishable" ? "publishable" : "secret",
       permission: kind === "secret" ? "manage" : "read"
     }
-    setOpen({ tag: "issued", issued: await call<IssuedKey>("POST", `${api}/keys`, body), rotated: false })
+    setOpen({ tag: "issued", issued: await call<IssuedKeyView>("POST", `${api}/keys`, body), rotated: false })
     await page.reload()
   })
   const rotate = useAction(async (key: KeyView) => {
-    const issued = await call<IssuedKey>("POST", `${api}/keys/${key.id}/rotate`)
+    const issued = await call<IssuedKeyView>("POST", `${api}/keys/${key.id}/rotate`)
     setOpen({ tag: "issued", issued, rotated: true })
     await page.reload()
   })

@@ -1,6 +1,6 @@
 // One payment: what it is, what happened to it, and its JSON.
 import type { ComponentChildren } from "preact"
-import type { PaymentPage } from "../payments/Api.ts"
+import type { PaymentDetail } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { Badge, Card, Code, Copy, External, Loaded, PaymentStatus, Time } from "./parts.tsx"
@@ -16,7 +16,7 @@ const Row = ({ name, children }: { readonly name: string; readonly children: Com
   </div>
 )
 
-const Details = ({ data }: { readonly data: PaymentPage }) => {
+const Details = ({ data }: { readonly data: PaymentDetail }) => {
   const href = useHref()
   const { payment, explorerUrl, receiver } = data
   const address = (text: string, what: string) => (
@@ -106,7 +106,7 @@ const Details = ({ data }: { readonly data: PaymentPage }) => {
 export const Payment = () => {
   const { place } = useSession()
   const href = useHref()
-  const page = useMerchantPage<PaymentPage>(`/payments/${place.id ?? ""}`)
+  const page = useMerchantPage<PaymentDetail>(`/payments/${place.id ?? ""}`)
   return (
     <>
       <a class="back" href={href("payments")}>

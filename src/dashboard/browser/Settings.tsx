@@ -1,6 +1,6 @@
 // How buyers see the merchant, where money goes, who belongs to it, and one's own account.
 import { useState } from "preact/hooks"
-import type { Invitation, ReceiverChange, SettingsPage } from "../settings/Api.ts"
+import type { Invitation, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { ChangeLog } from "./ChangeLog.tsx"
 import {
@@ -108,12 +108,14 @@ const Receiver = ({ data, reload }: Part) => {
   }
   const change = useAction(async (receiver: string, signature?: string) => {
     const body = signature === undefined ? { receiver } : { receiver, signature }
-    const { after, dueAt } = await call<ReceiverChange>("PATCH", `${api}/receiver`, body).catch((error) => {
-      if (error instanceof ApiError && error.code === "RECEIVER_TAKEN") {
-        setProof({ text: error.details[0]?.expected ?? "", tried: signature !== undefined })
+    const { after, dueAt } = await call<ReceiverChangeView>("PATCH", `${api}/receiver`, body).catch(
+      (error) => {
+        if (error instanceof ApiError && error.code === "RECEIVER_TAKEN") {
+          setProof({ text: error.details[0]?.expected ?? "", tried: signature !== undefined })
+        }
+        throw error
       }
-      throw error
-    })
+    )
     close()
     toast(
       dueAt === null

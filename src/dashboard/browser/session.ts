@@ -4,7 +4,7 @@ import { useContext } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
 import { hrefOf, navigate, type Place } from "./router.ts"
 
-export interface CurrentSession {
+export interface SignedInSession {
   readonly session: SessionView
   readonly place: Place
   /** The API's path of the place's merchant and environment. */
@@ -12,9 +12,9 @@ export interface CurrentSession {
   readonly refresh: () => Promise<void>
 }
 
-export const SessionContext = createContext<CurrentSession | undefined>(undefined)
+export const SessionContext = createContext<SignedInSession | undefined>(undefined)
 
-export const useSession = (): CurrentSession => {
+export const useSession = (): SignedInSession => {
   const found = useContext(SessionContext)
   if (found === undefined) throw new Error("no session here")
   return found

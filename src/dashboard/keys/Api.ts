@@ -26,8 +26,8 @@ export const KeysPage = Schema.Struct({ openAlerts: Schema.Int, keys: Schema.Arr
 export type KeysPage = typeof KeysPage.Encoded
 
 /** The whole key, shown this once. */
-export const IssuedKey = Schema.Struct({ id: Uuid, key: Schema.String })
-export type IssuedKey = typeof IssuedKey.Encoded
+export const IssuedKeyView = Schema.Struct({ id: Uuid, key: Schema.String })
+export type IssuedKeyView = typeof IssuedKeyView.Encoded
 
 export class KeyPagesApi extends endpointGroup("keyPages")(
   allow({ by: "member" }, HttpApiEndpoint.get("list", "/keys", { success: KeysPage })),
@@ -35,7 +35,7 @@ export class KeyPagesApi extends endpointGroup("keyPages")(
     { by: "member" },
     HttpApiEndpoint.post("create", "/keys", {
       payload: Schema.Struct({ kind: Kind, permission: Permission }),
-      success: IssuedKey.pipe(HttpApiSchema.status(201)),
+      success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired)]
     })
   ),
@@ -43,7 +43,7 @@ export class KeyPagesApi extends endpointGroup("keyPages")(
     { by: "member" },
     HttpApiEndpoint.post("rotate", "/keys/:keyId/rotate", {
       params: { ...memberParams, keyId: Uuid },
-      success: IssuedKey.pipe(HttpApiSchema.status(201)),
+      success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired), errorResponse(NotFound)]
     })
   ),

@@ -93,7 +93,7 @@ export const TimelineEvent = Schema.Union([
 ])
 export type TimelineEvent = typeof TimelineEvent.Encoded
 
-export const PaymentPage = Schema.Struct({
+export const PaymentDetail = Schema.Struct({
   openAlerts: Count,
   payment: PaymentView,
   receiver: Schema.String,
@@ -101,7 +101,7 @@ export const PaymentPage = Schema.Struct({
   timeline: Schema.Array(TimelineEvent),
   deliveries: Schema.Array(Schema.Struct({ id: Uuid, type: EventType, status: DeliveryStatus }))
 })
-export type PaymentPage = typeof PaymentPage.Encoded
+export type PaymentDetail = typeof PaymentDetail.Encoded
 
 export class PaymentPagesApi extends endpointGroup("paymentPages")(
   allow({ by: "member" }, HttpApiEndpoint.get("overview", "/overview", { success: OverviewPage })),
@@ -121,7 +121,7 @@ export class PaymentPagesApi extends endpointGroup("paymentPages")(
     { by: "member" },
     HttpApiEndpoint.get("retrieve", "/payments/:paymentId", {
       params: { ...memberParams, paymentId: Uuid },
-      success: PaymentPage,
+      success: PaymentDetail,
       error: [errorResponse(PaymentNotFound)]
     })
   )

@@ -9,7 +9,7 @@ import { viewOf } from "../../payments/Http.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
-import { type OverviewPage, overviewDays, type PaymentPage, type PaymentsPage } from "./Api.ts"
+import { type OverviewPage, overviewDays, type PaymentDetail, type PaymentsPage } from "./Api.ts"
 import { PaymentPagesRepo, type Search } from "./PaymentPagesRepo.ts"
 import { timelineOf } from "./timeline.ts"
 
@@ -99,7 +99,7 @@ export const layer = HttpApiBuilder.group(
         if (Option.isNone(found))
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
         const { payment, deliveries } = found.value
-        const page: PaymentPage = {
+        const page: PaymentDetail = {
           openAlerts,
           payment: viewOf(payment),
           receiver: payment.receiver,

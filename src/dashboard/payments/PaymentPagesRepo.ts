@@ -7,7 +7,7 @@ import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
-import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRepo/PaymentRow.ts"
 
 /** What a person typed to find a payment by. */
@@ -56,7 +56,7 @@ const DetailRow = Schema.Struct({
       id: Uuid,
       type: EventType,
       status: DeliveryStatus,
-      attempts: Schema.Array(Schema.Struct({ ...Attempt.fields, startedAt: Millis }))
+      attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, startedAt: Millis }))
     })
   )
 })

@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   LastMember,
   NotFound,
   PasswordRequired,
@@ -63,13 +63,13 @@ const OwnerSignature = Schema.String.check(
   Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
 )
 
-export const ReceiverChange = Schema.Struct({
+export const ReceiverChangeView = Schema.Struct({
   before: Schema.String,
   after: Schema.String,
   /** When it takes effect; null where it has. */
   dueAt: Schema.NullOr(Schema.String)
 })
-export type ReceiverChange = typeof ReceiverChange.Encoded
+export type ReceiverChangeView = typeof ReceiverChangeView.Encoded
 
 /** Newest first; 20 a page. `before`: the last position of the page before. */
 export const AuditPage = Schema.Struct({
@@ -124,12 +124,12 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
     { by: "member" },
     HttpApiEndpoint.patch("changeReceiver", "/receiver", {
       payload: Schema.Struct({ receiver: TypedAddress, signature: Schema.optionalKey(OwnerSignature) }),
-      success: ReceiverChange,
+      success: ReceiverChangeView,
       error: [
         errorResponse(PasswordRequired),
         errorResponse(ReceiverTaken),
         errorResponse(RateLimited),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     })
   ),

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import {
-  ChainUnavailableError,
+  ChainUnavailable,
   IncomingTransferExplained,
   IncomingTransferNotFound,
   InvalidRequest,
@@ -87,7 +87,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
         errorResponse(IncomingTransferExplained),
         errorResponse(PaymentNotFound),
         errorResponse(TransferNotAttachable),
-        errorResponse(ChainUnavailableError)
+        errorResponse(ChainUnavailable)
       ]
     })
   ),

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import {
   DeliveryPending,
-  InvalidWebhookUrlError,
+  InvalidWebhookUrl,
   NotFound,
   RateLimited,
   WebhookEndpointExists,
@@ -111,7 +111,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
       success: EndpointWithSecret.pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointExists)]
+      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointExists)]
     })
   ),
   allow(
@@ -119,7 +119,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
       success: Endpoint,
-      error: [errorResponse(InvalidWebhookUrlError), errorResponse(WebhookEndpointNotFound)]
+      error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointNotFound)]
     })
   ),
   allow(

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Replica } from "../../database/Replica.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
-import { Attempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
+import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 
 const Millis = Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
 const Hex = Schema.Uint8ArrayFromHex
@@ -18,7 +18,7 @@ const deliveryFields = {
   created_at: Schema.Date,
   due_at: Schema.NullOr(Schema.Date)
 }
-const attemptFields = { ...Attempt.fields, startedAt: Millis }
+const attemptFields = { ...DeliveryAttempt.fields, startedAt: Millis }
 
 const DeliveryRow = Schema.Struct({
   ...deliveryFields,

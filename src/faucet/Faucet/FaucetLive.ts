@@ -6,10 +6,15 @@ import { isHex } from "viem"
 import { AppConfig } from "../../AppConfig.ts"
 import { Alerts } from "../../alerts/Alerts.ts"
 import { RpcPool } from "../../chain/RpcPool.ts"
-import { ChainUnavailableError } from "../../domain/Errors.ts"
+import { ChainUnavailable } from "../../domain/Errors.ts"
 import type { WalletState } from "../../wallets/Outbox/HotWallet.ts"
 import { OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
-import { defaultOutboxTiming, makeOutbox, type OutboxTiming, type Standing } from "../../wallets/Outbox.ts"
+import {
+  defaultOutboxTiming,
+  makeOutbox,
+  type OutboxTiming,
+  type TransactionStanding
+} from "../../wallets/Outbox.ts"
 import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
 import { FaucetRepo } from "./FaucetRepo.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"
@@ -56,7 +61,7 @@ const make = Effect.fnUntraced(function* (
   const key = Redacted.value(privateKey)
   if (!isHex(key)) return yield* makeOff
   const wallet: FaucetWallet = makeFaucetWallet(key, pool)
-  const chainDown = () => Effect.fail(new ChainUnavailableError({ retryAfter: 5 }))
+  const chainDown = () => Effect.fail(new ChainUnavailable({ retryAfter: 5 }))
 
   const tellEmpty = (asset: string) =>
     alerts.raise({
@@ -133,7 +138,7 @@ const make = Effect.fnUntraced(function* (
     const { grantId, transactions } = yield* reserve(request, state)
     if ((yield* broadcast(grantId, transactions)) === "lost") return "lost"
     const sightings = yield* Effect.forEach(transactions, outbox.look, { concurrency: 2 }).pipe(
-      Effect.orElseSucceed((): ReadonlyArray<Standing> => [{ outcome: "open" }]),
+      Effect.orElseSucceed((): ReadonlyArray<TransactionStanding> => [{ outcome: "open" }]),
       Effect.repeat({
         schedule: Schedule.spaced("200 millis"),
         until: (all) => !all.some(({ outcome }) => outcome === "open")
@@ -161,7 +166,7 @@ const make = Effect.fnUntraced(function* (
     // Before the chain is asked, so that hammering a used-up faucet costs the nodes nothing.
     const held = yield* repo.held(request, yield* DateTime.nowAsDate)
     if (held !== undefined) return yield* limitReached(held)
-    const state = wallet.state.pipe(Effect.catchTag("ChainUnavailable", chainDown))
+    const state = wallet.state.pipe(Effect.catchTag("RpcUnavailable", chainDown))
     const first = yield* attempt(request, yield* state)
     if (first !== "lost") return first
     const now = yield* state

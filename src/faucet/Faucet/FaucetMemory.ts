@@ -4,7 +4,7 @@ import { DateTime, Effect } from "effect"
 import { keccak256, toHex } from "viem"
 import type { MemoryChain } from "../../chain/MemoryChain.ts"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
-import type { ChainUnavailableError, FaucetUnavailable } from "../../domain/Errors.ts"
+import type { ChainUnavailable, FaucetUnavailable } from "../../domain/Errors.ts"
 import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
 import { type FaucetLimit, faucetLimits, longestWait, nobody } from "./limits.ts"
 import { emptyWallet, limitReached } from "./refusals.ts"
@@ -12,7 +12,7 @@ import { emptyWallet, limitReached } from "./refusals.ts"
 /** Moves a grant's money and answers its transactions, or none to have an id made up. A failure gives the grant back. */
 export type Credit = (
   grant: Grant
-) => Effect.Effect<ReadonlyArray<TransactionHash>, FaucetUnavailable | ChainUnavailableError>
+) => Effect.Effect<ReadonlyArray<TransactionHash>, FaucetUnavailable | ChainUnavailable>
 
 const usdcAtomic = 10_000_000n
 const gasWei = 200_000_000_000_000n

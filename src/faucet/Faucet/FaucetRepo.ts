@@ -16,7 +16,7 @@ import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits
 
 export type FaucetAsset = "usdc" | "gas"
 
-export interface Reservation {
+export interface GrantReservation {
   readonly grantId: string
   readonly wallet: Address
   readonly request: GrantRequest
@@ -50,7 +50,7 @@ export class FaucetRepo extends Context.Service<
     /** The limit that holds a request back now, if any. Takes nothing. */
     readonly held: (request: GrantRequest, at: Date) => Effect.Effect<Held | undefined>
     /** Takes all three limits and the nonces in one step, or says which limit holds and for how long. */
-    readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved>
+    readonly reserve: (reservation: GrantReservation) => Effect.Effect<Reserved>
     /**
      * Ends a transaction and says what its grant has come to: `sent` once the USDC has moved,
      * `gas_only` where the gas alone has, `returned` where neither did.

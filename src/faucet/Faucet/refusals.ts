@@ -1,5 +1,5 @@
 // Why the faucet does not pay, in the words that its callers read.
-import { ChainUnavailableError, FaucetLimitReached, FaucetUnavailable } from "../../domain/Errors.ts"
+import { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../../domain/Errors.ts"
 import type { FaucetLimit, Held } from "./limits.ts"
 
 const limitAdvice: { readonly [L in FaucetLimit]: string } = {
@@ -28,7 +28,7 @@ export const sharedWallet = new FaucetUnavailable({
     "The test funds did not move: something else uses the faucet's wallet. The operator has been told; try again later or fund the wallet another way."
 })
 
-export const underWay = new ChainUnavailableError({
+export const underWay = new ChainUnavailable({
   retryAfter: 5,
   message:
     "The grant is under way but not in a block yet. The wallet's balance will show it; look there before asking again."

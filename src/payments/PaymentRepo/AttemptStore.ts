@@ -21,7 +21,7 @@ export const blockTolerance = 30
 /** Why an attempt no longer stands in the way of another one of its wallet. */
 export type AttemptEnd = "declined" | "nonce_used" | "expired"
 
-export interface Attempt {
+export interface PaymentAttempt {
   readonly id: string
   readonly payer: Address
   readonly method: AttemptMethod
@@ -33,7 +33,7 @@ export interface Attempt {
 }
 
 /** What an attempt says about a transfer of its wallet. */
-export interface MatchAttempt extends Pick<Attempt, "blockNumber" | "nonce" | "announcedAt"> {
+export interface MatchAttempt extends Pick<PaymentAttempt, "blockNumber" | "nonce" | "announcedAt"> {
   /** Null while it is open. */
   readonly ended: AttemptEnd | null
 }
@@ -47,14 +47,14 @@ export interface OpenAttempt {
   readonly transactionId: TransactionHash | null
 }
 
-export interface Announcement extends Tenant {
+export interface NewPaymentAttempt extends Tenant {
   readonly paymentId: PaymentId
-  readonly attempt: Attempt
+  readonly attempt: PaymentAttempt
   /** The wallet's next nonce by mined transactions, where it is known. */
   readonly minedNonce: bigint | null
 }
 
-export interface PaymentAttempts {
+export interface KnownAttempts {
   readonly payment: Payment
   /** The payer's own first, then the newest. */
   readonly attempts: ReadonlyArray<OpenAttempt>
@@ -67,15 +67,15 @@ export interface AttemptStore {
    * already; none where the payment is not pending, another attempt of the wallet is open, or money of
    * the wallet that would pay it is still to be matched. The same id again answers the same attempt.
    */
-  readonly announce: (announcement: Announcement) => Effect.Effect<Option.Option<Attempt>>
+  readonly announce: (announcement: NewPaymentAttempt) => Effect.Effect<Option.Option<PaymentAttempt>>
   /** The payment with its open attempts; with `only`, those of `payer` alone. At most 20. */
   readonly attempts: (
     tenant: Tenant,
     paymentId: PaymentId,
     by?: { readonly payer: Address; readonly only: boolean }
-  ) => Effect.Effect<Option.Option<PaymentAttempts>>
+  ) => Effect.Effect<Option.Option<KnownAttempts>>
   /** The open attempt of a wallet. */
-  readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<Attempt>>
+  readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<PaymentAttempt>>
   /** A transfer of the payer's since the payment opened that would pay it and that no payment claims. */
   readonly unclaimedTransfer: (
     payment: Payment,

@@ -8,7 +8,13 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import type { Evidence, FailureReason, PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
 import { WebhookRepo } from "../../webhooks/WebhookRepo.ts"
-import type { DueReport, PaymentRepo, Settlement, TakenTransfer, WatchedTransfer } from "../PaymentRepo.ts"
+import type {
+  DueReport,
+  PaymentRepo,
+  PaymentSettlement,
+  TakenTransfer,
+  WatchedTransfer
+} from "../PaymentRepo.ts"
 import { makeMemoryAttempts } from "./attemptsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./refCode.ts"
@@ -25,7 +31,7 @@ interface KeptReport {
 }
 
 interface Claimed {
-  readonly transfer: Settlement["transfer"] & {
+  readonly transfer: PaymentSettlement["transfer"] & {
     readonly payer: Address
     readonly receiver: Address
     readonly amount: AtomicUsdc

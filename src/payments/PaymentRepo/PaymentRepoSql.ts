@@ -9,7 +9,7 @@ import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Page, PaymentRepo, Report, Settlement } from "../PaymentRepo.ts"
+import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
 import { makeAttemptStatements } from "./attemptsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { isUniqueViolation, makeOpenPayment } from "./OpeningRepoSql.ts"
@@ -41,7 +41,7 @@ const decodeTaken = Schema.decodeUnknownEffect(
 /** The newest payments of a tenant, on the database or on its replica. */
 const listOn = (sql: SqlClient.SqlClient) => {
   const summary = sql.literal(summaryColumns())
-  return Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: Page) {
+  return Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: PageRequest) {
     const rows = yield* startingAfter === undefined
       ? sql`
           SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
@@ -154,7 +154,7 @@ export const makePaymentRepoSql: Effect.Effect<
     return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
-  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: Settlement) => sql`
+  const settleStatement = ({ paymentId, evidence, transfer, delivery, ...times }: PaymentSettlement) => sql`
     WITH held AS (
       SELECT p.receiver AS held_receiver, p.amount AS held_amount FROM payments p
       WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
@@ -219,7 +219,7 @@ export const makePaymentRepoSql: Effect.Effect<
     SELECT ${columns} FROM settled`
 
   const settle = Effect.fn("PaymentRepo.settle")(
-    function* (settlement: Settlement) {
+    function* (settlement: PaymentSettlement) {
       const [row] = yield* settleStatement(settlement)
       return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
     },

@@ -4,10 +4,10 @@ import { Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Attempt, AttemptEnd, AttemptStore, MatchAttempt, OpenAttempt } from "./AttemptStore.ts"
+import type { AttemptEnd, AttemptStore, MatchAttempt, OpenAttempt, PaymentAttempt } from "./AttemptStore.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
 
-interface KeptAttempt extends Attempt {
+interface KeptAttempt extends PaymentAttempt {
   readonly paymentId: PaymentId
   readonly closed: AttemptEnd | null
 }

@@ -5,11 +5,11 @@ import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
 import {
-  type Attempt,
   type AttemptStore,
   attemptLifeMillis,
   blockTolerance,
-  type OpenAttempt
+  type OpenAttempt,
+  type PaymentAttempt
 } from "./AttemptStore.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 
@@ -36,7 +36,7 @@ const decodeOpen = Schema.decodeUnknownEffect(
 
 const columns = Object.keys(AttemptRow.fields).join(", ")
 
-const toAttempt = (row: typeof AttemptRow.Type): Attempt => ({
+const toAttempt = (row: typeof AttemptRow.Type): PaymentAttempt => ({
   id: row.id,
   payer: row.payer_address,
   method: row.method,

@@ -2,9 +2,9 @@
 import { Effect, Option, Schema } from "effect"
 import { audiencesOf } from "../../buyers/audiencesOf.ts"
 import type { BuyerIdentity } from "../../buyers/BuyerIdentity.ts"
-import { InvalidBuyerToken, refusalOf } from "../../buyers/InvalidBuyerToken.ts"
+import { BuyerTokenRefused, refusalOf } from "../../buyers/BuyerTokenRefused.ts"
 import type { Address } from "../../domain/Chain.ts"
-import type { ChainUnavailableError, InvalidBuyerTokenError } from "../../domain/Errors.ts"
+import type { ChainUnavailable, InvalidBuyerToken } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
@@ -22,7 +22,7 @@ export const makeProvenPayer =
     token: string,
     paymentId: PaymentId,
     { boundOnly = false }: { readonly boundOnly?: boolean } = {}
-  ): Effect.Effect<Address, InvalidBuyerTokenError | ChainUnavailableError> =>
+  ): Effect.Effect<Address, InvalidBuyerToken | ChainUnavailable> =>
     Effect.gen(function* () {
       const { address, tokenId } = yield* buyers.verify(token, {
         audiences: audiencesOf(merchant, baseUrl),
@@ -35,6 +35,6 @@ export const makeProvenPayer =
       if (Option.isSome(bound) && bound.value === paymentId) return address
       const isOthers = Option.isSome(bound) && (yield* repo.exists(bound.value))
       return boundOnly || merchant.boundTokensOnly || isOthers
-        ? yield* InvalidBuyerToken.because("payment")
+        ? yield* BuyerTokenRefused.because("payment")
         : address
-    }).pipe(Effect.catchTag("InvalidBuyerToken", (error) => Effect.fail(refusalOf(error))))
+    }).pipe(Effect.catchTag("BuyerTokenRefused", (error) => Effect.fail(refusalOf(error))))

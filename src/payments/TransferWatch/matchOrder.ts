@@ -7,15 +7,19 @@ import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../Payme
 import type { IncomingTransfer, Match } from "../PaymentRepo/TransferStore.ts"
 
 /** Who sent the transaction; undefined where the nodes do not say. */
-export type Sender = { readonly address: Address; readonly nonce: bigint } | undefined
+export type TransferSender = { readonly address: Address; readonly nonce: bigint } | undefined
 
 type Transfer = Pick<IncomingTransfer, "payer" | "blockNumber" | "blockTime">
 
-const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: Sender) =>
+const isOfItsBlock = (transfer: Transfer, announcedIn: bigint, sender: TransferSender) =>
   transfer.blockNumber === announcedIn && sender !== undefined && sender.address !== transfer.payer
 
 /** Whether the transfer came within a day after the attempt: by height, or by the wallet's own nonce after a reorganisation. */
-const isAfter = (transfer: Transfer, { announcedAt, blockNumber, nonce }: MatchAttempt, sender: Sender) => {
+const isAfter = (
+  transfer: Transfer,
+  { announcedAt, blockNumber, nonce }: MatchAttempt,
+  sender: TransferSender
+) => {
   if (transfer.blockTime.getTime() - announcedAt.getTime() > attemptCountsMillis) return false
   if (transfer.blockNumber > blockNumber || isOfItsBlock(transfer, blockNumber, sender)) return true
   return (
@@ -26,7 +30,7 @@ const isAfter = (transfer: Transfer, { announcedAt, blockNumber, nonce }: MatchA
   )
 }
 
-const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: Sender): number => {
+const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: TransferSender): number => {
   if (reportedAt !== null) return 0
   const isOwn = sender?.address === transfer.payer
   const isOpen = attempts.some(({ ended }) => ended === null)
@@ -38,7 +42,7 @@ const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: Sen
 export const matchOrder = (
   transfer: Transfer,
   matches: ReadonlyArray<Match>,
-  sender: Sender
+  sender: TransferSender
 ): ReadonlyArray<Match> =>
   matches
     .map((match) => ({

@@ -34,7 +34,7 @@ export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
     maxPriorityFeePerGas: larger(raised(old.maxPriorityFeePerGas), fees.maxPriorityFeePerGas)
   })
 
-export interface Standing {
+export interface BroadcastState {
   /** Whether a node knows any version; undefined while not all have said. */
   readonly known: boolean | undefined
   /** Whether blocks have come since it was signed. */
@@ -49,7 +49,7 @@ export type Repricing = Fees | "keep" | "empty"
  * while blocks come and the price lies above its offer; one that no node knows is offered anew at
  * the present price, be that higher or lower.
  */
-export const reprice = (raw: Hex, state: WalletState, { known, blocksCome }: Standing): Repricing => {
+export const reprice = (raw: Hex, state: WalletState, { known, blocksCome }: BroadcastState): Repricing => {
   const old = feesOf(raw)
   const most = affordable(state, raw)
   if (known === undefined) return "keep"

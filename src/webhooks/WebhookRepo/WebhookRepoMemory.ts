@@ -2,7 +2,7 @@
 
 import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
-import type { Attempt, Delivery, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
+import type { Delivery, DeliveryAttempt, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
 import type { AttemptResult, Claim, ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
 import { provenMillis } from "./provenMillis.ts"
@@ -30,7 +30,7 @@ const sameTenant = (left: Tenant, right: Tenant) =>
 export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
   const endpoints = new Map<string, StoredEndpoint>()
   const deliveries = new Map<string, StoredDelivery>()
-  const attempts = new Map<string, ReadonlyArray<Attempt>>()
+  const attempts = new Map<string, ReadonlyArray<DeliveryAttempt>>()
 
   const activeOf = (tenant: Tenant) =>
     [...endpoints.values()].find((one) => !one.deleted && sameTenant(one.view, tenant))

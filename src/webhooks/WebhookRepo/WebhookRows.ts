@@ -3,7 +3,13 @@ import { Effect, Option, Schema } from "effect"
 import { Env } from "../../domain/Chain.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
-import { Attempt, type Delivery, DeliveryStatus, type Endpoint, EventType } from "../../domain/Webhook.ts"
+import {
+  type Delivery,
+  DeliveryAttempt,
+  DeliveryStatus,
+  type Endpoint,
+  EventType
+} from "../../domain/Webhook.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
 import type { ClaimedDelivery } from "../WebhookRepo.ts"
 
@@ -88,7 +94,7 @@ const DeliveryRow = Schema.Struct({
   created_at: Schema.Date,
   attempts: Schema.Array(
     Schema.Struct({
-      ...Attempt.fields,
+      ...DeliveryAttempt.fields,
       startedAt: Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
     })
   )

@@ -32,7 +32,7 @@ export interface NewSettlement {
   readonly nextLookAt: Date
 }
 
-export interface Settlement {
+export interface X402Settlement {
   readonly id: string
   readonly merchantId: MerchantId
   readonly env: Env
@@ -74,7 +74,7 @@ const Row = Schema.Struct({
 })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
-const toSettlement = (row: typeof Row.Type): Settlement => ({
+const toSettlement = (row: typeof Row.Type): X402Settlement => ({
   id: row.id,
   merchantId: row.merchant_id,
   env: row.env,
@@ -102,7 +102,11 @@ const toSettlement = (row: typeof Row.Type): Settlement => ({
 const repeatedMillis = 10 * 60_000
 
 /** Whether a success is there for the caller: it is delivered once, and repeated to the same identity. */
-export const isDeliverable = ({ answered }: Settlement, identity: string | undefined, at: Date): boolean =>
+export const isDeliverable = (
+  { answered }: X402Settlement,
+  identity: string | undefined,
+  at: Date
+): boolean =>
   answered === null ||
   (identity !== undefined &&
     answered.to === identity &&
@@ -122,7 +126,7 @@ export class SettlementRepo extends Context.Service<
     readonly register: (
       input: NewSettlement
     ) => Effect.Effect<
-      { readonly settlement: Settlement; readonly created: boolean },
+      { readonly settlement: X402Settlement; readonly created: boolean },
       PaymentTaken | PaymentClosed
     >
     readonly find: (
@@ -130,14 +134,14 @@ export class SettlementRepo extends Context.Service<
       asset: Address,
       payer: Address,
       nonce: Hex
-    ) => Effect.Effect<Option.Option<Settlement>>
-    readonly findById: (id: string) => Effect.Effect<Option.Option<Settlement>>
+    ) => Effect.Effect<Option.Option<X402Settlement>>
+    readonly findById: (id: string) => Effect.Effect<Option.Option<X402Settlement>>
     /**
      * Opens a failed settlement anew, with the authorization as it is signed now, under the lock
      * that `register` takes. Nothing where it is not failed (any more) or its payment is closed.
      */
     readonly revive: (
-      settlement: Settlement,
+      settlement: X402Settlement,
       authorization: SignedAuthorization,
       nextLookAt: Date
     ) => Effect.Effect<void, PaymentTaken>
@@ -159,7 +163,11 @@ export class SettlementRepo extends Context.Service<
       at: Date
     ) => Effect.Effect<boolean>
     /** Takes pending settlements that are due; each is out of other instances' sight until `leaseUntil`. */
-    readonly takeDue: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Settlement>>
+    readonly takeDue: (
+      at: Date,
+      leaseUntil: Date,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<X402Settlement>>
     readonly lookAgain: (id: string, at: Date) => Effect.Effect<void>
   }
 >()("quittance/x402/SettlementRepo") {

@@ -9,7 +9,7 @@ import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
 import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
-import { PaymentRepo, type Settlement } from "../../../src/payments/PaymentRepo.ts"
+import { PaymentRepo, type PaymentSettlement } from "../../../src/payments/PaymentRepo.ts"
 import { freshAddress } from "../../support/freshAddress.ts"
 import { ownDatabase, postgresUrl } from "../../support/ownDatabase.ts"
 import { templateDatabase } from "../../support/testPostgres.ts"
@@ -62,7 +62,7 @@ export const twoInstances = Effect.gen(function* () {
       ...{ env: "test", lease, from, to },
       transfers: [{ ...transfer, id, merchantId }]
     })
-  const settlement: Settlement = {
+  const settlement: PaymentSettlement = {
     paymentId,
     evidence: { transactionId: hash(1), payer, tokenChanges: [] },
     reportedAt: start,

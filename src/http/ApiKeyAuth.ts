@@ -17,8 +17,8 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
 ) {}
 
 /** `Authorization: Bearer <KEY>`; the endpoint's access says which keys may call. */
-export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentPrincipal }>()(
-  "quittance/http/Authorization",
+export class ApiKeyAuth extends HttpApiMiddleware.Service<ApiKeyAuth, { provides: CurrentPrincipal }>()(
+  "quittance/http/ApiKeyAuth",
   {
     security: { bearer: HttpApiSecurity.bearer },
     error: [

@@ -13,7 +13,7 @@ import type { Principal } from "../../domain/Merchant.ts"
 import { KeyAuth } from "../../keys/KeyAuth.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { type Access, accessOf } from "../Access.ts"
-import { Authorization, CurrentPrincipal, TestRail } from "../Authorization.ts"
+import { ApiKeyAuth, CurrentPrincipal, TestRail } from "../ApiKeyAuth.ts"
 import { clientAddressOf, siteOf } from "../RequestContext.ts"
 
 /** Why the principal may not call an endpoint of this access, or undefined where it may. */
@@ -45,8 +45,8 @@ const addressesPerSite = 10
 
 const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
 
-export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | AppConfig> = Layer.effect(
-  Authorization,
+export const layer: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimiter | AppConfig> = Layer.effect(
+  ApiKeyAuth,
   Effect.gen(function* () {
     const keys = yield* KeyAuth
     const limiter = yield* RateLimiter
@@ -70,7 +70,7 @@ export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | Ap
       return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
     })
 
-    return Authorization.of({
+    return ApiKeyAuth.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
         const key = Redacted.value(credential)
         if (key === "") return yield* new InvalidApiKey()
@@ -85,7 +85,7 @@ export const layer: Layer.Layer<Authorization, never, KeyAuth | RateLimiter | Ap
   })
 )
 
-/** Runs inside Authorization, so that a live key is refused before its request is decoded. */
+/** Runs inside ApiKeyAuth, so that a live key is refused before its request is decoded. */
 export const layerTestRail: Layer.Layer<TestRail> = Layer.succeed(
   TestRail,
   Effect.fnUntraced(function* (httpEffect) {

@@ -17,11 +17,11 @@ const advice: { readonly [R in EgressUrlReason]: string } = {
 }
 
 /** A URL that webhooks are not sent to; `message` tells the merchant what to do about it. */
-export class InvalidWebhookUrl extends Schema.TaggedError<InvalidWebhookUrl>()("InvalidWebhookUrl", {
+export class WebhookUrlRefused extends Schema.TaggedError<WebhookUrlRefused>()("WebhookUrlRefused", {
   reason: EgressUrlReason,
   message: Schema.String
 }) {
-  static because(reason: EgressUrlReason): InvalidWebhookUrl {
-    return new InvalidWebhookUrl({ reason, message: advice[reason] })
+  static because(reason: EgressUrlReason): WebhookUrlRefused {
+    return new WebhookUrlRefused({ reason, message: advice[reason] })
   }
 }

@@ -1,8 +1,8 @@
 // Why a buyer's identity token was refused, and what the buyer can do about it.
 import { Schema } from "effect"
-import { ChainUnavailableError, InvalidBuyerTokenError } from "../domain/Errors.ts"
+import { ChainUnavailable, InvalidBuyerToken } from "../domain/Errors.ts"
 
-export const InvalidBuyerTokenReason = Schema.Literals([
+export const BuyerTokenReason = Schema.Literals([
   "malformed",
   "signature",
   "expired",
@@ -13,9 +13,9 @@ export const InvalidBuyerTokenReason = Schema.Literals([
   "issuer",
   "unavailable"
 ])
-export type InvalidBuyerTokenReason = typeof InvalidBuyerTokenReason.Type
+export type BuyerTokenReason = typeof BuyerTokenReason.Type
 
-const advice: { readonly [R in InvalidBuyerTokenReason]: string } = {
+const advice: { readonly [R in BuyerTokenReason]: string } = {
   malformed: "The buyer token cannot be read: send the token exactly as it was made.",
   signature: "The buyer token is not signed by the address that it names: sign in again with that wallet.",
   expired: "The buyer token has expired: make a new one.",
@@ -30,20 +30,17 @@ const advice: { readonly [R in InvalidBuyerTokenReason]: string } = {
 }
 
 /** `reason: "unavailable"` says nothing about the token: no node answered. */
-export class InvalidBuyerToken extends Schema.TaggedError<InvalidBuyerToken>()("InvalidBuyerToken", {
-  reason: InvalidBuyerTokenReason,
+export class BuyerTokenRefused extends Schema.TaggedError<BuyerTokenRefused>()("BuyerTokenRefused", {
+  reason: BuyerTokenReason,
   message: Schema.String
 }) {
-  static because(reason: InvalidBuyerTokenReason): InvalidBuyerToken {
-    return new InvalidBuyerToken({ reason, message: advice[reason] })
+  static because(reason: BuyerTokenReason): BuyerTokenRefused {
+    return new BuyerTokenRefused({ reason, message: advice[reason] })
   }
 }
 
 /** The answer to the caller: 401 for a token that is refused, 503 while it cannot be checked. */
-export const refusalOf = ({
-  message,
-  reason
-}: InvalidBuyerToken): InvalidBuyerTokenError | ChainUnavailableError =>
+export const refusalOf = ({ message, reason }: BuyerTokenRefused): InvalidBuyerToken | ChainUnavailable =>
   reason === "unavailable"
-    ? new ChainUnavailableError({ reason: "buyer_token", message, retryAfter: 5 })
-    : new InvalidBuyerTokenError({ reason, message })
+    ? new ChainUnavailable({ reason: "buyer_token", message, retryAfter: 5 })
+    : new InvalidBuyerToken({ reason, message })
