@@ -1,6 +1,7 @@
 // The service as the image runs it: one file, with the sources that browsers get beside it.
 import { expect } from "bun:test"
 import { Effect } from "effect"
+import { placeholder } from "../src/pages/compile.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
 import { liveEffect } from "./support/run.ts"
 
@@ -56,6 +57,13 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       const file = yield* ask(path)
       expect([path, file.status, file.text.length > 1_000]).toEqual([path, 200, true])
     }
+    // The build has made them; the service writes its own address into them.
+    const made = yield* Effect.promise(() => Bun.file("dist/browser/checkout.component.main.js").text())
+    expect(made).not.toContain(service.baseUrl)
+    const name = placeholder("QUITTANCE_BASE_URL")
+    expect((yield* ask("/checkout.js")).text).toBe(
+      made.replaceAll(name, service.baseUrl.replace("127.0.0.1", "localhost"))
+    )
     yield* service.kill("SIGTERM")
     expect(yield* service.exited).toBe(0)
   })

@@ -3,7 +3,7 @@
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { browserBundle, bundleAnswer, sourceFile } from "../pages/BrowserBundle.ts"
+import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
@@ -50,7 +50,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     const config = yield* AppConfig
     const { baseUrl } = config
     const constants = { QUITTANCE_BASE_URL: baseUrl }
-    const checkout = browserBundle(sourceFile("checkout/component/main.ts"), constants)
+    const checkout = browserBundle("checkout/component/main.ts", constants)
     const service = originOf(baseUrl)
     const node = browserNode(config)
     const nodes = node === undefined ? [] : originOf(node)
@@ -69,7 +69,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     yield* router.add("GET", "/pay", page(payDocument, service))
     yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes]))
     for (const name of ["pay", "playground"] as const) {
-      const bundle = browserBundle(sourceFile(`checkout/pages/${name}.ts`), constants)
+      const bundle = browserBundle(`checkout/pages/${name}.ts`, constants)
       yield* router.add("GET", `/${name}.js`, bundleAnswer(bundle, { crossOrigin: false }))
     }
   })

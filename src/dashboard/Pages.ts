@@ -1,9 +1,9 @@
 // The dashboard's files: one HTML shell for every page, its script and its styles.
 // They are public and the same for everybody; what a page shows comes from its API.
 import { Effect, type Layer } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
-import { acceptsGzip, browserBundle, bundleAnswer, sourceFile } from "../pages/BrowserBundle.ts"
+import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 
 const envs = ["test", "live"]
@@ -59,46 +59,27 @@ const shell = (signUp: "open" | "closed") => `<!doctype html>
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
-const bundle = browserBundle(sourceFile("dashboard/browser/main.tsx"))
-
-const styles = Effect.promise(async () => {
-  const { outputs } = await Bun.build({
-    entrypoints: [sourceFile("dashboard/browser/dashboard.css")],
-    minify: true
-  })
-  const css = new Uint8Array((await outputs[0]?.arrayBuffer()) ?? new ArrayBuffer())
-  return { css, gzip: Bun.gzipSync(css, { level: 9 }) }
-})
+const script = browserBundle("dashboard/browser/main.tsx")
+const styles = browserBundle("dashboard/browser/dashboard.css")
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const { signUp } = yield* AppConfig
-    const made = yield* Effect.cached(styles)
     const page = HttpServerResponse.setHeaders(HttpServerResponse.html(shell(signUp)), securityHeaders)
 
     for (const path of shellPaths) yield* router.add("GET", path, Effect.succeed(page))
-    yield* router.add(
-      "GET",
-      "/dashboard/app.js",
-      Effect.map(bundleAnswer(bundle, { crossOrigin: false }), HttpServerResponse.setHeaders(securityHeaders))
-    )
-    yield* router.add(
-      "GET",
-      "/dashboard/app.css",
-      Effect.gen(function* () {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const { css, gzip } = yield* made
-        const zipped = acceptsGzip(headers["accept-encoding"])
-        return HttpServerResponse.uint8Array(zipped ? gzip : css, {
-          contentType: "text/css; charset=utf-8",
-          headers: {
-            ...securityHeaders,
-            vary: "accept-encoding",
-            ...(zipped ? { "content-encoding": "gzip" } : {})
-          }
-        })
-      })
-    )
+    for (const [path, bundle, contentType] of [
+      ["/dashboard/app.js", script, "text/javascript"],
+      ["/dashboard/app.css", styles, "text/css"]
+    ] as const)
+      yield* router.add(
+        "GET",
+        path,
+        Effect.map(
+          bundleAnswer(bundle, { contentType, crossOrigin: false }),
+          HttpServerResponse.setHeaders(securityHeaders)
+        )
+      )
     yield* router.add(
       "GET",
       "/dashboard/icon.svg",

@@ -1,10 +1,9 @@
-// Browser code that the service serves: an entry point (TS, TSX, CSS as text) is
-// bundled and minified on its first request, then kept in memory with its gzip
-// and its SRI hash. Nothing of it happens while the service starts.
-import { basename, join } from "node:path"
+// Browser code that the service serves, kept in memory from its first request with its gzip and its SRI hash.
+// The built service reads what the build has made; from the sources it is bundled then.
 import { Data, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { crossOriginHeaders } from "../http/Answers.ts"
+import { builtFile, compile, placeholder } from "./compile.ts"
 
 export interface BrowserBundle {
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -16,28 +15,20 @@ export interface BrowserBundle {
 /** The entry point does not build: a bug in its source, named in `message`. */
 export class BundleFailed extends Data.TaggedError("BundleFailed")<{ readonly message: string }> {}
 
-/** A source by its path under `src`, seen from the sources and from the built service in `dist` alike. */
-export const sourceFile = (path: string): string =>
-  join(import.meta.dir, basename(import.meta.dir) === "pages" ? ".." : "../src", path)
+/** Texts that stand in the code under these names. */
+export type Constants = Readonly<Record<string, string>>
 
-/** Constants that the bundler writes into the code, by name. */
-export type Constants = Readonly<Record<string, string | boolean>>
+/** What `bun run build` has made of the entry point, or its bundle as it is now. */
+const codeOf = async (entry: string, constants: Constants): Promise<Uint8Array<ArrayBuffer>> => {
+  const made = Bun.file(builtFile(entry))
+  if (!(await made.exists())) return compile(entry, constants)
+  let code = await made.text()
+  for (const [name, value] of Object.entries(constants)) code = code.replaceAll(placeholder(name), value)
+  return new TextEncoder().encode(code)
+}
 
 const build = async (entry: string, constants: Constants): Promise<BrowserBundle> => {
-  const { outputs } = await Bun.build({
-    entrypoints: [entry],
-    target: "browser",
-    // One file without imports or exports: a classic script and a module alike.
-    format: "iife",
-    minify: true,
-    define: {
-      "process.env.NODE_ENV": '"production"',
-      ...Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)]))
-    }
-  })
-  const script = outputs.find(({ kind }) => kind === "entry-point")
-  if (script === undefined) throw new Error("no output")
-  const bytes = new Uint8Array(await script.arrayBuffer())
+  const bytes = await codeOf(entry, constants)
   return {
     bytes,
     gzip: Bun.gzipSync(bytes, { level: 9 }),
@@ -49,11 +40,11 @@ const reasons = (error: unknown): string =>
   error instanceof AggregateError ? error.errors.map(String).join("; ") : String(error)
 
 /**
- * The bundle of `entry`, an absolute path. Made by the first caller, shared by the
+ * The bundle of `entry`, a path under `src`. Made by the first caller, shared by the
  * others; a failed build is tried again by the next caller.
  *
  * @example
- * const checkout = browserBundle(sourceFile("checkout/component/main.ts"))
+ * const checkout = browserBundle("checkout/component/main.ts")
  */
 export const browserBundle = (
   entry: string,
@@ -83,19 +74,19 @@ export const acceptsGzip = (header: string | undefined): boolean =>
   })
 
 /**
- * Answers with the bundle as JavaScript, gzipped where the client takes it. A build
+ * Answers with the bundle, JavaScript unless it says otherwise, gzipped where the client takes it. A build
  * failure is a defect: the caller sees INTERNAL_ERROR, the log says what is wrong.
  */
 export const bundleAnswer = (
   bundle: Effect.Effect<BrowserBundle, BundleFailed>,
-  options: { readonly crossOrigin: boolean }
+  options: { readonly crossOrigin: boolean; readonly contentType?: "text/javascript" | "text/css" }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
     const { bytes, gzip } = yield* Effect.orDie(bundle)
     const zipped = acceptsGzip(headers["accept-encoding"])
     return HttpServerResponse.uint8Array(zipped ? gzip : bytes, {
-      contentType: "text/javascript; charset=utf-8",
+      contentType: `${options.contentType ?? "text/javascript"}; charset=utf-8`,
       headers: {
         "x-content-type-options": "nosniff",
         vary: "accept-encoding",

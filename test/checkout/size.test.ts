@@ -1,12 +1,10 @@
 // What a buyer's browser loads: everything in one script, at most 60 kB gzipped.
 import { describe, expect, test } from "bun:test"
-import { join } from "node:path"
 import { Effect } from "effect"
 import { browserBundle } from "../../src/pages/BrowserBundle.ts"
 
-const source = join(import.meta.dir, "../../src/checkout")
 const built = (entry: string) =>
-  Effect.runPromise(browserBundle(join(source, entry), { QUITTANCE_BASE_URL: "https://pay.example.com" }))
+  Effect.runPromise(browserBundle(`checkout/${entry}`, { QUITTANCE_BASE_URL: "https://pay.example.com" }))
 
 describe("Sizes", () => {
   test("/checkout.js, with styles and every language, is at most 60 kB gzipped", async () => {
