@@ -22,7 +22,7 @@ import {
   type Verification
 } from "./ChainVerifier/Verification.ts"
 import { MemoryChain } from "./MemoryChain.ts"
-import { Account, Quantity, Word } from "./RpcPool/RpcSchemas.ts"
+import { Account, Bytes, Quantity, Word } from "./RpcPool/RpcSchemas.ts"
 import { RpcPool } from "./RpcPool.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
@@ -80,9 +80,10 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
           {
             head: node.call("eth_blockNumber", [], Quantity),
             nonce: node.call("eth_getTransactionCount", [address, "latest"], Quantity),
-            pending: node.call("eth_getTransactionCount", [address, "pending"], Quantity)
+            pending: node.call("eth_getTransactionCount", [address, "pending"], Quantity),
+            code: node.call("eth_getCode", [address, "latest"], Bytes)
           },
-          { concurrency: 3 }
+          { concurrency: 4 }
         )
       )
       const falling = (figures: ReadonlyArray<bigint>) =>
@@ -91,7 +92,9 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       const [pending = 0n] = falling(answers.map((one) => one.pending))
       // No height that one node alone claims.
       const head = falling(answers.map((one) => one.head))[Math.floor(answers.length / 2)] ?? 0n
-      return { head, nonce, pending }
+      // A contract wallet, or an account that has delegated to one (EIP-7702).
+      const hasCode = answers.some(({ code }) => code !== "0x")
+      return hasCode ? { head, nonce: null, pending: null } : { head, nonce, pending }
     }),
     sender: Effect.fn("ChainVerifier.sender")(function* (env, transactionId) {
       const { agreed } = yield* pool.poll(env, {
@@ -104,10 +107,16 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
     }),
     hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
       const { agreed } = yield* pool.poll(env, {
-        ask: (node) =>
-          node
-            .call("eth_getTransactionCount", [address, `0x${height.toString(16)}`], Quantity)
-            .pipe(Effect.map((next) => next > nonce)),
+        ask: (node) => {
+          const block = `0x${height.toString(16)}`
+          return Effect.all(
+            {
+              next: node.call("eth_getTransactionCount", [address, block], Quantity),
+              code: node.call("eth_getCode", [address, block], Bytes)
+            },
+            { concurrency: 2 }
+          ).pipe(Effect.map(({ code, next }) => next > nonce && code === "0x"))
+        },
         key: String,
         contradicts: () => false
       })
@@ -146,7 +155,10 @@ export class ChainVerifier extends Context.Service<
       env: Env,
       transactionId: TransactionHash
     ) => Effect.Effect<{ readonly address: Address; readonly nonce: bigint } | undefined>
-    /** Whether a majority shows the account's nonce as used at a height. */
+    /**
+     * Whether a majority shows the account's nonce as used at a height. Never of an account with code: whoever
+     * sends for it uses a nonce of their own, and its transactions are not bound to its nonce.
+     */
     readonly hasUsedNonce: (
       env: Env,
       address: Address,

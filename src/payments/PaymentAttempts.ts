@@ -67,6 +67,8 @@ type AttemptError =
 
 /** Blocks by which a wallet's node may be ahead of ours. */
 const nodeLag = 5n
+/** Blocks that a reorganisation may replace: a nonce used in one of them may be free again. */
+const reorganised = 5n
 
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
@@ -150,8 +152,8 @@ export class PaymentAttempts extends Context.Service<
         const cursor = yield* repo.cursor(payment.env)
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
-        // Asked at the height up to which transfers have been read: what used the nonce is among them.
-        const nonceUsed = yield* hasLostNonce(payment, attempt, blockNumber)
+        // Asked below the height up to which transfers have been read: what used the nonce is among them.
+        const nonceUsed = yield* hasLostNonce(payment, attempt, blockNumber - reorganised)
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined

@@ -253,6 +253,9 @@ export const startCheckoutWorld = async (merchant: Partial<NewMerchant> = {}): P
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
+/** Blocks after which the service believes that a nonce is used. */
+export const deepEnough = 7
+
 /** Waits until the checkout on the page shows a state. */
 export const untilState = async (page: Page, state: string, timeout = 40_000): Promise<void> => {
   await page.locator(`quittance-checkout [data-state="${state}"]`).waitFor({ timeout })

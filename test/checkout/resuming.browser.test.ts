@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "./browserWorld.ts"
-import { press, toReview, untilState } from "./checkoutWorld.ts"
+import { deepEnough, press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, decline } from "./testWallet.ts"
 
 const { browserTest, world } = checkoutSuite()
@@ -410,7 +410,7 @@ describe("While it is not known whether the transfer went out", () => {
   })
 
   browserTest("a nonce that went to something else leads to a fresh start, with a fresh nonce", async () => {
-    const { context, createIntent, open, transfers, wallet } = world()
+    const { context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()
     buyer.behave("eth_sendTransaction", never)
     const browser = await context([buyer])
@@ -427,6 +427,7 @@ describe("While it is not known whether the transfer went out", () => {
       maxPriorityFeePerGas: 1_000_000_000n
     })
     await buyer.rpc("eth_sendRawTransaction", [other])
+    await mine(deepEnough)
     await page.reload()
     await untilState(page, "cancelled")
     await page.getByText("Your payment did not go out.").last().waitFor()

@@ -6,7 +6,7 @@ import { type Hex, toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
 import { networks } from "../../src/domain/Chain.ts"
 import { checkoutSuite } from "./browserWorld.ts"
-import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
+import { deepEnough, eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import type { TestWallet } from "./testWallet.ts"
 
 const { browserTest, world } = checkoutSuite()
@@ -63,7 +63,7 @@ describe("A transaction", () => {
     await press(page, "Pay $10.00")
     await untilState(page, "confirming")
     await replace(buyer, buyer.account.address, "0x", 0)
-    await mine()
+    await mine(deepEnough)
     await untilState(page, "cancelled", 40_000)
     await page.getByText("Another transaction took the place of your payment.").last().waitFor()
     await automine(true)
@@ -121,7 +121,7 @@ describe("A transaction", () => {
       )
     // Circle blocks the buyer in the same block, first.
     await blocked("0xf9f92be4", 90_000_000_000n)
-    await mine()
+    await mine(deepEnough)
     await untilState(page, "cancelled", 40_000)
     await page.getByText("The network rejected the transaction.").last().waitFor()
     expect(await transfers(buyer)).toBe(0)

@@ -1,7 +1,11 @@
 // Announced attempts over HTTP, on anvil with the real USDC: one wallet pays once, whatever its
 // browsers do, and what it sends settles without a report.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { type MoneyWorld, startMoneyWorld } from "./moneyWorld.ts"
+import { Effect } from "effect"
+import { createWalletClient, http } from "viem"
+import { networks } from "../../src/domain/Chain.ts"
+import { batchCall, batchContract } from "../support/contracts.ts"
+import { type MoneyWorld, startMoneyWorld, transferCall } from "./moneyWorld.ts"
 
 setDefaultTimeout(60_000)
 
@@ -11,7 +15,9 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world.close())
 
+const { usdc } = networks.test
 const price = 3_000_000n
+const cursor = async () => (await world.sql`SELECT block_number FROM chain_cursors`)[0].block_number
 const code = (answer: { readonly body: { readonly error?: { readonly code: string } } }) =>
   answer.body.error?.code
 
@@ -99,7 +105,12 @@ describe("announced attempts", () => {
     await world.announce(buyer, payment.id)
     // The wallet sent something else with that nonce.
     await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
-    await world.mine(2)
+    await world.mine(3)
+    const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
+    await world.until(cursor, (height) => BigInt(height) >= head - 1n)
+    // A reorganisation of these blocks would free the nonce again.
+    expect(code(await world.announce(buyer, payment.id))).toBe("PAYMENT_ATTEMPT_OPEN")
+    await world.mine(5)
     const answer = await world.until(
       () => world.announce(buyer, payment.id),
       ({ status }) => status === 201,
@@ -108,6 +119,37 @@ describe("announced attempts", () => {
     )
     expect(answer.status).toBe(201)
     expect(answer.body.attempt.nonce).toBe(1)
+  })
+
+  test("an account with delegated code (EIP-7702) pays once, though its nonce is used for something else", async () => {
+    const delegate = "0x7777777777777777777777777777777777777777"
+    await Effect.runPromise(world.chain.rpc("anvil_setCode", [delegate, batchContract]))
+    const buyer = await world.buyer()
+    const wallet = createWalletClient({
+      account: buyer,
+      chain: world.chain.chain,
+      transport: http(world.chain.rpcUrl)
+    })
+    const authorization = await wallet.signAuthorization({ contractAddress: delegate, executor: "self" })
+    await wallet.sendTransaction({ to: buyer.address, authorizationList: [authorization], gas: 200_000n })
+    await world.mine(1)
+    const payment = await world.open("3")
+    const announced = await world.announce(buyer, payment.id)
+    expect([announced.status, announced.body.attempt.nonce]).toEqual([201, undefined])
+    // Its transfer waits with a bundler, which sends it under a nonce of its own.
+    await wallet.sendTransaction({ to: delegate, value: 0n, gas: 100_000n })
+    await world.mine(12)
+    const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
+    await world.until(cursor, (height) => BigInt(height) >= head - 1n)
+    const second = await world.announce(buyer, payment.id)
+    expect([second.status, code(second)]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+    await world.chain.walletClient(5).sendTransaction({
+      to: buyer.address,
+      data: batchCall("strict", [{ to: usdc.address, data: transferCall(world.merchant.receiver, price) }]),
+      gas: 600_000n
+    })
+    await world.mine(2)
+    expect((await world.settled(payment.id)).status).toBe("settled")
   })
 
   const stale = {
@@ -126,7 +168,6 @@ describe("announced attempts", () => {
       await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
       await world.mine(2)
       const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
-      const cursor = async () => (await world.sql`SELECT block_number FROM chain_cursors`)[0].block_number
       await world.until(cursor, (height) => BigInt(height) >= head - 1n)
       const payment = await world.open("3")
       world.node.behave(behaviour)

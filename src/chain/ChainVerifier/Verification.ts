@@ -189,8 +189,8 @@ export const RangeReading = Data.taggedEnum<RangeReading>()
 export interface AccountState {
   /** Height of the chain. */
   readonly head: bigint
-  /** Next nonce by mined transactions. */
-  readonly nonce: bigint
-  /** Next nonce by those that the node holds unmined as well. */
-  readonly pending: bigint
+  /** Next nonce by mined transactions; null where the account has code, and may send without using one. */
+  readonly nonce: bigint | null
+  /** Next nonce by those that the node holds unmined as well; null likewise. */
+  readonly pending: bigint | null
 }
