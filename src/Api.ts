@@ -34,6 +34,6 @@ export class Api extends HttpApi.make("quittance")
       title: "Quittance",
       version: "1.0.0",
       description:
-        "Payment intents in USD, settled in USDC, proven on the chain, told by signed webhooks. Errors come in one envelope with a stable code."
+        "Payment intents in USD, settled in USDC, verified on chain, delivered by signed webhooks. Every error has the same envelope with a stable code."
     })
   ) {}

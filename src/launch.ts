@@ -29,7 +29,7 @@ const announce = Layer.effectDiscard(
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         Effect.sync(() => setTimeout(() => process.exit(1), stopMillis).unref()),
-        Effect.logInfo("Stopping: no new work is taken, what runs is finished.")
+        Effect.logInfo("Shutting down: no new work is accepted, work in progress is finished.")
       )
     )
   })

@@ -51,10 +51,10 @@ const make = Effect.gen(function* () {
   })
 
   yield* supervised(
-    "Ending agents' reservations",
+    "The sweep of agents' reservations",
     due.next("agent payments", "2 seconds"),
     leased({
-      what: "A look at an agent's reservation",
+      what: "Checking an agent's reservation",
       leaseMillis,
       batch: 20,
       concurrency: 5,

@@ -36,9 +36,7 @@ const make = Effect.gen(function* () {
     resolve: Effect.fn("Alerts.resolve")(function* (kind, subject) {
       const closed = yield* repo.close(kind, subject, yield* DateTime.nowAsDate)
       if (closed) {
-        yield* Effect.logInfo("An alert has resolved itself").pipe(
-          Effect.annotateLogs({ alert: kind, subject })
-        )
+        yield* Effect.logInfo("Alert resolved").pipe(Effect.annotateLogs({ alert: kind, subject }))
       }
     })
   })

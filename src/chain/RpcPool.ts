@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (
     yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` }).pipe(
       Effect.catchCause((cause) => {
         lastAlert.delete(key)
-        return Effect.logError("An alert about an RPC node was not raised", cause)
+        return Effect.logError("Raising an alert about an RPC node failed", cause)
       })
     )
   })

@@ -17,12 +17,12 @@ const agentId = Flag.String("agent").pipe(
 const usdFlag = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(what), Flag.withSchema(UsdAmount))
 const hosts = Flag.String("allow-host").pipe(
-  Flag.withDescription("A host, or host:port, that it may pay; repeat for more. None: any"),
+  Flag.withDescription("A host or host:port the agent may pay; repeatable. Any host when omitted"),
   Flag.withSchema(AllowedHost),
   Flag.atLeast(0)
 )
 const payees = Flag.String("allow-payee").pipe(
-  Flag.withDescription("An address that it may pay; repeat for more. None: any"),
+  Flag.withDescription("An address the agent may pay; repeatable. Any address when omitted"),
   Flag.withSchema(ReceiverAddress),
   Flag.atLeast(0)
 )
@@ -53,9 +53,9 @@ const create = Command.make(
   {
     merchant: merchantId,
     env,
-    name: Flag.String("name").pipe(Flag.withDescription("What people call it")),
-    capPerPayment: usdFlag("cap-per-payment", "The most that one payment may be, in USD"),
-    capPerDay: usdFlag("cap-per-day", "The most within any 24 hours, in USD"),
+    name: Flag.String("name").pipe(Flag.withDescription("A display name")),
+    capPerPayment: usdFlag("cap-per-payment", "Limit per payment, in USD"),
+    capPerDay: usdFlag("cap-per-day", "Limit per 24 hours, in USD"),
     hosts,
     payees,
     json
@@ -124,8 +124,8 @@ const update = Command.make(
   {
     merchant: merchantId,
     agent: agentId,
-    capPerPayment: optionalUsd(usdFlag("cap-per-payment", "The most that one payment may be, in USD")),
-    capPerDay: optionalUsd(usdFlag("cap-per-day", "The most within any 24 hours, in USD")),
+    capPerPayment: optionalUsd(usdFlag("cap-per-payment", "Limit per payment, in USD")),
+    capPerDay: optionalUsd(usdFlag("cap-per-day", "Limit per 24 hours, in USD")),
     json
   },
   (input) =>
@@ -136,15 +136,15 @@ const update = Command.make(
       }),
       ...Option.match(input.capPerDay, { onNone: () => ({}), onSome: (capPerDay) => ({ capPerDay }) })
     })
-).pipe(Command.withDescription("Change an agent's caps; they hold at once"))
+).pipe(Command.withDescription("Change an agent's caps, effective immediately"))
 
 const pause = Command.make("pause", { merchant: merchantId, agent: agentId, json }, (input) =>
   change(input, { status: "paused" })
-).pipe(Command.withDescription("Have an agent sign nothing until it is resumed"))
+).pipe(Command.withDescription("Pause an agent: it signs nothing until resumed"))
 
 const resume = Command.make("resume", { merchant: merchantId, agent: agentId, json }, (input) =>
   change(input, { status: "active" })
-).pipe(Command.withDescription("Let a paused agent sign again"))
+).pipe(Command.withDescription("Resume a paused agent"))
 
 const revoke = Command.make(
   "revoke",
@@ -156,7 +156,7 @@ const revoke = Command.make(
       `Revoked ${input.agent}: its key is refused from now on. What it signed before stays good until it expires, at most 10 minutes.`
     ])
   })
-).pipe(Command.withDescription("End an agent and its key for good"))
+).pipe(Command.withDescription("Revoke an agent and its key permanently"))
 
 const fund = Command.make(
   "fund",

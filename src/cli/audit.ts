@@ -98,9 +98,9 @@ const verify = Command.make(
         : [])
     ])
   })
-).pipe(Command.withDescription("Check that no entry was changed, removed or put between"))
+).pipe(Command.withDescription("Check that no entry was changed, removed or inserted"))
 
 export const audit = Command.make("audit").pipe(
-  Command.withDescription("The log of changes to where money goes and who may change it"),
+  Command.withDescription("The audit log of receiving addresses, keys and members"),
   Command.withSubcommands([list, verify])
 )

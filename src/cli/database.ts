@@ -89,7 +89,7 @@ export const restore = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription("Fill an empty database from a backup: all of it, or nothing"),
+  Command.withDescription("Restore a backup into an empty database, all or nothing"),
   Command.withExamples([
     {
       command: "DATABASE_URL=postgres://… bun run cli restore --from quittance.backup.gz",

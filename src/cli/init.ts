@@ -85,7 +85,7 @@ export const init = Command.make(
   "init",
   {
     secrets: Flag.String("secrets").pipe(
-      Flag.withDescription("The directory that the secrets go into; those that are there are kept")
+      Flag.withDescription("The directory for the secrets; existing ones are kept")
     ),
     json
   },
@@ -135,7 +135,7 @@ export const init = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription("Make the secrets of a deployment, once"),
+  Command.withDescription("Generate the secrets of a deployment, once"),
   Command.withExamples([
     {
       command: "bun run cli init --secrets /secrets",

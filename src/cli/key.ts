@@ -90,7 +90,7 @@ const rotate = Command.make(
       issued.value.key
     ])
   })
-).pipe(Command.withDescription("Replace a key; the old one is refused at once"))
+).pipe(Command.withDescription("Replace a key; the old one stops working immediately"))
 
 const revoke = Command.make(
   "revoke",
@@ -118,7 +118,7 @@ const revoke = Command.make(
     }
     yield* print(input.json, { revoked: input.key }, [`Revoked ${input.key}. It is refused from now on.`])
   })
-).pipe(Command.withDescription("Revoke a key at once"))
+).pipe(Command.withDescription("Revoke a key immediately"))
 
 export const key = Command.make("key").pipe(
   Command.withDescription("List, create, rotate and revoke API keys"),

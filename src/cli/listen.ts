@@ -62,7 +62,7 @@ export const listen = Command.make(
   {
     merchant: merchantId,
     forwardTo: Flag.String("forward-to").pipe(
-      Flag.withDescription("Where to, such as http://localhost:3000/webhooks/quittance"),
+      Flag.withDescription("The URL to forward to, such as http://localhost:3000/webhooks/quittance"),
       Flag.withSchema(HttpUrl)
     ),
     cursor: Flag.String("cursor").pipe(
@@ -70,7 +70,7 @@ export const listen = Command.make(
       Flag.optional
     ),
     patience: Flag.Int("patience").pipe(
-      Flag.withDescription("Seconds without the receiver or the database after which it gives up"),
+      Flag.withDescription("Give up after this many seconds without the receiver or the database"),
       Flag.withDefault(60)
     ),
     json
@@ -134,7 +134,9 @@ export const listen = Command.make(
     yield* secretOf(input.merchant)
     yield* writeCursor(path, cursor)
     if (!input.json) {
-      yield* Console.log(`Forwards test deliveries to ${input.forwardTo}. Cursor: ${path}. Ctrl-C ends it.`)
+      yield* Console.log(
+        `Forwarding test deliveries to ${input.forwardTo}. Cursor: ${path}. Press Ctrl-C to stop.`
+      )
     }
     while (true) {
       const known = cursor.forwarded.map(({ id }) => id)

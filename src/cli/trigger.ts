@@ -44,6 +44,6 @@ const settled = Command.make(
 )
 
 export const trigger = Command.make("trigger").pipe(
-  Command.withDescription("Make real events on the local chain"),
+  Command.withDescription("Create real events on the local chain"),
   Command.withSubcommands([settled])
 )

@@ -11,7 +11,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
 
 const email = Flag.String("email").pipe(
-  Flag.withDescription("The person's e-mail, with which they sign in"),
+  Flag.withDescription("The person's sign-in e-mail"),
   Flag.withSchema(Email)
 )
 
@@ -62,7 +62,7 @@ const create = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription("Make a one-time link with which a person joins a merchant and sets a password"),
+  Command.withDescription("Create a one-time link to join a merchant and set a password"),
   Command.withExamples([
     {
       command:
@@ -96,7 +96,7 @@ const resetPassword = Command.make(
       link
     ])
   })
-).pipe(Command.withDescription("Make a one-time link that sets a new password and ends every session"))
+).pipe(Command.withDescription("Create a one-time link that resets a password and ends every session"))
 
 export const user = Command.make("user").pipe(
   Command.withDescription("People who sign in to the dashboard"),

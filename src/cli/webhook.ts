@@ -51,7 +51,7 @@ const reencrypt = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Seal every signing secret under the newest of ENCRYPTION_KEYS; secrets stay the same"
+    "Re-encrypt every signing secret with the newest of ENCRYPTION_KEYS; the secrets do not change"
   )
 )
 
@@ -78,7 +78,7 @@ const replay = Command.make(
       `${count} failed deliveries of the last ${input.hours} hours get one more attempt, under their ids.`
     ])
   })
-).pipe(Command.withDescription("Send again what failed for good, after the receiver has been repaired"))
+).pipe(Command.withDescription("Resend failed deliveries after the receiver is fixed"))
 
 export const webhook = Command.make("webhook").pipe(
   Command.withDescription("Webhook endpoints"),

@@ -28,7 +28,9 @@ const make = Effect.gen(function* () {
   })
   yield* measure
   yield* measure.pipe(
-    Effect.catchCause((cause) => Effect.logWarning("The database was not asked for its time", cause)),
+    Effect.catchCause((cause) =>
+      Effect.logWarning("Reading the database's clock failed; retrying in 15 s", cause)
+    ),
     Effect.delay(every),
     Effect.repeat(Schedule.forever),
     Effect.forkScoped

@@ -404,7 +404,7 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
   yield* Effect.suspend(() =>
     cluster.running() === undefined ? patiently(startedAlone(attempt(() => cluster.ensure()))) : Effect.void
   ).pipe(
-    Effect.catchCause((cause) => Effect.logError("The embedded database does not start again", cause)),
+    Effect.catchCause((cause) => Effect.logError("The embedded Postgres could not be restarted", cause)),
     Effect.repeat(Schedule.spaced(watchEvery)),
     Effect.forkScoped
   )

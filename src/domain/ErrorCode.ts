@@ -253,7 +253,8 @@ export const errorCodes = {
   PAYMENT_FAILED: {
     status: 409,
     retryable: false,
-    summary: "The payment has failed and can no longer settle. Create a new payment intent."
+    summary:
+      "The payment has failed. Create a new payment intent. If a transfer for this one is already on its way, do not pay again: it still settles the payment."
   },
   WEBHOOK_ENDPOINT_EXISTS: {
     status: 409,

@@ -74,7 +74,7 @@ export class KeyAuth extends Context.Service<
           yield* repo.touchKeys(ids, yield* DateTime.nowAsDate)
         })
         yield* flushUsed.pipe(
-          Effect.catchCause((cause) => Effect.logWarning("Key use times were not stored", cause)),
+          Effect.catchCause((cause) => Effect.logWarning("Storing last-used times of keys failed", cause)),
           Effect.repeat(Schedule.spaced("30 seconds")),
           Effect.forkScoped
         )

@@ -72,7 +72,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
         wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
       )
       yield* (wait === undefined ? Effect.logError : Effect.logWarning)(
-        wait === undefined ? "A mail was given up" : "A mail was not taken and is tried again"
+        wait === undefined ? "Sending mail failed permanently" : "Sending mail failed; retrying"
       ).pipe(Effect.annotateLogs({ mail: id, reason: message }))
     })
 

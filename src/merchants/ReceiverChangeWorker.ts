@@ -51,7 +51,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AuditLog> = 
           (change) =>
             apply(change, at).pipe(
               Effect.catchCause((cause) =>
-                Effect.logError("A receiving address could not be changed and is tried again", cause)
+                Effect.logError("Applying a receiving address change failed; retrying", cause)
               ),
               Effect.annotateLogs({ merchant: change.merchantId })
             ),

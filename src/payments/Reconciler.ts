@@ -121,10 +121,10 @@ const make = Effect.gen(function* () {
   })
 
   yield* supervised(
-    "The reconciler of reports",
+    "The report sweep",
     due.next("reports", "1 second"),
     leased({
-      what: "A look at a report",
+      what: "Checking a report",
       leaseMillis,
       batch,
       concurrency,
@@ -134,10 +134,10 @@ const make = Effect.gen(function* () {
     })
   )
   yield* supervised(
-    "The watch of settled blocks",
+    "The finality sweep",
     due.next("settled blocks", "2 seconds"),
     leased({
-      what: "A look at a settled block",
+      what: "Checking the block of a settled payment",
       leaseMillis,
       batch,
       concurrency,
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
     })
   )
   yield* supervised(
-    "The sweeper of unpaid payments",
+    "The expiry sweep",
     Effect.sleep("30 seconds"),
     Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
     })
   )
   yield* supervised(
-    "The pruning of reports",
+    "Pruning reports",
     Effect.sleep("10 minutes"),
     Effect.map(
       Effect.flatMap(later(-keptReportMillis), (before) => repo.pruneReports(before, sweep)),

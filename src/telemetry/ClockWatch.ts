@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
   })
 
   yield* Effect.all([withDatabase, withChain], { discard: true }).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("Clocks were not compared", cause)),
+    Effect.catchCause((cause) => Effect.logWarning("Clock check failed; retrying in 30 s", cause)),
     Effect.repeat(Schedule.spaced(every)),
     Effect.forkScoped
   )

@@ -61,12 +61,14 @@ const make = Effect.gen(function* () {
 
   yield* readBacklog(repo).pipe(
     Effect.timeout("10 seconds"),
-    Effect.catchCause((cause) => Effect.logWarning("The queues were not measured", cause)),
+    Effect.catchCause((cause) =>
+      Effect.logWarning("Measuring the queues failed; gauges keep their last values", cause)
+    ),
     Effect.repeat(Schedule.spaced("10 seconds")),
     Effect.forkScoped
   )
   yield* readBalances.pipe(
-    Effect.catchCause(() => Effect.logDebug("The wallets' balances were not read")),
+    Effect.catchCause(() => Effect.logDebug("Reading wallet balances failed")),
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped
   )

@@ -249,7 +249,7 @@ export const makeOutbox = ({
   const reopen = (transaction: OutgoingTransaction) =>
     Effect.gen(function* () {
       const { nonce, transactionId, versions } = transaction
-      yield* Effect.logWarning("A transaction left its block and is open again").pipe(
+      yield* Effect.logWarning("A transaction was reorganised out of its block; it is pending again").pipe(
         Effect.annotateLogs({ transactionId: transactionId ?? "", nonce })
       )
       const wasMined = (raw: Hex) => Number(idOf(raw) === transactionId)

@@ -127,6 +127,6 @@ export class WebhookEndpointApi extends endpointGroup("webhookEndpoint")(
   .annotateMerge(
     OpenApi.annotations({
       title: "Webhook endpoint",
-      description: "Where the merchant hears of settlements."
+      description: "Where settlement events are sent."
     })
   ) {}

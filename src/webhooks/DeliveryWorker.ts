@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
   }).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
-        Effect.logError("The webhook worker stumbled and goes on", cause),
+        Effect.logError("Claiming webhook deliveries failed; retrying", cause),
         Effect.sleep("1 second")
       )
     ),

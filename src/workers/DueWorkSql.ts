@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
 
   yield* ask.pipe(
     Effect.timeout(patience),
-    Effect.catchCause((cause) => Effect.logWarning("The database was not asked for due work", cause)),
+    Effect.catchCause((cause) => Effect.logWarning("Polling for due work failed; retrying", cause)),
     Effect.andThen(Effect.sleep(pollMillis)),
     Effect.forever,
     Effect.forkScoped

@@ -32,7 +32,9 @@ export const leased = <A, E, R, E2, R2>({
       rows,
       (row) =>
         each(row).pipe(
-          Effect.catchCause((cause) => Effect.logError(`${what} failed and is tried again`, cause)),
+          Effect.catchCause((cause) =>
+            Effect.logError(`${what} failed; retrying when its lease expires`, cause)
+          ),
           Effect.annotateLogs(annotations(row))
         ),
       { concurrency, discard: true }

@@ -9,7 +9,7 @@ export const supervised = <E, R>(
 ): Effect.Effect<void, never, R | Scope.Scope> =>
   work.pipe(
     Effect.repeat({ while: (more) => more }),
-    Effect.catchCause((cause) => Effect.logError(`${what} failed and goes on`, cause)),
+    Effect.catchCause((cause) => Effect.logError(`${what} failed; retrying`, cause)),
     Effect.andThen(pause),
     Effect.forever,
     Effect.forkScoped,

@@ -326,10 +326,10 @@ const make = Effect.gen(function* () {
       yield* repo.lookAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
   })
   yield* supervised(
-    "Finishing x402 settlements",
+    "The x402 settlement sweep",
     due.next("x402 settlements", "1 second"),
     leased({
-      what: "A look at an x402 settlement",
+      what: "Checking an x402 settlement",
       leaseMillis,
       batch: 20,
       concurrency: 5,

@@ -48,8 +48,8 @@ describe("An agent's life", () => {
 
     await page.getByRole("button", { name: "Create agent" }).click()
     await page.getByLabel("Name").fill("Forecaster")
-    await page.getByLabel("Most per payment, in USD").fill("2")
-    await page.getByLabel("Most within any 24 hours, in USD").fill("5")
+    await page.getByLabel("Limit per payment, in USD").fill("2")
+    await page.getByLabel("Limit per 24 hours, in USD").fill("5")
     await page.getByLabel("Allowed hosts").fill("api.example.com")
     await dialog.getByRole("button", { name: "Create agent" }).click()
     await dialog.getByRole("button", { name: "Copy the key" }).click()
@@ -118,7 +118,7 @@ describe("An agent's life", () => {
     await page.getByText("Active", { exact: true }).waitFor()
 
     await page.getByRole("button", { name: "Change" }).click()
-    await page.getByLabel("Most per payment, in USD").fill("0.05")
+    await page.getByLabel("Limit per payment, in USD").fill("0.05")
     await dialog.getByRole("button", { name: "Save" }).click()
     await page.getByText("at most $0.05").waitFor()
     expect((await signWith(baseUrl, key, "0.10", { payTo: person.receiver })).body.error.code).toBe(
@@ -127,7 +127,7 @@ describe("An agent's life", () => {
     expect((await signWith(baseUrl, key, "0.05", { payTo: person.receiver })).status).toBe(201)
 
     await page.getByRole("button", { name: "Revoke" }).click()
-    await dialog.getByText("stay good until they expire, at most 10 minutes").waitFor()
+    await dialog.getByText("stay valid until they expire, at most 10 minutes").waitFor()
     await dialog.getByRole("button", { name: "Revoke agent" }).click()
     await page.getByText("Revoked", { exact: true }).waitFor()
     expect((await signWith(baseUrl, key, "0.01", { payTo: person.receiver })).status).toBe(401)

@@ -118,7 +118,7 @@ describe("A merchant's first day", () => {
       await page.getByRole("link", { name: "Create an account" }).click()
       await page.getByLabel("E-mail").fill("merchant@example.com")
       await page.getByLabel("Password").fill(password)
-      await page.getByLabel("Merchant's name").fill("Demo Books")
+      await page.getByLabel("Merchant name").fill("Demo Books")
       await page.getByLabel("Receiving address").fill(receiver)
       await page.getByRole("button", { name: "Create account" }).click()
       await page.getByRole("heading", { name: "Your first keys" }).waitFor()
@@ -193,7 +193,7 @@ describe("A merchant's first day", () => {
       await page.getByLabel("x-service-signature").fill(sent?.signature ?? "")
       await page.getByLabel("Signing secret").fill(secret)
       await page.getByRole("button", { name: "Verify" }).click()
-      await page.getByText("The signature verifies, and it is fresh.").waitFor()
+      await page.getByText("The signature is valid and recent.").waitFor()
       await page.getByLabel("Raw body").fill(`${sent?.body ?? ""} `)
       await page.getByRole("button", { name: "Verify" }).click()
       await page.getByText("The signature does not match").waitFor()
@@ -219,11 +219,11 @@ describe("A merchant's first day", () => {
 
       // Repaired and sent again, with exactly the bytes and headers of each attempt.
       shop.status = 204
-      await page.getByRole("link", { name: "See the delivery" }).click()
+      await page.getByRole("link", { name: "View delivery" }).click()
       await page.getByRole("button", { name: "Resend" }).click()
       await page.getByText("Attempt 4, by hand").waitFor()
       await page.getByText("Delivered").waitFor()
-      await page.getByText("What was sent and answered").last().click()
+      await page.getByText("Request and response").last().click()
       const last = shop.received.at(-1)
       await page.getByText(`x-service-signature: ${last?.signature ?? ""}`).waitFor()
       await page

@@ -57,7 +57,7 @@ describe("Money's levers in the dashboard", () => {
     await expectNoAxeViolations(page)
     await asked.getByLabel("Password").fill(password)
     await asked.getByRole("button", { name: "Confirm" }).click()
-    await page.getByRole("dialog", { name: "Hand over this link" }).waitFor()
+    await page.getByRole("dialog", { name: "Share this link" }).waitFor()
     await page.getByRole("button", { name: "Done" }).click()
 
     const next = freshAddress()

@@ -44,7 +44,7 @@ describe("Moving a receiving address", () => {
     await page.getByLabel("New address").fill(owner.address)
     await page.getByRole("button", { name: "Change address" }).click()
     await dialog.getByRole("button", { name: "Change address" }).click()
-    await dialog.getByRole("heading", { name: "This address has an owner" }).waitFor()
+    await dialog.getByRole("heading", { name: "This address is in use" }).waitFor()
     await screenshot(page, "receiver-taken")
     await expectNoAxeViolations(page)
     const message = (await dialog.locator("pre").textContent()) ?? ""
@@ -62,8 +62,8 @@ describe("Moving a receiving address", () => {
     expect(settings.body.receiver).toBe(owner.address)
 
     // What tokens must be, on the same page.
-    await page.getByLabel("For one payment only").check()
-    await page.getByLabel("Longest life of a token").fill("7200")
+    await page.getByLabel("Bound to one payment").check()
+    await page.getByLabel("Maximum token lifetime").fill("7200")
     await page.getByRole("button", { name: "Save profile" }).click()
     await page.getByText("Saved").waitFor()
     const { body } = await person.call("GET", `/merchants/${person.merchantId}/test/settings`)

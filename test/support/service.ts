@@ -120,7 +120,7 @@ export const startService = (
             kind: "transfer_dropped",
             tenant: Option.some({ merchantId: MerchantId.make(tenant), env: "test" }),
             subject,
-            message: "The chain no longer shows the transfer."
+            message: "The transfer is no longer on chain."
           })
       },
       newMerchant,

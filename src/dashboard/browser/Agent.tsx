@@ -210,7 +210,7 @@ const Actions = (props: {
         >
           <p>
             Its key is refused at once and never comes back.{" "}
-            <strong>Payments that it signed before stay good until they expire, at most 10 minutes.</strong>{" "}
+            <strong>Payments it has already signed stay valid until they expire, at most 10 minutes.</strong>{" "}
             What is left in its wallet stays there.
           </p>
         </Confirm>

@@ -56,7 +56,7 @@ export const AgentForm = (props: {
     <form class="stack" onSubmit={(event) => props.onSubmit(fieldsFrom(fieldsOf(event)))}>
       <Field label="Name" name="name" required value={value?.name ?? ""} error={error?.of("name")} />
       <Field
-        label="Most per payment, in USD"
+        label="Limit per payment, in USD"
         name="capPerPayment"
         required
         mono
@@ -65,7 +65,7 @@ export const AgentForm = (props: {
         error={error?.of("capPerPayment")}
       />
       <Field
-        label="Most within any 24 hours, in USD"
+        label="Limit per 24 hours, in USD"
         name="capPerDay"
         required
         mono
@@ -79,7 +79,7 @@ export const AgentForm = (props: {
         multiline
         mono
         placeholder="api.example.com"
-        hint="One a line. Empty: any host."
+        hint="One per line. Leave empty to allow any host."
         value={value?.allowedHosts?.join("\n") ?? ""}
         error={listError(error, "allowedHosts")}
       />
@@ -89,7 +89,7 @@ export const AgentForm = (props: {
         multiline
         mono
         placeholder="0x…"
-        hint="Addresses, one a line. Empty: any payee."
+        hint="Addresses, one per line. Leave empty to allow any payee."
         value={value?.allowedPayees?.join("\n") ?? ""}
         error={listError(error, "allowedPayees")}
       />

@@ -21,7 +21,7 @@ export const AgentPayments = (props: {
 }) =>
   props.payments.length === 0 ? (
     <Empty icon="payments" title="No payments yet">
-      <p>Each payment that the agent signs appears here, with its transaction once the chain shows it.</p>
+      <p>Payments the agent signs appear here, with their transactions once they are on chain.</p>
     </Empty>
   ) : (
     <table class="rows">

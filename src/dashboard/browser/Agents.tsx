@@ -82,7 +82,7 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
           It is <strong>shown this once</strong>. It pays within the caps, and nothing else.
         </p>
         <Secret value={created.key} what="the key" />
-        <p>Run the agent's proxy with it:</p>
+        <p>Run the agent proxy with it:</p>
         <Secret value={proxyCommand(created.key)} what="the command" />
         <p class="hint">
           {place.env === "live" ? mainnetGated : "Its wallet is empty: fund it on the agent's page."}

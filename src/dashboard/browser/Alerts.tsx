@@ -10,10 +10,9 @@ import { alertWords } from "./words.ts"
 const Subject = ({ alert }: { readonly alert: AlertView }) => {
   const href = useHref()
   if (alert.subject === null) return null
-  if (alert.kind === "webhook_exhausted")
-    return <a href={href("webhooks", alert.subject)}>See the delivery</a>
-  if (alert.kind === "transfer_dropped") return <a href={href("payments", alert.subject)}>See the payment</a>
-  if (alert.kind === "account_change") return <a href={href("settings")}>See all changes</a>
+  if (alert.kind === "webhook_exhausted") return <a href={href("webhooks", alert.subject)}>View delivery</a>
+  if (alert.kind === "transfer_dropped") return <a href={href("payments", alert.subject)}>View payment</a>
+  if (alert.kind === "account_change") return <a href={href("settings")}>View all changes</a>
   return <span class="soft mono break">{alert.subject}</span>
 }
 

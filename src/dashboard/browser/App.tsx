@@ -94,8 +94,8 @@ const Main = () => {
     >
       <Layout merchant={merchant}>
         {Page === undefined ? (
-          <Empty icon="search" title="There is no such page">
-            <a href={merchant === undefined ? "/dashboard" : hrefOf(place)}>To the overview</a>
+          <Empty icon="search" title="Page not found">
+            <a href={merchant === undefined ? "/dashboard" : hrefOf(place)}>Go to overview</a>
           </Empty>
         ) : (
           <Page key={`${place.merchantId} ${place.env} ${place.page} ${place.id ?? ""}`} />

@@ -36,7 +36,7 @@ export const Chart = ({ days }: { readonly days: ReadonlyArray<Day> }) => {
       <svg
         viewBox={`0 0 ${width} ${height}`}
         role="img"
-        aria-label="Settled volume and count by day; the table below says the same"
+        aria-label="Settled volume and count by day; the table below has the same data"
         onPointerLeave={() => setAt(undefined)}
       >
         <line class="axis" x1="0" x2={width} y1={volumeHeight} y2={volumeHeight} />

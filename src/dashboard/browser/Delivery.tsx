@@ -57,9 +57,9 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
         <p class="soft">{failureWords[attempt.failure]}</p>
       )}
       <details>
-        <summary>What was sent and answered</summary>
+        <summary>Request and response</summary>
         {attempt.requestHead === null ? (
-          <p class="soft">Nothing was sent: the attempt ended before a connection stood.</p>
+          <p class="soft">Nothing was sent: the attempt ended before a connection was established.</p>
         ) : (
           <>
             <Bytes title="Request line and headers" text={attempt.requestHead} what="the headers" />
@@ -68,7 +68,7 @@ const AttemptCard = ({ attempt, body }: { readonly attempt: Attempt; readonly bo
         )}
         {attempt.responseBody === null ? null : (
           <Bytes
-            title="Answer (its first 2 KiB)"
+            title="Response (first 2 KiB)"
             text={attempt.responseBody === "" ? "(empty)" : attempt.responseBody}
             what="the answer"
           />
@@ -113,7 +113,7 @@ export const Delivery = () => {
             <Card>
               <dl class="facts inline">
                 <div>
-                  <dt>Id, the same in every attempt</dt>
+                  <dt>Id (the same in every attempt)</dt>
                   <dd>
                     <Code text={delivery.id} shown={short(delivery.id)} what="the delivery's id" />
                   </dd>

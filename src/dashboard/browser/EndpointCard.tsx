@@ -114,7 +114,7 @@ export const EndpointCard = (props: {
           <EndpointForm
             label="New URL"
             action="Change URL"
-            hint="Waiting deliveries go to the new URL. The secret stays."
+            hint="Pending deliveries go to the new URL. The secret does not change."
             value={endpoint.url}
             run={change}
             onCancel={close}
@@ -133,8 +133,8 @@ export const EndpointCard = (props: {
           onClose={close}
         >
           <p>
-            <strong>The old secret stops verifying at once</strong>; waiting deliveries are signed with the
-            new one.
+            <strong>The old secret stops verifying immediately</strong>; waiting deliveries are signed with
+            the new one.
           </p>
         </Confirm>
       ) : null}
@@ -149,7 +149,10 @@ export const EndpointCard = (props: {
           onConfirm={() => void remove.run()}
           onClose={close}
         >
-          <p>Waiting deliveries are cancelled, and nobody hears of settlements until you register another.</p>
+          <p>
+            Pending deliveries are cancelled, and no settlement events are sent until you register another
+            endpoint.
+          </p>
         </Confirm>
       ) : null}
     </Card>

@@ -135,7 +135,7 @@ export const Keys = () => {
         <Dialog key="create" title={`Create a ${place.env} key`} onClose={close}>
           <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
             <fieldset class="choices">
-              <legend>What may it do?</legend>
+              <legend>Permissions</legend>
               <label>
                 <input type="radio" name="kind" value="secret" defaultChecked />
                 <span>
@@ -212,7 +212,7 @@ export const Keys = () => {
           onConfirm={() => void revoke.run(open.key)}
           onClose={close}
         >
-          <p>Requests with it are refused at once, and it never comes back.</p>
+          <p>Requests with this key are refused immediately. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </>

@@ -69,7 +69,7 @@ export const Overview = () => {
             </div>
             {data.hasWebhookEndpoint ? null : (
               <p class="notice">
-                No webhook endpoint in this environment: nobody hears of settlements.{" "}
+                No webhook endpoint in this environment: settlement events are not delivered.{" "}
                 <a href={href("webhooks")}>Register one</a>
               </p>
             )}

@@ -54,14 +54,14 @@ const Profile = ({ data, reload }: Part) => {
           name="logoUrl"
           value={logoUrl ?? ""}
           placeholder="https://shop.example.com/logo.png"
-          hint="An https address of an image; buyers see it in the checkout."
+          hint="An https URL of an image, shown to buyers in the checkout."
           error={of("logoUrl")}
         />
         <Field
           label="Identity audience"
           name="identityAudience"
           value={identityAudience ?? ""}
-          hint="The only audience that your buyers' identity tokens may carry. Empty: this service's address."
+          hint="The only audience accepted in your buyers' identity tokens. Empty: this service's origin."
           error={of("identityAudience")}
         />
         <fieldset class="choices">
@@ -69,13 +69,13 @@ const Profile = ({ data, reload }: Part) => {
           <label>
             <input type="checkbox" name="boundTokensOnly" defaultChecked={boundTokensOnly} />
             <span>
-              <strong>For one payment only</strong>
-              <small>A token must name its payment. The checkout's tokens always do.</small>
+              <strong>Bound to one payment</strong>
+              <small>Require each token to name its payment. The checkout's tokens always do.</small>
             </span>
           </label>
         </fieldset>
         <Field
-          label="Longest life of a token"
+          label="Maximum token lifetime"
           name="tokenLifetimeSeconds"
           value={String(tokenLifetimeSeconds)}
           required
@@ -86,7 +86,7 @@ const Profile = ({ data, reload }: Part) => {
           error={save.error}
           fields={["name", "logoUrl", "identityAudience", "tokenLifetimeSeconds"]}
         />
-        <p class="hint">The profile is the same in test and live.</p>
+        <p class="hint">The profile applies to test and live.</p>
         <div class="actions start">
           <Button kind="primary" submit busy={save.busy}>
             Save profile
@@ -166,7 +166,7 @@ const Receiver = ({ data, reload }: Part) => {
           required
           mono
           placeholder="0x…"
-          hint="Applies to new intents. Intents and payments that exist keep the address they were made with."
+          hint="Applies to new intents. Existing intents and payments keep their address."
           error={wrong}
         />
         <div class="actions start">
@@ -174,7 +174,7 @@ const Receiver = ({ data, reload }: Part) => {
         </div>
       </form>
       {next !== undefined && proof !== undefined ? (
-        <Dialog key="taken" title="This address has an owner" onClose={close}>
+        <Dialog key="taken" title="This address is in use" onClose={close}>
           <form
             class="stack"
             onSubmit={(event) => void change.run(next, (fieldsOf(event)["signature"] ?? "").trim())}
@@ -220,9 +220,11 @@ const Receiver = ({ data, reload }: Part) => {
             <dt>{place.env === "live" ? "After the wait" : "From now on"}</dt>
             <dd class="mono break">{next}</dd>
           </dl>
-          <p>It applies to new intents; payments that exist keep the old address.</p>
+          <p>It applies to new intents; existing payments keep the old address.</p>
           {place.env === "live" ? (
-            <p>A live address waits, a day unless the operator has set another time, and can be withdrawn.</p>
+            <p>
+              A live address takes effect after a delay (24 hours by default) and can be withdrawn until then.
+            </p>
           ) : null}
           {wrong === undefined ? null : <p class="hint bad">{wrong}</p>}
         </Confirm>
@@ -297,7 +299,7 @@ const Members = ({ data, reload }: Part) => {
           name="email"
           type="email"
           required
-          hint="You get a link to hand over; it works once, for three days. Members may do everything you may."
+          hint="Creates a one-time link, valid for three days. Members have the same permissions as you."
           error={invite.error?.of("email")}
         />
         <Problem error={invite.error} fields={["email"]} />
@@ -308,7 +310,7 @@ const Members = ({ data, reload }: Part) => {
         </div>
       </form>
       {link === undefined ? null : (
-        <Dialog key="invitation" title="Hand over this link" onClose={() => setLink(undefined)}>
+        <Dialog key="invitation" title="Share this link" onClose={() => setLink(undefined)}>
           <div class="stack">
             <p>
               It works once and is <strong>shown this once</strong>.

@@ -30,7 +30,7 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
           New here? <a href="/dashboard/sign-up">Create an account</a>
         </p>
       ) : (
-        <p class="hint">No account? The operator gives you a link.</p>
+        <p class="hint">No account? Ask the operator for an invitation.</p>
       )}
     </Door>
   )

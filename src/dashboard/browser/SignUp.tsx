@@ -35,7 +35,7 @@ export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
   if (document.documentElement.dataset["signUp"] !== "open") {
     return (
       <Door title="Sign-up is closed">
-        <p>The operator gives you a link.</p>
+        <p>Ask the operator for an invitation.</p>
         <a href="/dashboard/sign-in">Sign in</a>
       </Door>
     )
@@ -63,7 +63,7 @@ export const SignUp = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
           error={of("password")}
         />
         <Field
-          label="Merchant's name"
+          label="Merchant name"
           name="merchantName"
           required
           hint="What buyers see."

@@ -45,7 +45,7 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
       return {
         tone: "info",
         icon: "payments",
-        title: "A wallet was about to pay",
+        title: "Payment attempt announced",
         about: (
           <p>
             <Code text={event.payer} shown={short(event.payer)} what="the wallet's address" />{" "}
@@ -128,9 +128,9 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
       return {
         tone: "bad",
         icon: "warning",
-        title: "The chain no longer shows the transfer",
+        title: "The transfer is no longer on chain",
         about: (
-          <p class="soft">A reorganisation removed it. The payment stays settled; decide with the buyer.</p>
+          <p class="soft">A chain reorganisation removed it. The payment stays settled; contact the buyer.</p>
         )
       }
     case "failed":

@@ -13,7 +13,7 @@ const headerOf = (text: string) => text.trim().replace(/^x-service-signature:\s*
 const judge = async (body: string, header: string, secret: string): Promise<Verdict> => {
   try {
     await verifyWebhook(body, headerOf(header), secret.trim())
-    return { ok: true, text: "The signature verifies, and it is fresh." }
+    return { ok: true, text: "The signature is valid and recent." }
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error
     if (error.reason === "too_old" || error.reason === "in_the_future") {
@@ -47,7 +47,7 @@ export const Verify = () => {
             multiline
             mono
             required
-            hint="Byte for byte as it came, before any JSON parsing."
+            hint="Exactly as received, before any JSON parsing."
           />
           <Field label="x-service-signature" name="header" mono required placeholder="t=1700000000,v1=…" />
           <Field

@@ -106,7 +106,7 @@ export const Webhooks = () => {
                 <EndpointForm
                   label="Your receiver's URL"
                   action="Register endpoint"
-                  hint="A public https address. It hears of every settlement of this environment."
+                  hint="A public https URL. It receives every settlement event of this environment."
                   run={register}
                 />
               </Card>
@@ -121,7 +121,7 @@ export const Webhooks = () => {
             <Card title="Deliveries" flush>
               {deliveries.length === 0 ? (
                 <Empty icon="webhooks" title="No deliveries yet">
-                  <p>Each settlement is told to your endpoint, three attempts at most.</p>
+                  <p>Each settlement is sent to your endpoint, in up to three attempts.</p>
                 </Empty>
               ) : (
                 <Deliveries deliveries={deliveries} />

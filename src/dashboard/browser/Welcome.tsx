@@ -13,7 +13,7 @@ export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: Session
   return (
     <Door title="Welcome">
       {token === "" ? (
-        <p>This address lacks its link's end. Open the whole link that you were given.</p>
+        <p>The link is incomplete. Open the full link you were given.</p>
       ) : (
         <form class="stack" onSubmit={(event) => void redeem.run(fieldsOf(event))}>
           <p>The link works once.</p>

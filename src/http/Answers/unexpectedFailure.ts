@@ -15,7 +15,7 @@ export const unexpectedFailure = (
     (): Effect.Effect<CodedError> =>
       isDatabaseOutage(cause)
         ? Effect.as(
-            Effect.logWarning("The database did not serve a request", cause),
+            Effect.logWarning("Request failed: the database is unavailable", cause),
             new ServiceUnavailable({ retryAfter })
           )
         : Effect.as(Effect.logError("Unexpected failure", cause), new InternalError())

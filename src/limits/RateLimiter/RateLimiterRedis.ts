@@ -57,7 +57,9 @@ export const makeRedisLimiter = (url: Redacted.Redacted<string>, local: Shape) =
           return Metric.update(shared, 1)
         })
       ),
-      Effect.andThen(Effect.logInfo("REDIS_URL answers again; limits are shared by all instances"))
+      Effect.andThen(
+        Effect.logInfo("Redis at REDIS_URL is reachable again; rate limits are shared by all instances")
+      )
     )
     const scope = yield* Effect.scope
     const lose = (error: unknown) =>
@@ -65,7 +67,7 @@ export const makeRedisLimiter = (url: Redacted.Redacted<string>, local: Shape) =
         if (down) return Effect.void
         down = true
         return Effect.logWarning(
-          "REDIS_URL does not answer; limits hold for this instance alone until it does",
+          "Redis at REDIS_URL is unreachable; rate limits apply per instance until it recovers",
           error
         ).pipe(
           Effect.andThen(Metric.update(shared, 0)),

@@ -73,7 +73,7 @@ export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: 
       if (Option.isNone(to)) return
       held = undefined
       yield* repo.rewindCursor(env, lease, stored, to.value)
-      yield* Effect.logWarning("The chain has replaced blocks that were read; they are read again").pipe(
+      yield* Effect.logWarning("The chain was reorganised; reading the replaced blocks again").pipe(
         Effect.annotateLogs({ from: String(at.blockNumber), to: String(to.value.blockNumber) })
       )
     }),

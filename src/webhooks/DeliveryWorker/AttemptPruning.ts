@@ -25,7 +25,9 @@ export const layer: Layer.Layer<never, never, WebhookRepo | AppConfig> = Layer.e
   Effect.gen(function* () {
     const { webhookAttemptRetention } = yield* AppConfig
     yield* pruneAttempts(webhookAttemptRetention).pipe(
-      Effect.catchCause((cause) => Effect.logWarning("Old webhook attempts were not pruned", cause)),
+      Effect.catchCause((cause) =>
+        Effect.logWarning("Pruning webhook attempts failed; retrying at the next run", cause)
+      ),
       Effect.repeat(Schedule.spaced("1 hour")),
       Effect.forkScoped
     )

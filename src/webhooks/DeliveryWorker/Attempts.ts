@@ -90,7 +90,7 @@ export class Attempts extends Context.Service<
         const { claimed } = result
         if (status === "failed") {
           yield* countExhausted
-          yield* Effect.logError("A webhook delivery failed for good").pipe(
+          yield* Effect.logError("Webhook delivery failed after its last attempt").pipe(
             Effect.annotateLogs({
               alert: "webhook_exhausted",
               delivery: claimed.id,
@@ -100,7 +100,7 @@ export class Attempts extends Context.Service<
           )
         }
         if (status === undefined) {
-          yield* Effect.logWarning("A webhook outcome came after its claim was lost").pipe(
+          yield* Effect.logWarning("Webhook outcome discarded: the claim had expired").pipe(
             Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
           )
         }
@@ -181,7 +181,11 @@ export class Attempts extends Context.Service<
             // The lease runs out and the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),
-              (cause) => Effect.as(Effect.logError("A webhook attempt broke off", cause), false)
+              (cause) =>
+                Effect.as(
+                  Effect.logError("Webhook attempt aborted; it is sent again when its lease expires", cause),
+                  false
+                )
             )
           )
       })

@@ -49,7 +49,9 @@ export class DeliveryWake extends Context.Service<
         yield* Queue.take(outbox).pipe(
           Effect.andThen(pg.notify(channel, instance)),
           Effect.timeout("5 seconds"),
-          Effect.catchCause((cause) => Effect.logDebug("Other instances were not woken", cause)),
+          Effect.catchCause((cause) =>
+            Effect.logDebug("Notifying other instances failed; they find the work by polling", cause)
+          ),
           Effect.andThen(Effect.sleep("50 millis")),
           Effect.forever,
           Effect.forkScoped
@@ -58,11 +60,13 @@ export class DeliveryWake extends Context.Service<
           Effect.catchCause((cause) =>
             cause.reasons.some((one) => Cause.isFailReason(one) && one.error instanceof ListenUnsupported)
               ? Effect.fail(new ListenUnsupported())
-              : Effect.logWarning("The webhook listener was lost and is replaced", cause)
+              : Effect.logWarning("Lost the LISTEN connection; reconnecting", cause)
           ),
           Effect.repeat(Schedule.spaced("1 second")),
           Effect.catchTag("ListenUnsupported", () =>
-            Effect.logInfo("This database has no LISTEN: what other instances queue is found by polling")
+            Effect.logInfo(
+              "The database does not support LISTEN; work queued by other instances is found by polling"
+            )
           ),
           Effect.forkScoped
         )

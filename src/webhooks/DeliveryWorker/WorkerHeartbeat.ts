@@ -57,7 +57,7 @@ export class WorkerHeartbeat extends Context.Service<
         Effect.catchCause((cause) => {
           // While the database is away nobody counts on: that tells nothing of the others.
           seen.clear()
-          return Effect.logDebug("The heartbeat was not stored", cause)
+          return Effect.logDebug("Storing the heartbeat failed", cause)
         })
       )
       const rest = Effect.suspend(() =>
