@@ -19,3 +19,22 @@ for (const file of ["README.md", ...new Glob("docs/**/*.md").scanSync(root)].toS
     expect(links.filter((path) => !existsSync(join(root, file, "..", path)))).toEqual([])
   })
 }
+
+test("sections that comments cite are there", () => {
+  for (const document of ["contract", "threats"]) {
+    const text = readFileSync(join(root, `docs/${document}.md`), "utf8")
+    const sections = new Set([...text.matchAll(/^#{2,3} (\d(?:\.\d)?)/gm)].map(([, number = ""]) => number))
+    // The items of a section without headings of its own.
+    for (const [, head = "", body = ""] of text.matchAll(/^## (\d)[^\n]*\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm))
+      for (const [, item = ""] of body.matchAll(/^(\d)\. /gm)) sections.add(`${head}.${item}`)
+    const cited = [...new Glob("{src,test}/**/*.{ts,tsx}").scanSync(root)].flatMap((file) =>
+      [
+        ...readFileSync(join(root, file), "utf8").matchAll(
+          new RegExp(`docs/${document}\\.md ((?:\\d(?:\\.\\d)?(?:, | and )?)+)`, "g")
+        )
+      ].flatMap(([, list = ""]) => list.match(/\d(?:\.\d)?/g) ?? [])
+    )
+    expect(cited.length).toBeGreaterThan(5)
+    expect(cited.filter((section) => !sections.has(section))).toEqual([])
+  }
+})

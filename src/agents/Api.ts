@@ -1,5 +1,5 @@
 // The contract of agents: what an agent may spend, and the x402 payments that it signs
-// (specification 5; x402 versions 1 and 2).
+// (docs/contract.md 5; x402 versions 1 and 2).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BalanceView } from "../checkout/Api.ts"

@@ -1,4 +1,4 @@
-// The contract of the checkout and the playground (specification 4.2 and 4.3).
+// The contract of the checkout and the playground (docs/contract.md 4.2 and 4.3).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
@@ -23,7 +23,7 @@ import { CreatedIntent } from "../intents/Api.ts"
 import { PaymentIdParam } from "../payments/Api.ts"
 import { DeliveryView } from "../webhooks/Api.ts"
 
-/** The amounts that the playground mints intents for (specification 8). */
+/** The amounts that the playground mints intents for (docs/contract.md 8). */
 export const playgroundAmounts = ["0.50", "1.00", "2.00", "5.00"] as const
 
 const Digits = Schema.String.check(Schema.isPattern(/^[0-9]+$/u))

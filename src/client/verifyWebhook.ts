@@ -1,4 +1,4 @@
-// Proves that a webhook came from Quittance and is fresh (specification 6.2).
+// Proves that a webhook came from Quittance and is fresh (docs/contract.md 6.2).
 // Web-standard APIs alone: runs on Node, Bun, Deno, workers and in browsers.
 
 /** Why a webhook was refused. */
@@ -154,7 +154,7 @@ export const verifyWebhook = async (
   return parseEvent(body)
 }
 
-/** The recommended idempotency key of an event: `<type>:<id>` (specification 6.3). */
+/** The recommended idempotency key of an event: `<type>:<id>` (docs/contract.md 6.3). */
 export const idempotencyKey = (event: Pick<WebhookEvent, "type" | "id">): string =>
   `${event.type}:${event.id}`
 

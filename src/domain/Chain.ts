@@ -37,7 +37,7 @@ export interface Network {
   }
 }
 
-/** The fixed table from environment to chain and token (specification 1 and 2.1). */
+/** The fixed table from environment to chain and token (docs/contract.md 1 and 2.1). */
 export const networks: { readonly [E in Env]: Network } = {
   test: {
     env: "test",

@@ -32,7 +32,7 @@ export const formatUsd = (atomic: bigint): string => {
 }
 
 /**
- * Decimal USD on the wire, atomic units inside. Specification 4.1 and 8: up to
+ * Decimal USD on the wire, atomic units inside. docs/contract.md 4.1 and 8: up to
  * 14 integer and 6 decimal digits, greater than 0, ASCII digits only.
  */
 export const UsdAmount = Schema.String.check(

@@ -1,5 +1,5 @@
 // A payment and the rules of its states: pending until the chain proves it,
-// settled once and for all, or failed for good (specification 2.1 and 3).
+// settled once and for all, or failed for good (docs/contract.md 2.1 and 3).
 import { Schema } from "effect"
 import { Address, Env, TransactionHash } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"
@@ -52,7 +52,7 @@ export const Payment = Schema.Struct({
 })
 export type Payment = typeof Payment.Type
 
-/** What is told of a payment (specification 2.1): all but what its verification alone needs. */
+/** What is told of a payment (docs/contract.md 2.1): all but what its verification alone needs. */
 export type PaymentSummary = Omit<Payment, "merchantId" | "receiver" | "reported" | "openedBlock"> & {
   readonly reported: { readonly at: Date; readonly evidence: Omit<Evidence, "tokenChanges"> } | null
 }
@@ -66,7 +66,7 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
 export type ReportVerdict = "verify" | "replay" | "record" | "conflict"
 
 /**
- * Specification 3: settled payments replay identical evidence and refuse other; test payments
+ * docs/contract.md 3: settled payments replay identical evidence and refuse other; test payments
  * verify, failed ones too, since a transfer that is proven late still pays; live payments
  * record every report and stay pending.
  */

@@ -1,5 +1,5 @@
 // A movement of tokens to a receiver: what a report declares, what the chain
-// shows, and what the webhook carries (specification 4.3 and 6.1).
+// shows, and what the webhook carries (docs/contract.md 4.3 and 6.1).
 import { Schema } from "effect"
 import { Address, networks } from "./Chain.ts"
 

@@ -1,4 +1,4 @@
-// Webhook endpoints, deliveries and the messages they carry (specification 2.3 and 6).
+// Webhook endpoints, deliveries and the messages they carry (docs/contract.md 2.3 and 6).
 import { Schema } from "effect"
 import { Env } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"

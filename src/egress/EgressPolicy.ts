@@ -1,5 +1,5 @@
 // What a post may reach and how long it may take, as one value from configuration.
-// Defaults are the budgets of threats section 1.5; tests shorten them.
+// Defaults are the budgets of docs/threats.md 1.5; tests shorten them.
 import { Context, Effect, Layer } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 
@@ -19,7 +19,7 @@ export interface EgressBudgets {
   readonly idleMillis: number
 }
 
-/** The budgets of threats section 1.5. */
+/** The budgets of docs/threats.md 1.5. */
 export const defaultBudgets: EgressBudgets = {
   dnsMillis: 5_000,
   connectMillis: 5_000,

@@ -3,7 +3,7 @@
 import { isIP } from "node:net"
 import { Result, Schema } from "effect"
 
-/** Which rule a URL breaks (threats 1.1 and 1.2). */
+/** Which rule a URL breaks (docs/threats.md 1.1 and 1.2). */
 export const EgressUrlReason = Schema.Literals([
   "not_a_url",
   "scheme",

@@ -3,7 +3,7 @@
 import { isIPv4, isIPv6 } from "node:net"
 import ipaddr from "ipaddr.js"
 
-/** IPv4 ranges that are never a merchant's receiver (threats 1.4; IANA special-purpose registry, RFC 6890). */
+/** IPv4 ranges that are never a merchant's receiver (docs/threats.md 1.4; IANA special-purpose registry, RFC 6890). */
 const deniedIPv4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -30,7 +30,7 @@ const deniedIPv4 = [
 /** The only IPv6 space that is allocated for global unicast (RFC 4291). */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-/** What 2000::/3 holds that is not a host of the public internet (threats 1.4). */
+/** What 2000::/3 holds that is not a host of the public internet (docs/threats.md 1.4). */
 const deniedIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48"].map((cidr) =>
   ipaddr.IPv6.parseCIDR(cidr)
 )
@@ -46,7 +46,7 @@ export const canonicalAddress = (text: string): string | undefined => {
 }
 
 /**
- * True when `text` is an IPv4 or IPv6 address that may be posted to (threats 1.4). Everything that is
+ * True when `text` is an IPv4 or IPv6 address that may be posted to (docs/threats.md 1.4). Everything that is
  * not a plain address is not public. IPv4 in any IPv6 wrapping (mapped, NAT64, 6to4, Teredo) is not public
  * either, whatever it wraps: nobody needs it and gateways disagree about it.
  *

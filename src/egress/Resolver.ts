@@ -5,7 +5,7 @@ import { isIP } from "node:net"
 import { Context, Data, Effect, Layer } from "effect"
 import { defaultBudgets } from "./EgressPolicy.ts"
 
-/** Limits on what one name may resolve to (threats 1.3). */
+/** Limits on what one name may resolve to (docs/threats.md 1.3). */
 const maxAnswers = 16
 const maxAliases = 8
 
@@ -56,7 +56,7 @@ export class Resolver extends Context.Service<
       return { resolve, resolveLocal }
     })
 
-  /** The machine's own DNS servers and the budget of threats section 1.5. */
+  /** The machine's own DNS servers and the budget of docs/threats.md 1.5. */
   static readonly layer: Layer.Layer<Resolver> = Resolver.layerOf({})
 }
 

@@ -1,5 +1,5 @@
 // One POST to a URL that a stranger chose: check it, resolve the name, refuse unless all of its addresses
-// are public, dial one of those, send once (threats section 1).
+// are public, dial one of those, send once (docs/threats.md 1).
 import type { Socket } from "node:net"
 import { Clock, Effect, Exit, Result } from "effect"
 import type { ConnectionPool } from "./ConnectionPool.ts"

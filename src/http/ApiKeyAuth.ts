@@ -30,7 +30,7 @@ export class ApiKeyAuth extends HttpApiMiddleware.Service<ApiKeyAuth, { provides
   }
 ) {}
 
-/** The test rail refuses live keys (specification 1). */
+/** The test rail refuses live keys (docs/contract.md 1). */
 export class TestRail extends HttpApiMiddleware.Service<TestRail, { requires: CurrentPrincipal }>()(
   "quittance/http/TestRail",
   { error: errorResponse(LiveModeNoTestFunds) }

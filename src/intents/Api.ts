@@ -1,4 +1,4 @@
-// The contract of payment intents (specification 2.2 and 4.1).
+// The contract of payment intents (docs/contract.md 2.2 and 4.1).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, networks } from "../domain/Chain.ts"
@@ -17,7 +17,7 @@ export const Token = Schema.Struct({
 
 const noControls = (text: string) => text.isWellFormed() && !/[\p{Cc}\s\\]/u.test(text)
 
-/** Specification 4.1: https, or http on localhost; no credentials, no fragment, at most 2048 characters. */
+/** docs/contract.md 4.1: https, or http on localhost; no credentials, no fragment, at most 2048 characters. */
 export const IntentUrl = Schema.String.check(
   Schema.isMaxLength(2048, { message: "at most 2048 characters" }),
   Schema.makeFilter((text) => {

@@ -9,7 +9,7 @@ import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { narrowedGroup } from "../http/narrowed.ts"
 import { PaymentIntents } from "./PaymentIntents.ts"
 
-/** Specification 4.1: plain http is for development, on localhost. */
+/** docs/contract.md 4.1: plain http is for development, on localhost. */
 const plainHttp = () =>
   new InvalidRequest({
     details: [{ path: "body.intentUrl", message: "https; http on localhost is for development only" }]

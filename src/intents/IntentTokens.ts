@@ -10,7 +10,7 @@ import { MerchantId } from "../domain/Merchant.ts"
 import { formatUsd, UsdAmount } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 
-/** Specification 8: seconds for which a token opens a payment. */
+/** docs/contract.md 8: seconds for which a token opens a payment. */
 export const intentTokenLifetime = 300
 
 const algorithm = "HS256"

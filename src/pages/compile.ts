@@ -1,10 +1,10 @@
 // Bundles of browser code: where the build puts them, and how they are made.
-import { basename, join } from "node:path"
+import { basename, join, resolve } from "node:path"
 
 const isSource = basename(import.meta.dir) === "pages"
 
 /** A source by its path under `src`, seen from the sources and from the built service in `dist` alike. */
-const sourceFile = (entry: string): string => join(import.meta.dir, isSource ? ".." : "../src", entry)
+const sourceFile = (entry: string): string => resolve(import.meta.dir, isSource ? ".." : "../src", entry)
 
 /** The name of an entry point's bundle. */
 export const bundleName = (entry: string): string => entry.replaceAll("/", ".").replace(/\.tsx?$/, ".js")

@@ -1,4 +1,4 @@
-// The contract of payments (specification 2.1, 3, 4.1 and 4.3).
+// The contract of payments (docs/contract.md 2.1, 3, 4.1 and 4.3).
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
@@ -30,7 +30,7 @@ const Timestamp = Schema.String.annotate({
   examples: ["2026-01-31T12:00:00.000Z"]
 })
 
-/** The payment object (specification 2.1). Absent fields are omitted. */
+/** The payment object (docs/contract.md 2.1). Absent fields are omitted. */
 export const PaymentView = Schema.Struct({
   id: PaymentId.annotate({ description: "Equals the `jti` of the intent token." }),
   amount: UsdAmount,

@@ -48,7 +48,7 @@ const attemptView = (attempt: PaymentAttempt): (typeof AnnouncedAttempt.Encoded)
   ...(attempt.nonce === null ? {} : { nonce: Number(attempt.nonce) })
 })
 
-/** The payment object of specification 2.1. */
+/** The payment object of docs/contract.md 2.1. */
 export const viewOf = (payment: PaymentSummary): typeof PaymentView.Encoded => {
   const { chainId, usdc } = networks[payment.env]
   const { reported } = payment

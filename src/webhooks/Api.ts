@@ -1,4 +1,4 @@
-// The contract of webhook endpoint management (specification 2.3 and 4.1).
+// The contract of webhook endpoint management (docs/contract.md 2.3 and 4.1).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Env } from "../domain/Chain.ts"

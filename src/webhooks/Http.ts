@@ -12,7 +12,7 @@ import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 const iso = (date: Date | null) => date?.toISOString() ?? null
 
-/** The endpoint view of specification 2.3. */
+/** The endpoint view of docs/contract.md 2.3. */
 export const endpointView = (endpoint: Endpoint): typeof EndpointView.Type => ({
   id: endpoint.id,
   url: endpoint.url,

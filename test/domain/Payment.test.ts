@@ -1,4 +1,4 @@
-// The state machine of specification 3: what a report means for a payment, and
+// The state machine of docs/contract.md 3: what a report means for a payment, and
 // when two reports are the same evidence.
 import { describe, expect, test } from "bun:test"
 import { Result, Schema } from "effect"

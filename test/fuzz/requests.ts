@@ -1,5 +1,5 @@
 // Requests drawn from the OpenAPI document: valid, nearly valid, hostile
-// (the classes of threats section 5).
+// (the classes of docs/threats.md 5).
 import fc from "fast-check"
 import { openApiDocument } from "../../src/openapi/Documents.ts"
 import type { Call } from "../support/contractCheck.ts"

@@ -1,4 +1,4 @@
-// The client's address, behind proxies or not (threats section 4).
+// The client's address, behind proxies or not (docs/threats.md 4).
 import { describe, expect, test } from "bun:test"
 import { Option } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -1,4 +1,4 @@
-// The interface specification as a table, over real HTTP, on every database. Each
+// The contract as a table, over real HTTP, on every database. Each
 // case names its section; each response is also held against the OpenAPI document.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
@@ -61,7 +61,7 @@ describe("Conformance on Postgres", () => {
   }
 
   test("the table holds at least 250 cases", () => expect(cases.length).toBeGreaterThanOrEqual(250))
-  test("the table names networks as the specification does", () => {
+  test("the table names networks as the contract does", () => {
     expect(networks.test.chainId).toBe(84532)
     expect(networks.live.chainId).toBe(42161)
     expect(receiver).toMatch(/^0x/)

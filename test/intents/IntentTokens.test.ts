@@ -1,5 +1,5 @@
 // Intent tokens: what they commit to, how long they hold, and every forgery of
-// threats section 4 refused.
+// docs/threats.md 4 refused.
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"

@@ -41,7 +41,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** The invariants of specification 2.1, wherever a payment appears. */
+/** The invariants of docs/contract.md 2.1, wherever a payment appears. */
 const brokenInvariant = (payment: Answer["body"]): string | undefined => {
   const { status, env, livemode, token } = payment
   if (livemode !== (env === "live")) return "livemode does not match env"

@@ -1,4 +1,4 @@
-// Specification 8: 3 grants for a recipient and 25 for a merchant in a day, 20 for
+// docs/contract.md 8: 3 grants for a recipient and 25 for a merchant in a day, 20 for
 // a client address in an hour, as sliding windows.
 
 import { Address } from "../../domain/Chain.ts"

@@ -1,5 +1,5 @@
 // When a delivery is tried again: at once, after 1 minute, after 4 minutes, then
-// never (specification 6.3). The delays are read off the Schedule and stored, so
+// never (docs/contract.md 6.3). The delays are read off the Schedule and stored, so
 // that a restart loses nothing.
 import { Duration, Effect, Option, Schedule } from "effect"
 

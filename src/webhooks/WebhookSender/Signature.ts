@@ -1,5 +1,5 @@
-// Signs a delivery so that the receiver can prove who sent it and when: the specification's own header
-// (section 6.2, Stripe's construction) and the Standard Webhooks trio, both from one secret string.
+// Signs a delivery so that the receiver can prove who sent it and when: the header of docs/contract.md 6.2
+// (Stripe's construction) and the Standard Webhooks trio, both from one secret string.
 import { createHmac } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -28,7 +28,7 @@ export interface Signable {
 
 /**
  * The value of `x-service-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`, keyed with the
- * whole secret string as UTF-8 (specification 6.2).
+ * whole secret string as UTF-8 (docs/contract.md 6.2).
  */
 export const serviceSignature = (
   { timestamp, body }: Pick<Signable, "timestamp" | "body">,

@@ -1,4 +1,4 @@
-// Keys (specification 5).
+// Keys (docs/contract.md 5).
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { send } from "../../support/contractCheck.ts"

@@ -1,4 +1,4 @@
-// Checkout context and the test rail (specification 1 and 4.3).
+// Checkout context and the test rail (docs/contract.md 1 and 4.3).
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { networks } from "../../../src/domain/Chain.ts"

@@ -1,4 +1,4 @@
-// Creating intents (specification 2.2 and 4.1).
+// Creating intents (docs/contract.md 2.2 and 4.1).
 import { expect } from "bun:test"
 import { networks } from "../../../src/domain/Chain.ts"
 import { receiver } from "../../support/service.ts"

@@ -1,4 +1,4 @@
-// Opening payments (specification 3 and 4.3).
+// Opening payments (docs/contract.md 3 and 4.3).
 import { expect } from "bun:test"
 import { badBodies } from "../inputs.ts"
 import { intentUrl } from "../shop.ts"

@@ -1,4 +1,4 @@
-// The payment object (specification 2.1).
+// The payment object (docs/contract.md 2.1).
 import { expect } from "bun:test"
 import { networks } from "../../../src/domain/Chain.ts"
 import { buyer } from "../shop.ts"

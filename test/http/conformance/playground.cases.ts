@@ -1,4 +1,4 @@
-// The playground (specification 4.2).
+// The playground (docs/contract.md 4.2).
 import { expect } from "bun:test"
 import { playgroundAmounts } from "../../../src/checkout/Api.ts"
 import { payments, refused, table } from "./table.ts"

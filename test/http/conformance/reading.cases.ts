@@ -1,4 +1,4 @@
-// Retrieving and listing payments (specification 4.1, 7 and 8).
+// Retrieving and listing payments (docs/contract.md 4.1, 7 and 8).
 import { expect } from "bun:test"
 import { payments, refused, someHash, table, unknownId } from "./table.ts"
 

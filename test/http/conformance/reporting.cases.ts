@@ -1,4 +1,4 @@
-// Reporting settlements (specification 3 and 4.3).
+// Reporting settlements (docs/contract.md 3 and 4.3).
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import type { Answer } from "../../support/contractCheck.ts"
@@ -159,7 +159,7 @@ add(
     const answer = await shop.report(body.payment.id, someHash, 10_000_000n, { env: "live" })
     refused(answer, 202, "LIVE_SETTLEMENT_GATED")
     expect(answer.body.payment.status).toBe("pending")
-    // Specification 2.1: present when settled.
+    // docs/contract.md 2.1: present when settled.
     for (const field of ["payerAddress", "reportedAt", "reportedTransactionId", "settledAt"])
       expect(answer.body.payment[field]).toBeUndefined()
     refused(

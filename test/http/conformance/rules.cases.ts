@@ -1,4 +1,4 @@
-// Rules of every request and answer (specification 7, 8 and 9).
+// Rules of every request and answer (docs/contract.md 7, 8 and 9).
 import { expect } from "bun:test"
 import { send } from "../../support/contractCheck.ts"
 import { buyer, intentUrl, type Shop, tokenChangesOf } from "../shop.ts"
@@ -239,7 +239,7 @@ for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/erro
   })
 }
 
-add("9", "the OpenAPI document is 3.1 and knows every path of the specification", async ({ service }) => {
+add("9", "the OpenAPI document is 3.1 and knows every path of the contract", async ({ service }) => {
   const { body } = await send(service.baseUrl, { method: "GET", path: "/openapi.json" })
   expect(body.openapi).toStartWith("3.1")
   expect(Object.keys(body.paths).sort()).toEqual(

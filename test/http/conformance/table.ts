@@ -14,7 +14,7 @@ export interface World {
 }
 
 export interface Case {
-  /** Section of the interface specification. */
+  /** Section of docs/contract.md. */
   readonly section: string
   readonly name: string
   readonly run: (world: World) => Promise<void>

@@ -1,4 +1,4 @@
-// Managing the webhook endpoint (specification 2.3 and 4.1).
+// Managing the webhook endpoint (docs/contract.md 2.3 and 4.1).
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { badBodies } from "../inputs.ts"
