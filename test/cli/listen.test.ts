@@ -114,7 +114,7 @@ describe("cli listen", () => {
           )
         )
         const first = yield* listen()
-        yield* until(() => first.output().includes("Forwards test deliveries"))
+        yield* until(() => first.output().includes("Forwarding test deliveries"))
         yield* first.kill("SIGINT")
         expect(yield* first.exited).toBe(130)
 
@@ -176,7 +176,7 @@ describe(`cli listen beside a service`, () => {
           ],
           env
         )
-        yield* until(() => listening.output().includes("Forwards test deliveries"))
+        yield* until(() => listening.output().includes("Forwarding test deliveries"))
         yield* post(`${endpoint}/test`, keys.test.secret)
         yield* until(() => forwarded.length === 1)
         for (let cut = 0; cut < 3; cut++) {

@@ -3,7 +3,6 @@ import { describe, expect } from "bun:test"
 import { connect } from "node:net"
 import { SQL } from "bun"
 import { Effect } from "effect"
-import { migrations } from "../../src/Database.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { databaseWorld, expectOutage, noChain, servedAfter } from "../support/databaseWorld.ts"
 import { noteFault, noteOutage } from "../support/faultTable.ts"
@@ -226,13 +225,11 @@ describe("migrations", () => {
   liveEffect("half a migration is named with its cause, and nothing more is done", () =>
     Effect.gen(function* () {
       const databaseUrl = yield* migrated
-      const last = Object.keys(migrations).at(-1) ?? ""
-      yield* change(
-        databaseUrl,
-        `DELETE FROM effect_sql_migrations WHERE migration_id = ${Number.parseInt(last, 10)}`
-      )
+      // One that makes a table; the later ones go with it.
+      const half = "0011_money_levers"
+      yield* change(databaseUrl, "DELETE FROM effect_sql_migrations WHERE migration_id >= 11")
       const told = yield* refusal(databaseUrl)
-      for (const word of [last, databaseName(databaseUrl), "already exists"]) expect(told).toContain(word)
+      for (const word of [half, databaseName(databaseUrl), "already exists"]) expect(told).toContain(word)
     })
   )
 
