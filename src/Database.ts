@@ -188,16 +188,47 @@ export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>
   defaultValue: () => migrations
 })
 
+/** Database and server, without the password. */
+export const whereOf = (database: AppConfigShape["database"]): string =>
+  database._tag === "Embedded"
+    ? `in ${database.directory}`
+    : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
+
+/** Each of several servers is asked. */
+const askingEach = (servers: number) =>
+  Effect.retry({
+    times: servers - 1,
+    while: (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
+  })
+
+const unusable = (where: string) => (error: unknown) =>
+  new DatabaseRefusal({
+    message: `The database ${where} cannot be used: ${causeOf(error)}. Check its address and password, and that it runs.`
+  })
+
+/** The client of one session, which the first server that takes one has begun. */
+const connected = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, servers: number, where: string) =>
+  Layer.effect(
+    SqlClient.SqlClient,
+    Effect.gen(function* () {
+      const sql = Context.get(yield* Layer.build(client), SqlClient.SqlClient)
+      yield* sql`SELECT 1`.pipe(askingEach(servers))
+      return sql
+    }).pipe(Effect.mapError(unusable(where)))
+  )
+
 /** A client for copies, on a database as it is: nothing is migrated. */
 const copyClient = Effect.fnUntraced(function* (database: AppConfigShape["database"]) {
-  const { servers: _, ...connection } = yield* connectionOf(database)
-  return PgClient.layer({
+  const { servers, ...connection } = yield* connectionOf(database)
+  const client = PgClient.layer({
     ...connection,
     refuseStandby: true,
     silenceTimeout: copySilence,
+    connectTimeout: "5 seconds",
     maxConnections: 1,
     applicationName: copyName
   })
+  return connected(client, servers, whereOf(database))
 })
 
 /** The configured database, for copies. */
@@ -206,12 +237,6 @@ export const layerCopy = Layer.unwrap(Effect.flatMap(AppConfig, ({ database }) =
 /** The Postgres at this address, for copies. */
 export const layerCopyAt = (url: Redacted.Redacted<string>) =>
   Layer.unwrap(copyClient({ _tag: "Postgres", url }))
-
-/** Database and server, without the password. */
-export const whereOf = (database: AppConfigShape["database"]): string =>
-  database._tag === "Embedded"
-    ? `in ${database.directory}`
-    : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
 
 /** Which of this release's tables are not there. */
 const missingTables = Effect.gen(function* () {
@@ -271,11 +296,7 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
       schedule: Schedule.spaced("1 second"),
       while: (error) => error instanceof PathSilent
     }),
-    // Each of several servers is asked.
-    Effect.retry({
-      times: connection.servers - 1,
-      while: (error) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
-    }),
+    askingEach(connection.servers),
     Effect.mapError((error) =>
       error instanceof PathSilent
         ? new DatabaseRefusal({
@@ -297,15 +318,17 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
   Effect.gen(function* () {
     const { database } = yield* AppConfig
     const connection = yield* connectionOf(database)
+    const where = whereOf(database)
     return yield* watched(work, witness(connection)).pipe(
-      Effect.provide(patient(connection)),
-      Effect.mapError((error) =>
-        error instanceof PathSilent
+      Effect.provide(connected(patient(connection), connection.servers, where)),
+      Effect.mapError((error) => {
+        if (error instanceof DatabaseRefusal) return error
+        return error instanceof PathSilent
           ? new DatabaseRefusal({
-              message: `The database ${whereOf(database)} is given up: ${error.message}. Run it again once the path to it is good.`
+              message: `The database ${where} is given up: ${error.message}. Run it again once the path to it is good.`
             })
-          : error
-      )
+          : new DatabaseRefusal({ message: `The database ${where}: ${causeOf(error)}` })
+      })
     )
   }).pipe(Effect.scoped)
 

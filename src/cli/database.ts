@@ -56,7 +56,9 @@ export const backup = Command.make(
     json
   },
   Effect.fn("backup")(function* (input) {
-    const manifest = yield* writeBackup(input.to, (sink) => copyFrom(telling(sink))).pipe(
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const manifest = yield* writeBackup(input.to, (sink) => copyFrom(where, telling(sink))).pipe(
       Effect.mapError(asCommand)
     )
     yield* print(input.json, { file: input.to, ...manifest }, [
@@ -116,26 +118,28 @@ const move = Command.make(
       })
     }
     const where = Database.whereOf(target)
-    const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<typeof closeToWriting>>) =>
+    const here = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof closeToWriting>>>) =>
       Effect.provide(work, Layer.fresh(Database.layerCopy))
     // Closed by an earlier run, it stays so.
-    const wasClosed = yield* here(checkClosable).pipe(Effect.mapError(asCommand))
+    const wasClosed = yield* here(checkClosable(from)).pipe(Effect.mapError(asCommand))
     const closed = `${from} takes no writes, until ALTER DATABASE … RESET default_transaction_read_only there`
     let isClosed = false
-    const undone = Effect.suspend(() => (isClosed && !wasClosed ? here(openToWriting) : Effect.void)).pipe(
+    const undone = Effect.suspend(() =>
+      isClosed && !wasClosed ? here(openToWriting(from)) : Effect.void
+    ).pipe(
       Effect.timeout("30 seconds"),
       Effect.as(wasClosed ? closed : `${from} takes writes as before`),
       Effect.orElseSucceed(() => closed),
       Effect.flatMap((state) => Console.error(`Not moved: ${state}; nothing is kept in ${where}.`))
     )
     let moved: Manifest | undefined
-    const manifest = yield* copyLocked(({ isLocked, read }) =>
+    const manifest = yield* copyLocked(from, ({ isLocked, read }) =>
       copyInto(Database.migrations, where, (sink) =>
         Effect.gen(function* () {
           const all = yield* read(telling(sink))
           // Before the copy is kept: what was still waiting to be written here fails.
           isClosed = true
-          yield* here(closeToWriting)
+          yield* here(closeToWriting(from))
           yield* isLocked
           return all
         })

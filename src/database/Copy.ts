@@ -157,9 +157,9 @@ const readTables = Effect.fnUntraced(function* (sink: Sink) {
   return manifest
 })
 
-/** Reads all of it as it stands at one moment, while others write. */
+/** Reads all of it as it stands at one moment, while others write. `where` names the database to the operator. */
 export const copyFrom = Effect.fn("Database.copyFrom")(
-  function* (sink: Sink) {
+  function* (_where: string, sink: Sink) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
       Effect.andThen(
@@ -168,7 +168,7 @@ export const copyFrom = Effect.fn("Database.copyFrom")(
       )
     )
   },
-  Effect.mapError(failed("The database cannot be read"))
+  (reading, where) => Effect.mapError(reading, failed(`The database ${where} cannot be read`))
 )
 
 const lockTimeout = "55P03"
@@ -201,6 +201,7 @@ const lockTables = Effect.gen(function* () {
  */
 export const copyLocked = Effect.fn("Database.copyLocked")(
   function* <A, E, R>(
+    where: string,
     work: (locked: {
       readonly read: (sink: Sink) => Effect.Effect<Manifest, CopyFailed>
       readonly isLocked: Effect.Effect<void, CopyFailed>
@@ -218,11 +219,11 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
             return yield* work({
               read: (sink) =>
                 readTables(sink).pipe(
-                  Effect.mapError(failed("The database cannot be read")),
+                  Effect.mapError(failed(`The database ${where} cannot be read`)),
                   Effect.provideContext(context)
                 ),
               isLocked: sql`SELECT 1`.pipe(
-                Effect.mapError(failed("The tables are not locked any more")),
+                Effect.mapError(failed(`The tables of the database ${where} are not locked any more`)),
                 Effect.provideContext(context),
                 Effect.asVoid
               )
@@ -232,7 +233,7 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
       )
     )
   },
-  Effect.mapError(failed("The database cannot be moved"))
+  (moving, where) => Effect.mapError(moving, failed(`The database ${where} cannot be moved`))
 )
 
 /**
@@ -286,7 +287,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
     }
     return yield* sql.withTransaction(keptAlive(source(sink)))
   },
-  Effect.mapError(failed("The database cannot be written"))
+  (writing, _, where) => Effect.mapError(writing, failed(`The database ${where} cannot be written`))
 )
 
 /** The name under which copies connect. */
@@ -319,31 +320,40 @@ const nameOfDatabase = Effect.gen(function* () {
 })
 
 /** Whether it is closed already. Fails, before anything is done, where `closeToWriting` would. */
-export const checkClosable = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* strangers
-  const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
-  return row?.["closed"] === "on"
-}).pipe(Effect.mapError(failed("The database cannot be closed to writing")))
+export const checkClosable = Effect.fn("Database.checkClosable")(
+  function* (_where: string) {
+    const sql = yield* SqlClient.SqlClient
+    yield* strangers
+    const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
+    return row?.["closed"] === "on"
+  },
+  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
+)
 
 /**
  * Lets nobody write to this database any more: new sessions are read-only, and those that are open end,
  * with the statements that wait in them. Its owner can undo it.
  */
-export const closeToWriting = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`SET default_transaction_read_only = off`
-  yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} SET default_transaction_read_only = on`
-  yield* strangers
-  yield* sql`
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
-      AND application_name <> ${copyName}`
-}).pipe(Effect.mapError(failed("The database cannot be closed to writing")))
+export const closeToWriting = Effect.fn("Database.closeToWriting")(
+  function* (_where: string) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SET default_transaction_read_only = off`
+    yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} SET default_transaction_read_only = on`
+    yield* strangers
+    yield* sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
+        AND application_name <> ${copyName}`
+  },
+  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
+)
 
 /** Undoes `closeToWriting`. */
-export const openToWriting = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`SET default_transaction_read_only = off`
-  yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} RESET default_transaction_read_only`
-}).pipe(Effect.mapError(failed("The database cannot be opened to writing")))
+export const openToWriting = Effect.fn("Database.openToWriting")(
+  function* (_where: string) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SET default_transaction_read_only = off`
+    yield* sql`ALTER DATABASE ${sql(yield* nameOfDatabase)} RESET default_transaction_read_only`
+  },
+  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be opened to writing`))
+)

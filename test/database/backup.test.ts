@@ -10,6 +10,7 @@ import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect, longFault } from "../support/run.ts"
 import { tcpProxy } from "../support/tcpProxy.ts"
+import { templateDatabase } from "../support/testPostgres.ts"
 
 const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
 const secrets = {
@@ -395,3 +396,37 @@ describe("database move", () => {
     60_000
   )
 })
+
+const withDeadFirst = (url: string) => url.replace(/@([^/]+)\//, "@127.0.0.1:9,$1/")
+
+liveEffect(
+  "of several servers, every command takes the one that serves; where none does, the address is named",
+  () =>
+    Effect.gen(function* () {
+      const template = yield* Effect.promise(() => templateDatabase(postgresUrl))
+      const shop = yield* ownDatabase({ template })
+      const [copy, target] = [yield* ownDatabase(), yield* ownDatabase()]
+      const dataDir = yield* temporaryDirectory
+      const file = join(dataDir, "shop.backup.gz")
+      const run = (url: string, ...args: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const env = { DATABASE_URL: withDeadFirst(url), DATA_DIR: dataDir }
+          const { code, output } = yield* cli(env, ...args)
+          expect([args, code, output]).toEqual([args, 0, expect.any(String)])
+        })
+      const refused = Effect.gen(function* () {
+        const dead = { DATABASE_URL: "postgres://shop:hidden@127.0.0.1:9/orders", DATA_DIR: dataDir }
+        const { code, output } = yield* cli(dead, "database", "partition")
+        expect([code, output]).toEqual([1, expect.stringContaining("orders at 127.0.0.1:9")])
+        expect(output).not.toContain("hidden")
+      })
+      yield* Effect.all([run(shop, "backup", "--to", file), run(shop, "database", "partition"), refused], {
+        concurrency: 3
+      })
+      yield* Effect.all(
+        [run(copy, "restore", "--from", file), run(shop, "database", "move", "--to", withDeadFirst(target))],
+        { concurrency: 2 }
+      )
+    }),
+  60_000
+)

@@ -1,5 +1,6 @@
 // A primary with a synchronous standby: the primary is killed under load and the standby promoted.
 import { describe, expect } from "bun:test"
+import { join } from "node:path"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { send } from "../support/contractCheck.ts"
@@ -32,6 +33,11 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
           { ...env, DATABASE_URL: servers.url("standby first") }
         )
         expect([yield* cli.exited, cli.output()]).toEqual([0, expect.stringContaining("sk_test_")])
+        const backup = yield* spawnProgram(
+          ["src/cli/main.ts", "backup", "--to", join(env.DATA_DIR, "shop.gz")],
+          { ...env, DATABASE_URL: servers.url("standby first") }
+        )
+        expect([yield* backup.exited, backup.output()]).toEqual([0, expect.stringContaining("Written to")])
         const { publishable, secret } = JSON.parse(cli.output()).keys.test
         const acknowledged: Array<{ readonly id: string; readonly at: number }> = []
         const refused: Array<string> = []

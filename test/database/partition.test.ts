@@ -80,7 +80,7 @@ liveEffect(
       expect(String(stranger.reason._tag)).toContain("Constraint")
       // A copy reads the rows of all partitions through their table, and knows no partition.
       const copied = new Map<string, number>()
-      yield* copyFrom({
+      yield* copyFrom("of the test", {
         begin: () => Effect.void,
         rows: (table, rows) =>
           Effect.sync(() => void copied.set(table, (copied.get(table) ?? 0) + rows.length)),
