@@ -183,6 +183,24 @@ export const tables = [
   "x402_settlements"
 ]
 
+/** Of what each migration adds to a table of another, one column. */
+export const addedColumns = [
+  "agent_payments.payment_id",
+  "alerts.user_id",
+  "claimed_transfers.ordinal",
+  "merchant_receivers.watched_since",
+  "merchants.moved_receivers",
+  "merchants.token_lifetime_seconds",
+  "one_time_links.invited_by",
+  "payment_reports.payer_type",
+  "payments.failed_earlier_at",
+  "sessions.confirmed_at",
+  "webhook_attempts.request_head",
+  "webhook_deliveries.claimed_by",
+  "x402_settlements.answered_at",
+  "x402_settlements.reserves"
+]
+
 /** What this release runs and needs. A later release has more, and may share a database with this one. */
 export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>("quittance/Migrations", {
   defaultValue: () => migrations

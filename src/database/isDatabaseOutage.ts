@@ -2,8 +2,11 @@ import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
-/** SQLSTATEs of a server that cannot serve at present: no such database, its resources, operator's intervention, a standby. */
-const outage = /^(3D000|53|57P0|58|25006)/
+/**
+ * SQLSTATEs of a server that cannot serve at present: no such database, its resources, operator's intervention,
+ * a standby; a table or a column that a rollback, or a hand, has taken away.
+ */
+const outage = /^(3D000|53|57P0|58|25006|42P01|42703)/
 
 const isOutage = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false

@@ -10,7 +10,16 @@ const leastFreeBytes = 16 * 1024 * 1024
 
 const stands = "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'"
 /** A transaction of some bytes of the log, and no row. Its commit waits for the disk, and for standbys. */
-const commits = `SELECT ${stands} AND pg_logical_emit_message(true, 'quittance', '') IS NOT NULL`
+const commits = "pg_logical_emit_message(true, 'quittance', '') IS NOT NULL"
+/** Read off the catalogue: a migration that has their locks keeps nobody waiting. */
+const presence = (tables: ReadonlyArray<string>, columns: ReadonlyArray<string>) => `
+  NOT EXISTS (SELECT FROM unnest('{${tables.join(",")}}'::text[]) AS name WHERE to_regclass(name) IS NULL)
+  AND NOT EXISTS (
+    SELECT FROM unnest('{${columns.join(",")}}'::text[]) AS name
+    WHERE NOT EXISTS (
+      SELECT FROM pg_attribute
+      WHERE attrelid = to_regclass(split_part(name, '.', 1)) AND attname = split_part(name, '.', 2)
+        AND NOT attisdropped))`
 /** SQLSTATEs of an engine, or a role, that has no such function. */
 const isMissing = /^(42883|42501|0A000)/
 
@@ -24,33 +33,36 @@ const hasSpace = Effect.gen(function* () {
   )
 })
 
-const takesWrites = Effect.gen(function* () {
+const takesWrites = Effect.fnUntraced(function* (present: string) {
   const sql = yield* SqlClient.SqlClient
   // A connection of its own while it takes: no request waits behind it.
   const connection = yield* sql.reserve
   const [row] = yield* connection
-    .executeValues(commits, [])
+    .executeValues(`SELECT ${stands} AND ${present} AND ${commits}`, [])
     .pipe(
       Effect.catch((error) =>
         isMissing.test(sqlStateOf(error))
-          ? connection.executeValues(`SELECT ${stands}`, [])
+          ? connection.executeValues(`SELECT ${stands} AND ${present}`, [])
           : Effect.fail(error)
       )
     )
   return row?.[0] === true
-}).pipe(Effect.scoped)
-
-const check = Effect.zipWith(hasSpace, takesWrites, (space, writes) => space && writes).pipe(
-  Effect.timeout("2 seconds"),
-  Effect.orElseSucceed(() => false)
-)
+}, Effect.scoped)
 
 /**
- * Asked once a second at most, however many ask. The layer has migrated the database: what a later release
- * does to its tables is no reason to leave the rotation.
+ * Asked once a second at most, however many ask. The layer has migrated the database, and what a later release
+ * adds is no reason to leave the rotation: a table, or one of `columns` (`table.column`), that is gone is one.
  */
-export const makeReady = Effect.gen(function* () {
+export const makeReady = Effect.fnUntraced(function* (
+  tables: ReadonlyArray<string>,
+  columns: ReadonlyArray<string>
+) {
   const scope = yield* Effect.scope
+  const writes = takesWrites(presence(tables, columns))
+  const check = Effect.zipWith(hasSpace, writes, (space, taken) => space && taken).pipe(
+    Effect.timeout("2 seconds"),
+    Effect.orElseSucceed(() => false)
+  )
   // Who asks may go away; the answer is the others' too.
   const asked = Effect.flatMap(Effect.forkIn(check, scope), Fiber.join)
   return yield* Effect.cachedWithTTL(Effect.uninterruptible(asked), "1 second")

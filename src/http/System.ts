@@ -3,6 +3,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
+import { addedColumns, tables } from "../Database.ts"
 import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
 
@@ -13,12 +14,12 @@ const json = (body: unknown, status = 200) => HttpServerResponse.jsonUnsafe(body
 
 export const layer = HttpRouter.add("GET", "/healthz", Effect.succeed(json({ status: "ok" })))
 
-/** Ready while the database commits what is written, until the instance stops. */
+/** Ready while the database has what this release needs, and commits what is written, until the instance stops. */
 export const layerReady: Layer.Layer<never, never, HttpRouter.HttpRouter | SqlClient.SqlClient | AppConfig> =
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const { stopping } = yield* Readiness
-      const check = yield* makeReady.pipe(
+      const check = yield* makeReady(tables, addedColumns).pipe(
         Effect.map(Effect.provideContext(yield* Effect.context<SqlClient.SqlClient | AppConfig>()))
       )
       yield* router.add(

@@ -1,15 +1,19 @@
 // Migrations beside statements that hold what they want to change.
 import { expect } from "bun:test"
+import { tmpdir } from "node:os"
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { migrations } from "../../src/Database.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { addedColumns, migrations, tables } from "../../src/Database.ts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { migrate } from "../../src/database/migrate.ts"
+import { makeReady } from "../../src/database/ready.ts"
 import { rollBack } from "../../src/database/rollBack.ts"
-import { ownDatabase } from "../support/ownDatabase.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
+import { templateDatabase } from "../support/testPostgres.ts"
 
 const statement = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
 
@@ -143,5 +147,24 @@ liveEffect("the newest migrations have a way back, which leaves what the release
     expect(String(refused)).toContain("0005_x402 has no way back: nothing was changed")
     yield* up("9999")
     expect(yield* Effect.promise(() => shape(sql))).toEqual([...(shapes.get(names.at(-1) ?? "") ?? [])])
+  })
+)
+
+liveEffect("an instance without what a migration has added is not ready; a trigger is no such thing", () =>
+  Effect.gen(function* () {
+    const url = yield* ownDatabase({ template: yield* Effect.promise(() => templateDatabase(postgresUrl)) })
+    // A new one each time: an answer stands for a second.
+    const ready = Effect.flatten(makeReady(tables, addedColumns)).pipe(
+      Effect.provide(AppConfig.layer({ DATABASE_URL: url, DATA_DIR: tmpdir() })),
+      Effect.provide(clientOf(url))
+    )
+    expect(yield* ready).toBeTrue()
+    const back = Object.entries(migrations).filter(([name, { down }]) => name < "0012" && down !== undefined)
+    for (const [name, { down = Effect.void, up }] of back.toReversed()) {
+      expect([name, yield* ready]).toEqual([name, true])
+      yield* Effect.provide(down, clientOf(url))
+      expect([name, yield* ready]).toEqual([name, false])
+      yield* Effect.provide(up, clientOf(url))
+    }
   })
 )
