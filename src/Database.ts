@@ -264,12 +264,16 @@ const missingTables = Effect.gen(function* () {
   return rows.map((row) => String(row["name"]))
 })
 
-const refused = (where: string) => (error: unknown) =>
-  error instanceof DatabaseRefusal
-    ? error
-    : new DatabaseRefusal({
-        message: `The database ${where} cannot be used: ${causeOf(error)}. Check DATABASE_URL.`
-      })
+const readOnly = "25006"
+
+const refused = (where: string) => (error: unknown) => {
+  if (error instanceof DatabaseRefusal) return error
+  const why =
+    SqlError.isSqlError(error) && sqlStateOf(error) === readOnly
+      ? "it is closed to writing, as `database move` leaves it. Set DATABASE_URL to where the shop was moved; to go on with this one instead, run: bun run cli database reopen"
+      : `${causeOf(error)}. Check DATABASE_URL.`
+  return new DatabaseRefusal({ message: `The database ${where} cannot be used: ${why}` })
+}
 
 /** Asks what a session of `patient` does. */
 const witness = ({ servers: _, stream, ...connection }: Connection) =>

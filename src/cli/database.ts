@@ -11,6 +11,7 @@ import {
   copyFrom,
   copyInto,
   copyLocked,
+  isClosed,
   type Manifest,
   openToWriting,
   type Sink
@@ -87,7 +88,8 @@ export const restore = Command.make(
     )
     yield* print(input.json, { database: where, ...manifest }, [
       ...lines(manifest),
-      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`
+      `Restored into the database ${where}. Start the service with the secrets that it had: bun run start`,
+      "Tables come without partitions; where the old ones had some: bun run cli database partition"
     ])
   })
 ).pipe(
@@ -106,6 +108,10 @@ const move = Command.make(
     to: Flag.String("to").pipe(
       Flag.withDescription("The empty Postgres to move to, postgres://user:password@host:port/database")
     ),
+    closed: Flag.Boolean("closed").pipe(
+      Flag.withDescription("Also where an earlier move has closed the database to writing"),
+      Flag.withDefault(false)
+    ),
     json
   },
   Effect.fn("database move")(function* (input) {
@@ -122,15 +128,21 @@ const move = Command.make(
       Effect.provide(work, Layer.fresh(Database.layerCopy))
     // Closed by an earlier run, it stays so.
     const wasClosed = yield* here(checkClosable(from)).pipe(Effect.mapError(asCommand))
-    const closed = `${from} takes no writes, until ALTER DATABASE … RESET default_transaction_read_only there`
-    let isClosed = false
+    if (wasClosed && !input.closed)
+      return yield* new CommandFailed({
+        message: `The database ${from} was closed to writing by an earlier move: the shop may live in another one, with payments that this one does not have. Where it does not, pass --closed to move it as it stands, or run \`bun run cli database reopen\` to go on with it.`
+      })
+    const closed = `the database ${from} takes no writes, until: bun run cli database reopen`
+    let closing = false
     const undone = Effect.suspend(() =>
-      isClosed && !wasClosed ? here(openToWriting(from)) : Effect.void
+      closing && !wasClosed ? here(openToWriting(from)) : Effect.void
     ).pipe(
       Effect.timeout("30 seconds"),
-      Effect.as(wasClosed ? closed : `${from} takes writes as before`),
+      Effect.as(wasClosed ? closed : `the database ${from} takes writes as before`),
       Effect.orElseSucceed(() => closed),
-      Effect.flatMap((state) => Console.error(`Not moved: ${state}; nothing is kept in ${where}.`))
+      Effect.flatMap((state) =>
+        Console.error(`Not moved: ${state}; nothing of it is kept in the database ${where}.`)
+      )
     )
     let moved: Manifest | undefined
     const manifest = yield* copyLocked(from, ({ isLocked, read }) =>
@@ -138,7 +150,7 @@ const move = Command.make(
         Effect.gen(function* () {
           const all = yield* read(telling(sink))
           // Before the copy is kept: what was still waiting to be written here fails.
-          isClosed = true
+          closing = true
           yield* here(closeToWriting(from))
           yield* isLocked
           return all
@@ -162,7 +174,7 @@ const move = Command.make(
       ...lines(manifest),
       `Moved to the database ${where}. The one ${from} is kept and takes no more writes; a service that runs on it answers 503.`,
       "Start the service with DATABASE_URL set to the new address and the secrets that it had.",
-      `To go back instead: ALTER DATABASE … RESET default_transaction_read_only in the old one.`
+      `To go back instead, stop the service there and run, with the configuration of the old one: bun run cli database reopen. What was written there meanwhile stays there.`
     ])
   })
 ).pipe(
@@ -173,6 +185,30 @@ const move = Command.make(
     {
       command: "bun run cli database move --to postgres://quittance:…@db.example.com:5432/quittance",
       description: "From the embedded database to a server"
+    }
+  ])
+)
+
+const reopen = Command.make(
+  "reopen",
+  { json },
+  Effect.fn("database reopen")(function* (input) {
+    const { database: configured } = yield* AppConfig
+    const where = Database.whereOf(configured)
+    const wasClosed = yield* isClosed(where).pipe(Effect.mapError(asCommand))
+    if (wasClosed) yield* openToWriting(where).pipe(Effect.mapError(asCommand))
+    yield* print(input.json, { database: where, wasClosed }, [
+      wasClosed
+        ? `The database ${where} takes writes again. What was written to another one meanwhile is not in it.`
+        : `The database ${where} was not closed to writing. Nothing was changed.`
+    ])
+  })
+).pipe(
+  Command.withDescription("Let a database that `database move` has closed take writes again"),
+  Command.withExamples([
+    {
+      command: "bun run cli database reopen",
+      description: "The way back from a move: stop the service on the new database first"
     }
   ])
 )
@@ -240,5 +276,5 @@ const partitionTables = Command.make(
 
 export const database = Command.make("database").pipe(
   Command.withDescription("Move the database to another Postgres, or back to an earlier release"),
-  Command.withSubcommands([move, partitionTables, rollback])
+  Command.withSubcommands([move, reopen, partitionTables, rollback])
 )

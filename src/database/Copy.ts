@@ -319,13 +319,25 @@ const nameOfDatabase = Effect.gen(function* () {
   return name
 })
 
+const closedNow = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
+  return row?.["closed"] === "on"
+})
+
+/** Whether sessions begin read-only, as `closeToWriting` leaves it. */
+export const isClosed = Effect.fn("Database.isClosed")(
+  function* (_where: string) {
+    return yield* closedNow
+  },
+  (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be read`))
+)
+
 /** Whether it is closed already. Fails, before anything is done, where `closeToWriting` would. */
 export const checkClosable = Effect.fn("Database.checkClosable")(
   function* (_where: string) {
-    const sql = yield* SqlClient.SqlClient
     yield* strangers
-    const [row] = yield* sql`SELECT current_setting('default_transaction_read_only') AS closed`
-    return row?.["closed"] === "on"
+    return yield* closedNow
   },
   (work, where) => Effect.mapError(work, failed(`The database ${where} cannot be closed to writing`))
 )

@@ -208,6 +208,14 @@ describe("database move", () => {
         yield* service.kill("SIGTERM")
         expect(yield* service.exited).toBe(0)
 
+        const stale = yield* spawnService({ DATA_DIR: dataDir, ...noChain, ...secrets })
+        expect(yield* stale.exited).toBe(1)
+        expect(stale.output()).toContain("closed to writing, as `database move` leaves it")
+        expect(yield* cli({ DATA_DIR: dataDir }, "database", "move", "--to", yield* ownDatabase())).toEqual({
+          code: 1,
+          output: expect.stringContaining("closed to writing by an earlier move")
+        })
+
         const there = yield* spawnService({ DATABASE_URL: url, DATA_DIR: dataDir, ...noChain, ...secrets })
         yield* untilReady(there)
         const found = yield* Effect.promise(() =>
@@ -218,6 +226,11 @@ describe("database move", () => {
           })
         )
         expect(found.status).toBe(200)
+        for (const said of ["takes writes again", "was not closed"])
+          expect(yield* cli({ DATA_DIR: dataDir }, "database", "reopen")).toEqual({
+            code: 0,
+            output: expect.stringContaining(said)
+          })
       }),
     90_000
   )
@@ -322,7 +335,7 @@ describe("database move", () => {
     const codes = yield* Effect.all([move.exited, backup.exited], { concurrency: 2 })
     expect(codes).toEqual([1, 1])
     expect(performance.now() - began).toBeLessThan(35_000)
-    expect(move.output()).toContain("takes writes as before; nothing is kept in")
+    expect(move.output()).toContain("takes writes as before; nothing of it is kept in")
     for (const { output } of [move, backup]) expect(output()).toMatch(/silen/i)
     expect(existsSync(file)).toBeFalse()
     yield* freed(url)
@@ -336,7 +349,7 @@ describe("database move", () => {
     expect(performance.now() - began).toBeLessThan(45_000)
     yield* move.kill("SIGCONT")
     expect(yield* move.exited).toBe(1)
-    expect(move.output()).toContain("takes writes as before; nothing is kept in")
+    expect(move.output()).toContain("takes writes as before; nothing of it is kept in")
   })
 
   longFault(
@@ -388,7 +401,7 @@ describe("database move", () => {
         const another = stranger()
         yield* Effect.promise(() => another`SELECT 1`)
         expect(yield* late.exited).toBe(1)
-        expect(late.output()).toContain("takes writes as before; nothing is kept in")
+        expect(late.output()).toContain("takes writes as before; nothing of it is kept in")
         yield* unchanged
         yield* Effect.promise(() => another.close())
         expect((yield* cli(as, "database", "move", "--to", to)).code).toBe(0)
