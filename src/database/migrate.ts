@@ -34,6 +34,7 @@ export const causeOf = (error: unknown): string => {
 const isConflict = (error: unknown): boolean =>
   SqlError.isSqlError(error) && ["DeadlockError", "LockTimeoutError"].includes(error.reason._tag)
 const conflictTries = 60
+const betweenTries = Schedule.min([Schedule.exponential("250 millis", 1.5), Schedule.spaced("3 seconds")])
 
 export const idOf = (name: string) => Number.parseInt(name, 10)
 
@@ -104,12 +105,20 @@ export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql
       .withTransaction(
-        // A change that waits for a lock holds up everybody who comes after it.
-        Effect.andThen(sql`SELECT set_config('lock_timeout', '2s', true)`, change)
+        // A change that waits for a lock holds up everybody who comes after it. The server ends a vacuum of
+        // its own for whoever has waited a second.
+        Effect.andThen(
+          sql`
+            SELECT set_config('lock_timeout', CASE WHEN EXISTS (
+              SELECT FROM pg_locks
+              WHERE locktype = 'relation' AND mode = 'ShareUpdateExclusiveLock' AND granted
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                AND pid <> pg_backend_pid()
+            ) THEN '1500ms' ELSE '200ms' END, true)`,
+          change
+        )
       )
-      .pipe(
-        Effect.retry({ schedule: Schedule.spaced("500 millis"), times: conflictTries, while: isConflict })
-      )
+      .pipe(Effect.retry({ schedule: betweenTries, times: conflictTries, while: isConflict }))
   )
 
 /** `where` names the server and the database to the operator. */

@@ -3,6 +3,7 @@
 import { Cause, DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+import { afterLongTransactions } from "./longTransactions.ts"
 import { causeOf, migratingAlone, named, withShortLocks } from "./migrate.ts"
 import { boundOf, removeBounds } from "./partitionBounds.ts"
 
@@ -290,10 +291,12 @@ export const partition = Effect.fn("Database.partition")(function* (
       return tell(leftOver)
     })
   )
-  return yield* migratingAlone(
+  const alone = migratingAlone(
     Effect.onError(named("divides tables", work), () => asItWas),
     where
-  ).pipe(
+  )
+  // Before it keeps instances from starting.
+  return yield* Effect.andThen(afterLongTransactions(tell), alone).pipe(
     Effect.mapError((error) =>
       error instanceof DatabaseRefusal
         ? error

@@ -57,7 +57,7 @@ liveEffect(
         "of the test"
       ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
       done = true
-      expect(yield* Effect.promise(() => longest)).toBeLessThan(3_500)
+      expect(yield* Effect.promise(() => longest)).toBeLessThan(1_600)
       const rows = yield* Effect.promise(() => others`SELECT id, more FROM two`)
       expect(rows.length).toBeLessThanOrEqual(1)
     }),

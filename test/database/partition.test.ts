@@ -1,6 +1,8 @@
 // The quarters of divided tables over the years, on Postgres.
 import { expect } from "bun:test"
-import { Effect, Fiber } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { SQL } from "bun"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrations } from "../../src/Database.ts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
@@ -8,7 +10,9 @@ import { copyFrom } from "../../src/database/Copy.ts"
 import { partition } from "../../src/database/partition.ts"
 import { removeLeftBounds } from "../../src/database/partitionBounds.ts"
 import { atTime, testDatabase } from "../support/database.ts"
+import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
 import { liveEffect } from "../support/run.ts"
+import { databaseUrl, templateDatabase } from "../support/testPostgres.ts"
 
 const merchant = "01a1fc34-7205-710e-9410-874fee9a4996"
 const address = Buffer.alloc(20, 1)
@@ -144,10 +148,18 @@ liveEffect("a division that fails, is interrupted or is killed leaves no bound o
     yield* sql`DELETE FROM payments`
 
     // The division waits for whoever writes a merchant, its bound on the table.
+    const [row] = yield* sql`SELECT current_database() AS name`
+    const url = Redacted.make(databaseUrl(postgresUrl, String(row?.["name"])))
+    const isHeld = yield* Deferred.make<void>()
+    const dividing = yield* Deferred.await(isHeld).pipe(
+      Effect.andThen(divideAt("2026-05-05T00:00:00Z")),
+      Effect.provide(PgClient.layer({ url, maxConnections: 1 })),
+      Effect.forkChild
+    )
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`UPDATE merchants SET name = 'N'`
-        const dividing = yield* Effect.forkChild(divideAt("2026-05-05T00:00:00Z"))
+        yield* Deferred.succeed(isHeld, undefined)
         expect(yield* untilBound).toHaveLength(1)
         yield* Fiber.interrupt(dividing)
         expect(yield* bounds).toEqual([])
@@ -163,4 +175,40 @@ liveEffect("a division that fails, is interrupted or is killed leaves no bound o
     yield* removeLeftBounds("of the test")
     expect(yield* bounds).toEqual([])
   }).pipe(Effect.provide(testDatabase.layer))
+)
+
+liveEffect("a division waits for a long transaction to end, and nobody waits behind it meanwhile", () =>
+  Effect.gen(function* () {
+    const url = yield* ownDatabase({ template: yield* Effect.promise(() => templateDatabase(postgresUrl)) })
+    const others = new SQL(url, { max: 2 })
+    yield* Effect.addFinalizer(() => Effect.promise(() => others.close({ timeout: 0 })))
+    const reading = Promise.withResolvers<void>()
+    let ended = false
+    const reader = others.begin(async (sql) => {
+      await sql`SELECT count(*) FROM payments`
+      await Bun.sleep(1_100)
+      reading.resolve()
+      await Bun.sleep(3_000)
+      ended = true
+    })
+    yield* Effect.promise(() => reading.promise)
+    let longest = 0
+    const readers = (async () => {
+      while (!ended) {
+        const began = performance.now()
+        await others`SELECT count(*) FROM payments`
+        longest = Math.max(longest, performance.now() - began)
+        await Bun.sleep(20)
+      }
+    })()
+    const said: Array<string> = []
+    const done = yield* partition("of the test", (line) => Effect.sync(() => void said.push(line))).pipe(
+      Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+    )
+    expect(ended).toBeTrue()
+    expect(done.map(({ table }) => table)).toEqual(["payments", "webhook_deliveries"])
+    expect(said[0]).toMatch(/waits for the end of a transaction: process \d+ of role/)
+    yield* Effect.promise(() => Promise.all([reader, readers]))
+    expect(longest).toBeLessThan(500)
+  })
 )
