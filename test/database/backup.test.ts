@@ -369,7 +369,7 @@ describe("database move", () => {
         yield* Effect.addFinalizer(() => Effect.ignore(ask(postgresUrl, `DROP ROLE IF EXISTS ${owner}`)))
         yield* ask(
           url,
-          `CREATE ROLE ${owner} LOGIN; ALTER DATABASE ${database} OWNER TO ${owner};
+          `CREATE ROLE ${owner} LOGIN PASSWORD '${decodeURIComponent(new URL(url).password)}'; ALTER DATABASE ${database} OWNER TO ${owner};
           DO $$ DECLARE t text; BEGIN FOR t IN ${tables} LOOP EXECUTE format('ALTER TABLE %I OWNER TO ${owner}', t); END LOOP; END $$`
         )
         yield* Effect.addFinalizer(() =>
