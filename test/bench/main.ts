@@ -56,6 +56,6 @@ writeFileSync(file, written)
 console.log(`\nRaw results: ${file}`)
 if (words.includes("--publish")) {
   writeFileSync("test/bench/results.data.json", written)
-  writeFileSync("README.md", replaceSection(readFileSync("README.md", "utf8"), tables))
+  writeFileSync("docs/performance.md", replaceSection(readFileSync("docs/performance.md", "utf8"), tables))
 }
 process.exit(words.includes("--check") && judged.some(({ met }) => !met) ? 1 : 0)

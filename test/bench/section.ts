@@ -1,4 +1,4 @@
-// The README's tables, between two comments that nobody sees.
+// The tables of docs/performance.md, between two comments that nobody sees.
 const begin = "<!-- bench results -->"
 const end = "<!-- end of bench results -->"
 

@@ -46,7 +46,7 @@ growth2:LOG:  duration: 0.1 ms  plan:
   })
 })
 
-describe("the README's tables", () => {
+describe("the tables of docs/performance.md", () => {
   test("what was between the comments is replaced, again and again", () => {
     const document = "before\n<!-- bench results -->\nold\n<!-- end of bench results -->\nafter\n"
     const once = replaceSection(document, "new")

@@ -142,15 +142,15 @@ describe("/playground", () => {
   })
 })
 
-describe("The README's page", () => {
+describe("The page of docs/shop.md", () => {
   const example = (name: string) => Bun.file(join(import.meta.dir, "../examples", name)).text()
 
   test("is shown as it runs", async () => {
-    const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
+    const readme = await Bun.file(join(import.meta.dir, "../../docs/shop.md")).text()
     for (const name of ["checkout.html", "order.js"]) expect(readme).toContain((await example(name)).trim())
   })
 
-  browserTest("embeds the checkout, under the policy and integrity of the README", async () => {
+  browserTest("embeds the checkout, under the policy and integrity of docs/shop.md", async () => {
     const { baseUrl, context, createIntent, keys, pages, shopUrl, wallet } = world()
     const { token } = await createIntent()
     const integrity = (await (await fetch(`${baseUrl}/checkout.js.integrity`)).text()).trim()
@@ -158,7 +158,7 @@ describe("The README's page", () => {
       .replace("eyJ…", token)
       .replace("pk_test_…", keys.test.publishable)
       .replace('src="https://pay.example.com', `integrity="${integrity}" src="${baseUrl}`)
-    const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
+    const readme = await Bun.file(join(import.meta.dir, "../../docs/shop.md")).text()
     const policy = /^script-src 'self' https:\/\/pay\.example\.com.*$/m.exec(readme)?.[0] ?? ""
     const browser = await context([await wallet()])
     const headers = {

@@ -1,4 +1,4 @@
-// The README's shops, run as they stand: each creates an intent against the real
+// The shops of docs/shop.md, run as they stand: each creates an intent against the real
 // service, ships once on a signed webhook, and refuses a forged one.
 
 import { Database } from "bun:sqlite"
@@ -22,9 +22,9 @@ const event: WebhookEvent = {
   transactionId: `0x${"ab".repeat(32)}`,
   tokenChanges: [{ amountAtomic: "10000000", chainId: 84532, receiver: "0x1", tokenAddress: "0x2" }]
 }
-const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8")
+const readme = readFileSync(join(import.meta.dir, "../../docs/shop.md"), "utf8")
 
-describe("The README's shops", () => {
+describe("The shops of docs/shop.md", () => {
   const scope = Effect.runSync(Scope.make())
   let service: TestService
   let merchant: TestMerchant
@@ -91,7 +91,7 @@ describe("The README's shops", () => {
   }
 
   for (const file of ["orders", "bun", "hono", "express"]) {
-    test(`the README shows test/examples/${file}.ts as it runs`, () => {
+    test(`docs/shop.md shows test/examples/${file}.ts as it runs`, () => {
       const code = readFileSync(join(import.meta.dir, `${file}.ts`), "utf8").trim()
       expect(readme).toContain(code)
     })

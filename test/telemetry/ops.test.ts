@@ -106,7 +106,9 @@ describe("the image", () => {
     const settings = [
       ...read("src/AppConfig/settings.ts").matchAll(/\b(?:optional|setting)\(\s*"([A-Z0-9_]+)"/g)
     ].map(([, name = ""]) => name)
-    const documented = [...read("README.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)]
+    const documented = [
+      ...read("docs/configuration.md").matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \|/gm)
+    ]
       .flatMap(([, names = ""]) => names.split(", "))
       .map((name) => name.replaceAll("`", ""))
     // Read by OpenTelemetry's own rules.
