@@ -58,6 +58,14 @@ const secretsWith = Effect.fnUntraced(function* (password: string) {
 const given = (variable: string) =>
   Option.fromUndefinedOr(process.env[variable]).pipe(Option.filter((text) => text.trim() !== ""))
 
+const decodedComponent = Option.liftThrowable(decodeURIComponent)
+
+const passwordIn = (address: string) =>
+  Option.getOrUndefined(decodedComponent(URL.parse(address)?.password ?? ""))
+
+const otherPassword =
+  "POSTGRES_PASSWORD: a database keeps the password it was made with, and another one is stored for it; nothing was changed. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
+
 /** What stands there, under a name that is free: nothing that keys were made for is lost. */
 const setAside = (path: string) => {
   for (let number = 1; ; number++) {
@@ -96,22 +104,24 @@ export const init = Command.make(
       password === "" ? Base64Url.encode(yield* random.randomBytes(24)) : password
     )
     const at = (file: string) => join(input.secrets, file)
-    if (existsSync(at("postgres-password")) !== existsSync(at("database-url")))
+    const stored = readIfThere(at("postgres-password"))
+    const address = readIfThere(at("database-url"))
+    if ((stored === undefined) !== (address === undefined))
       return yield* new CommandFailed({
         message: `${input.secrets} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
       })
+    // A database keeps the password it was made with, whatever is stored here afterwards.
+    const next = Option.getOrElse(given("DATABASE_URL"), () => address ?? "")
+    if (password !== "" && stored !== undefined && stored !== password && passwordIn(next) !== password)
+      return yield* new CommandFailed({ message: otherPassword })
     const made = yield* Effect.try({
       try: () => {
         // Nobody else enters a directory that is made here; a volume's is its containers' alone.
         mkdirSync(input.secrets, { recursive: true, mode: 0o700 })
-        const hasOtherPassword = password !== "" && readIfThere(at("postgres-password")) !== password
         return secrets.map(({ file, made, variable, what }) => {
           const path = at(file)
           const present = readIfThere(path)
-          // Another password of the database is another address of it.
-          const own = Option.orElse(given(variable), () =>
-            file === "database-url" && hasOtherPassword ? Option.some(made) : Option.none()
-          )
+          const own = given(variable)
           if (present !== undefined && Option.getOrElse(own, () => present) === present)
             return { path, fresh: false, how: "kept", what }
           const aside = present === undefined ? "" : `; the one before is in ${setAside(path)}`
@@ -119,7 +129,7 @@ export const init = Command.make(
             path,
             Option.getOrElse(own, () => made)
           )
-          return Option.isSome(given(variable))
+          return Option.isSome(own)
             ? { path, fresh: true, how: "given", what: `${what}, from ${variable}${aside}` }
             : { path, fresh: true, how: "made", what: `${what}${aside}` }
         })

@@ -76,7 +76,6 @@ describe("init", () => {
       yield* init(directory)
       const made = contents(directory)
       const own = {
-        POSTGRES_PASSWORD: "of the/database",
         INTENT_TOKEN_SECRETS: `mine:${"s".repeat(32)}`,
         ENCRYPTION_KEYS: `mine:${Buffer.alloc(32, 7).toString("base64")}`,
         AGENT_WALLET_MNEMONIC: `${"abandon ".repeat(11)}about`
@@ -88,13 +87,18 @@ describe("init", () => {
         expect(output).not.toContain(value)
       }
       const stored = {
-        "postgres-password": own.POSTGRES_PASSWORD,
-        "database-url": "postgres://quittance:of%20the%2Fdatabase@postgres:5432/quittance",
+        "postgres-password": made["postgres-password"] ?? "",
+        "database-url": made["database-url"] ?? "",
         "intent-token-secrets": own.INTENT_TOKEN_SECRETS,
         "encryption-keys": own.ENCRYPTION_KEYS,
         "agent-wallet-mnemonic": own.AGENT_WALLET_MNEMONIC
       }
-      const before = Object.fromEntries(Object.entries(made).map(([name, text]) => [`${name}.1`, text]))
+      const before = Object.fromEntries(
+        ["agent-wallet-mnemonic", "encryption-keys", "intent-token-secrets"].map((name) => [
+          `${name}.1`,
+          made[name]
+        ])
+      )
       expect(contents(directory)).toEqual({ ...stored, ...before })
 
       const elsewhere = { DATABASE_URL: "postgres://shop:word@db.example.com/pay" }
@@ -105,7 +109,7 @@ describe("init", () => {
       expect(contents(directory)).toMatchObject({
         ...stored,
         "database-url": elsewhere.DATABASE_URL,
-        "database-url.2": stored["database-url"]
+        "database-url.1": stored["database-url"]
       })
     })
   )
@@ -118,6 +122,40 @@ describe("init", () => {
         "postgres-password": "p@ss/word",
         "database-url": "postgres://quittance:p%40ss%2Fword@postgres:5432/quittance"
       })
+    })
+  )
+
+  liveEffect("another password than the database was made with comes with its address, or is refused", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "secrets")
+      yield* init(directory)
+      const made = contents(directory)
+      const POSTGRES_PASSWORD = "an/other"
+      const alone = yield* init(directory, {
+        POSTGRES_PASSWORD,
+        INTENT_TOKEN_SECRETS: `new:${"s".repeat(32)}`
+      })
+      expect([alone.code, alone.output]).toEqual([
+        1,
+        expect.stringContaining("ALTER ROLE quittance PASSWORD")
+      ])
+      expect(alone.output).not.toContain(POSTGRES_PASSWORD)
+      const elsewhere = "postgres://shop:word@db.example.com/pay"
+      const beside = yield* init(directory, { POSTGRES_PASSWORD, DATABASE_URL: elsewhere })
+      expect(beside.code).toBe(1)
+      expect(contents(directory)).toEqual(made)
+
+      const DATABASE_URL = "postgres://quittance:an%2Fother@postgres:5432/quittance"
+      expect((yield* init(directory, { POSTGRES_PASSWORD, DATABASE_URL })).code).toBe(0)
+      const stored = { "postgres-password": POSTGRES_PASSWORD, "database-url": DATABASE_URL }
+      expect(contents(directory)).toMatchObject(stored)
+      for (const again of [{ POSTGRES_PASSWORD, DATABASE_URL }, { POSTGRES_PASSWORD }, {}])
+        expect((yield* init(directory, again)).output).not.toMatch(/^(made|given)/m)
+
+      // The operator's own address stays, whatever password comes.
+      yield* init(directory, { DATABASE_URL: elsewhere })
+      expect((yield* init(directory, { POSTGRES_PASSWORD: "third" })).code).toBe(1)
+      expect(contents(directory)).toMatchObject({ ...stored, "database-url": elsewhere })
     })
   )
 
