@@ -3,10 +3,12 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from "node:path"
 import { entropyToMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
-import { Effect, Option } from "effect"
+import { ConfigProvider, Effect, Option, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { Base64, Base64Url } from "effect/encoding"
+import type { ConfigRefusal } from "../AppConfig/ConfigRefusal.ts"
+import { settings } from "../AppConfig/settings.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
 
@@ -16,6 +18,16 @@ interface Secret {
   readonly variable: string
   readonly made: string
   readonly what: string
+}
+
+interface Planned extends Secret {
+  readonly path: string
+  /** As the file holds it now. */
+  readonly present: string | undefined
+  /** As the file is to hold it. */
+  readonly next: string
+  /** It comes from the environment. */
+  readonly isOwn: boolean
 }
 
 const secretsWith = Effect.fnUntraced(function* (password: string) {
@@ -56,7 +68,38 @@ const secretsWith = Effect.fnUntraced(function* (password: string) {
 })
 
 const given = (variable: string) =>
-  Option.fromUndefinedOr(process.env[variable]).pipe(Option.filter((text) => text.trim() !== ""))
+  Option.fromUndefinedOr(process.env[variable]).pipe(
+    Option.map((text) => text.trim()),
+    Option.filter((text) => text !== "")
+  )
+
+/** What the service would refuse to start with, a sentence each; where a file holds it, with the path. */
+const refusals = Effect.fnUntraced(function* (secrets: ReadonlyArray<Planned>) {
+  const env = Object.fromEntries(secrets.map(({ next, variable }) => [variable, next]))
+  const results: ReadonlyArray<Result.Result<unknown, ConfigRefusal>> = yield* Effect.all(
+    [
+      settings.databaseUrl,
+      settings.intentTokenSecrets,
+      settings.encryptionKeys,
+      settings.agentWalletMnemonic
+    ],
+    { mode: "result" }
+  ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })))
+  const refused = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
+  // Postgres and the address both take it as it stands in the file.
+  if (/\p{Cc}/u.test(env["POSTGRES_PASSWORD"] ?? ""))
+    refused.push({ variable: "POSTGRES_PASSWORD", message: "POSTGRES_PASSWORD: wants one line of text" })
+  return [
+    ...secrets.flatMap(({ next, path }) =>
+      next === "" ? [`${path} is empty: put its copy back, or remove it and a new one is made`] : []
+    ),
+    ...refused.flatMap(({ message, variable }) => {
+      const from = secrets.find((one) => one.variable === variable)
+      if (from?.next === "") return []
+      return [from === undefined || from.isOwn ? message : `${message} (in ${from.path})`]
+    })
+  ]
+})
 
 const decodedComponent = Option.liftThrowable(decodeURIComponent)
 
@@ -64,7 +107,7 @@ const passwordIn = (address: string) =>
   Option.getOrUndefined(decodedComponent(URL.parse(address)?.password ?? ""))
 
 const otherPassword =
-  "POSTGRES_PASSWORD: a database keeps the password it was made with, and another one is stored for it; nothing was changed. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
+  "POSTGRES_PASSWORD: a database keeps the password it was made with, and another one is stored for it. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
 
 /** What stands there, under a name that is free: nothing that keys were made for is lost. */
 const setAside = (path: string) => {
@@ -103,41 +146,47 @@ export const init = Command.make(
     const secrets = yield* secretsWith(
       password === "" ? Base64Url.encode(yield* random.randomBytes(24)) : password
     )
-    const at = (file: string) => join(input.secrets, file)
-    const stored = readIfThere(at("postgres-password"))
-    const address = readIfThere(at("database-url"))
-    if ((stored === undefined) !== (address === undefined))
+    const unusable = (what: string) => (error: unknown) =>
+      new CommandFailed({
+        message: `${input.secrets} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`
+      })
+    const planned = yield* Effect.try({
+      try: () =>
+        secrets.map((secret): Planned => {
+          const path = join(input.secrets, secret.file)
+          const present = readIfThere(path)
+          const own = given(secret.variable)
+          const next = Option.getOrElse(own, () => present ?? secret.made).trim()
+          return { ...secret, path, present, next, isOwn: Option.isSome(own) }
+        }),
+      catch: unusable("read")
+    })
+    const of = (file: string) => planned.find((one) => one.file === file)
+    const stored = of("postgres-password")?.present
+    if ((stored === undefined) !== (of("database-url")?.present === undefined))
       return yield* new CommandFailed({
         message: `${input.secrets} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
       })
+    const refused = yield* refusals(planned)
     // A database keeps the password it was made with, whatever is stored here afterwards.
-    const next = Option.getOrElse(given("DATABASE_URL"), () => address ?? "")
-    if (password !== "" && stored !== undefined && stored !== password && passwordIn(next) !== password)
-      return yield* new CommandFailed({ message: otherPassword })
+    if (password !== "" && stored !== undefined && stored.trim() !== password)
+      if (passwordIn(of("database-url")?.next ?? "") !== password) refused.push(otherPassword)
+    if (refused.length > 0)
+      return yield* new CommandFailed({ message: ["Nothing was changed.", ...refused].join("\n") })
     const made = yield* Effect.try({
       try: () => {
         // Nobody else enters a directory that is made here; a volume's is its containers' alone.
         mkdirSync(input.secrets, { recursive: true, mode: 0o700 })
-        return secrets.map(({ file, made, variable, what }) => {
-          const path = at(file)
-          const present = readIfThere(path)
-          const own = given(variable)
-          if (present !== undefined && Option.getOrElse(own, () => present) === present)
-            return { path, fresh: false, how: "kept", what }
+        return planned.map(({ isOwn, next, path, present, variable, what }) => {
+          if (present?.trim() === next) return { path, fresh: false, how: "kept", what }
           const aside = present === undefined ? "" : `; the one before is in ${setAside(path)}`
-          write(
-            path,
-            Option.getOrElse(own, () => made)
-          )
-          return Option.isSome(own)
+          write(path, next)
+          return isOwn
             ? { path, fresh: true, how: "given", what: `${what}, from ${variable}${aside}` }
             : { path, fresh: true, how: "made", what: `${what}${aside}` }
         })
       },
-      catch: (error) =>
-        new CommandFailed({
-          message: `${input.secrets} cannot be written: ${error instanceof Error ? error.message : String(error)}`
-        })
+      catch: unusable("written")
     })
     yield* print(input.json, { secrets: made.map(({ fresh, how, path }) => ({ path, fresh, how })) }, [
       ...made.map(({ how, path, what }) => `${how.padEnd(5)} ${path}  ${what}`),

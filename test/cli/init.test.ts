@@ -1,6 +1,6 @@
 // Secrets of a deployment: made once, and read from files by a service in production.
 import { describe, expect } from "bun:test"
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -149,14 +149,60 @@ describe("init", () => {
       expect((yield* init(directory, { POSTGRES_PASSWORD, DATABASE_URL })).code).toBe(0)
       const stored = { "postgres-password": POSTGRES_PASSWORD, "database-url": DATABASE_URL }
       expect(contents(directory)).toMatchObject(stored)
-      for (const again of [{ POSTGRES_PASSWORD, DATABASE_URL }, { POSTGRES_PASSWORD }, {}])
-        expect((yield* init(directory, again)).output).not.toMatch(/^(made|given)/m)
+      expect((yield* init(directory, { POSTGRES_PASSWORD })).output).not.toMatch(/^(made|given)/m)
 
       // The operator's own address stays, whatever password comes.
       yield* init(directory, { DATABASE_URL: elsewhere })
       expect((yield* init(directory, { POSTGRES_PASSWORD: "third" })).code).toBe(1)
       expect(contents(directory)).toMatchObject({ ...stored, "database-url": elsewhere })
     })
+  )
+
+  liveEffect(
+    "what the service cannot start with is refused in its words, all at once, and nothing is changed",
+    () =>
+      Effect.gen(function* () {
+        const directory = join(yield* temporaryDirectory, "secrets")
+        const wrong = {
+          POSTGRES_PASSWORD: "two\nlines",
+          DATABASE_URL: "mysql://shop:word@db/pay",
+          INTENT_TOKEN_SECRETS: "one:short",
+          ENCRYPTION_KEYS: "two:bad",
+          AGENT_WALLET_MNEMONIC: "test ".repeat(12)
+        }
+        const first = yield* init(directory, wrong)
+        expect(first.code).toBe(1)
+        for (const [name, value] of Object.entries(wrong)) {
+          expect(first.output).toMatch(new RegExp(`^(.*Error.*)?${name}: wants `, "m"))
+          expect(first.output).not.toContain(value)
+        }
+        expect(existsSync(directory)).toBeFalse()
+
+        // As a copy that was put back comes, and as a full disk leaves one.
+        yield* init(directory)
+        const rewrite = (file: string, text: string) => {
+          rmSync(join(directory, file))
+          writeFileSync(join(directory, file), text)
+        }
+        const secrets = `new:${"s".repeat(32)}`
+        rewrite("intent-token-secrets", `${secrets}\n`)
+        rewrite("encryption-keys", "\n")
+        rewrite("agent-wallet-mnemonic", "abandon")
+        const before = contents(directory)
+        const stored = yield* init(directory, { INTENT_TOKEN_SECRETS: `other:${"o".repeat(32)}` })
+        expect(stored.code).toBe(1)
+        expect(stored.output).toContain(`${join(directory, "encryption-keys")} is empty`)
+        expect(stored.output).toMatch(/AGENT_WALLET_MNEMONIC: wants .+ \(in .+agent-wallet-mnemonic\)/)
+        expect(contents(directory)).toEqual(before)
+
+        const mended = yield* init(directory, {
+          INTENT_TOKEN_SECRETS: ` ${secrets} `,
+          ENCRYPTION_KEYS: `mine:${Buffer.alloc(32, 7).toString("base64")}`,
+          AGENT_WALLET_MNEMONIC: `${"abandon ".repeat(11)}about`
+        })
+        expect([mended.code, mended.output.match(/^given/gm)?.length]).toEqual([0, 2])
+        expect(mended.output).toMatch(/^kept .+intent-token-secrets/m)
+      })
   )
 
   liveEffect("half of a pair is refused, and nothing is made", () =>
