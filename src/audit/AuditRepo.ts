@@ -52,6 +52,7 @@ const decodeVerified = Schema.decodeUnknownEffect(
       hash: Schema.NullOr(Schema.String),
       noted: Schema.NullOr(Schema.String),
       guarded: Schema.Boolean,
+      strangers: Schema.Array(Schema.String),
       owned: Schema.Boolean
     })
   ])
@@ -59,6 +60,13 @@ const decodeVerified = Schema.decodeUnknownEffect(
 
 /** Of the log's own; any number that nobody else locks by. */
 const lockKey = 4_021_966
+
+/** As the migrations make it; `%s` is the table's schema. */
+const guardTrigger =
+  "CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON %s.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_stay()"
+/** Its function's body, with one space wherever there is some. */
+const guardBody =
+  "BEGIN RAISE EXCEPTION 'Entries of the audit log are neither changed nor removed' USING ERRCODE = 'restrict_violation'; END"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -71,7 +79,7 @@ const make = Effect.gen(function* () {
     /** Inside the transaction of what it tells of: entries wait for each other until its end. */
     insert: Effect.fn("AuditRepo.insert")(function* (entry: AuditEntry, at: Date) {
       yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
-      yield* sql`
+      const rows = yield* sql`
         WITH last AS (
           SELECT position, hash FROM audit_entries ORDER BY position DESC LIMIT 1
         ), entry AS (
@@ -81,7 +89,14 @@ const make = Effect.gen(function* () {
             ${entry.summary}::text AS summary
         )
         INSERT INTO audit_entries (position, merchant_id, env, at, actor_id, actor, action, summary, hash)
-        SELECT e.*, ${chained(sql.literal("(SELECT hash FROM last)"))} FROM entry e`
+        SELECT e.*, ${chained(sql.literal("(SELECT hash FROM last)"))} FROM entry e RETURNING position`
+      // A trigger of somebody else may swallow it; what it tells of is then undone.
+      if (rows.length === 0)
+        return yield* Effect.die(
+          new Error(
+            "The audit log took no entry: something on audit_entries swallows it. See `audit verify`."
+          )
+        )
     }, Effect.orDie),
 
     /** The newest first. */
@@ -118,8 +133,21 @@ const make = Effect.gen(function* () {
               WHERE position = ${Option.getOrNull(Option.map(since, ({ position }) => position))}::bigint) AS noted,
             EXISTS (
               SELECT 1 FROM pg_trigger t JOIN pg_proc f ON f.oid = t.tgfoid
+              JOIN pg_language l ON l.oid = f.prolang JOIN pg_class c ON c.oid = t.tgrelid
               WHERE t.tgrelid = 'audit_entries'::regclass AND t.tgname = 'audit_entries_stay'
-                AND t.tgenabled = 'A' AND f.prosrc ~ '^[[:space:]]*BEGIN[[:space:]]+RAISE EXCEPTION ') AS guarded,
+                AND t.tgenabled = 'A'
+                AND pg_get_triggerdef(t.oid) = format(${guardTrigger}, c.relnamespace::regnamespace)
+                AND l.lanname = 'plpgsql'
+                AND btrim(regexp_replace(f.prosrc, '[[:space:]]+', ' ', 'g')) = ${guardBody}) AS guarded,
+            ARRAY(
+              SELECT 'the rule ' || rulename FROM pg_rewrite WHERE ev_class = 'audit_entries'::regclass
+              UNION ALL
+              SELECT 'the trigger ' || tgname FROM pg_trigger
+              WHERE tgrelid = 'audit_entries'::regclass AND NOT tgisinternal AND tgname <> 'audit_entries_stay'
+              UNION ALL
+              SELECT 'row-level security' FROM pg_class
+              WHERE oid = 'audit_entries'::regclass AND (relrowsecurity OR relforcerowsecurity)
+              ORDER BY 1) AS strangers,
             (SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class
               WHERE oid = 'audit_entries'::regclass) AS owned
           FROM linked e`
@@ -133,8 +161,10 @@ const make = Effect.gen(function* () {
             : Option.some<AuditHead>({ position: row.position, hash: row.hash }),
         /** The hash of the entry at that position now; none where it is gone, or none was asked for. */
         noted: Option.fromNullOr(row.noted),
-        /** The trigger that refuses changes is there, and on for every session. */
+        /** The trigger that refuses changes is there as the migrations made it, and on for every session. */
         guarded: row.guarded,
+        /** What else acts on the table, and may swallow, alter or hide entries. */
+        strangers: row.strangers,
         /** The role of this session may switch it off. */
         owned: row.owned
       }

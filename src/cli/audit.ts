@@ -64,7 +64,9 @@ const verify = Command.make(
     json
   },
   Effect.fn("audit verify")(function* (input) {
-    const { broken, entries, guarded, head, noted, owned } = yield* (yield* AuditRepo).verify(input.since)
+    const { broken, entries, guarded, head, noted, owned, strangers } = yield* (yield* AuditRepo).verify(
+      input.since
+    )
     if (Option.isSome(broken))
       return yield* tampered(
         `entry ${broken.value} is not what was written, or does not follow the one before`
@@ -78,7 +80,11 @@ const verify = Command.make(
     if (!guarded)
       return yield* new CommandFailed({
         message:
-          "Nothing keeps the audit log from being changed: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who did that, then: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
+          "Nothing keeps the audit log from being changed: the trigger audit_entries_stay is missing, altered or not enabled ALWAYS. Find out who did that, then make both again as migrations/0011_money_levers.ts does, and: ALTER TABLE audit_entries ENABLE ALWAYS TRIGGER audit_entries_stay"
+      })
+    if (strangers.length > 0)
+      return yield* new CommandFailed({
+        message: `Something else acts on the audit log and may swallow or hide entries: ${strangers.join(", ")} on audit_entries. Find out who put it there, then remove it.`
       })
     const text = Option.map(head, ({ hash, position }) => `${position}:${hash}`)
     const since = Option.getOrNull(Option.map(input.since, ({ position }) => position))

@@ -42,7 +42,7 @@ const withEntries = Effect.gen(function* () {
       },
       new Date()
     )
-  return { url, sql: yield* connected(url), verify: repo.verify }
+  return { url, sql: yield* connected(url), repo, verify: repo.verify }
 })
 
 /** What the table's owner can do: another first entry, and every hash anew. */
@@ -104,6 +104,81 @@ describe("audit verify", () => {
         AS 'BEGIN RETURN NULL; END'`)
         expect((yield* verify(Option.none())).guarded).toBe(false)
       })
+  )
+
+  liveEffect("tells a trigger or function that is there by name and refuses less", () =>
+    Effect.gen(function* () {
+      const { sql, verify } = yield* withEntries
+      const run = (statements: string) => Effect.promise(() => sql.unsafe(statements).simple())
+      const [{ body, definition }] = yield* Effect.promise(
+        () => sql`
+          SELECT pg_get_functiondef(tgfoid) AS body, pg_get_triggerdef(oid) AS definition FROM pg_trigger
+          WHERE tgrelid = 'audit_entries'::regclass AND tgname = 'audit_entries_stay'`
+      )
+      const recreated = (statement: string) =>
+        run(`DROP TRIGGER audit_entries_stay ON audit_entries; ${statement}; ${guard}`)
+      const isGuarded = Effect.map(verify(Option.none()), ({ guarded }) => guarded)
+      for (const weaker of [
+        "BEFORE TRUNCATE ON audit_entries",
+        "BEFORE UPDATE OF hash OR DELETE OR TRUNCATE ON audit_entries",
+        "BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries WHEN (false)"
+      ]) {
+        yield* recreated(`CREATE TRIGGER audit_entries_stay ${weaker} EXECUTE FUNCTION audit_entries_stay()`)
+        expect(yield* isGuarded, weaker).toBe(false)
+      }
+      yield* recreated(definition)
+      expect(yield* isGuarded).toBe(true)
+      yield* run(`CREATE OR REPLACE FUNCTION audit_entries_stay() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN RAISE EXCEPTION ''x''; EXCEPTION WHEN OTHERS THEN RETURN NULL; END'`)
+      expect(yield* isGuarded).toBe(false)
+      yield* run(body)
+      expect(yield* isGuarded).toBe(true)
+    })
+  )
+
+  liveEffect("a change whose entry is swallowed fails; what swallows, alters or hides entries is told", () =>
+    Effect.gen(function* () {
+      const { repo, sql, url, verify } = yield* withEntries
+      const run = (statements: string) => Effect.promise(() => sql.unsafe(statements).simple())
+      const count = Effect.promise(() => sql`SELECT count(*)::int AS n FROM audit_entries`)
+      const entry = {
+        merchantId: null,
+        env: null,
+        actorId: null,
+        actor: "four",
+        action: "key.created",
+        summary: "made a key"
+      } as const
+      yield* run(`CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+      const cases = [
+        [
+          "CREATE RULE swallow AS ON INSERT TO audit_entries DO INSTEAD NOTHING",
+          "DROP RULE swallow ON audit_entries",
+          "the rule swallow"
+        ],
+        [
+          "CREATE TRIGGER swallow BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION swallow()",
+          "DROP TRIGGER swallow ON audit_entries",
+          "the trigger swallow"
+        ]
+      ] as const
+      for (const [swallow, undo, name] of cases) {
+        yield* run(swallow)
+        const change = repo.transaction(repo.insert(entry, new Date()))
+        expect((yield* Effect.exit(change))._tag, name).toBe("Failure")
+        expect((yield* verify(Option.none())).strangers).toEqual([name])
+        yield* run(undo)
+      }
+      expect([...(yield* count)]).toEqual([{ n: 3 }])
+      yield* run("ALTER TABLE audit_entries ENABLE ROW LEVEL SECURITY")
+      const told = yield* cli(url, "audit", "verify")
+      expect([told.code, told.output]).toEqual([
+        1,
+        expect.stringContaining("row-level security on audit_entries")
+      ])
+      yield* run("ALTER TABLE audit_entries DISABLE ROW LEVEL SECURITY")
+      expect((yield* verify(Option.none())).strangers).toEqual([])
+    })
   )
 
   liveEffect(
