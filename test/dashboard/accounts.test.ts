@@ -229,6 +229,45 @@ describe("Accounts over HTTP", () => {
     expect((await signInFrom(next.email, password, `198.18.1.${addresses++}`, forged)).status).toBe(429)
   })
 
+  test("a password that is changed, or set by a link, leaves the browser in use known and no other", async () => {
+    const { answer, call, email } = await person()
+    const limiter = await Effect.runPromise(
+      Effect.provideContext(Effect.service(RateLimiter), service.context)
+    )
+    const old = [browserOf(answer), browserOf(await signInFrom(email, password, "198.18.2.1"))]
+    const next = "an even longer password"
+    const changed = await call("POST", "/password", { current: password, next })
+    const link = { email, merchantId: null, resetPassword: true, operator: false, invitedBy: null }
+    const exhaust = async () => {
+      for (let taken = 0; taken < 100; taken++)
+        await Effect.runPromise(
+          limiter.take(`sign-in account ${email}`, { rate: 100, perSeconds: 3_600, burst: 100 })
+        )
+    }
+    await exhaust()
+    const statuses = async (secret: string, browsers: ReadonlyArray<string>) => {
+      const codes: Array<number> = []
+      for (const browser of browsers)
+        codes.push((await signInFrom(email, secret, `198.18.2.${10 + codes.length}`, browser)).status)
+      return codes
+    }
+    expect(await statuses(next, [...old, browserOf(changed)])).toEqual([429, 429, 200])
+
+    const token = await Effect.runPromise(
+      Effect.provideContext(
+        Effect.flatMap(Accounts, (accounts) => accounts.createLink(link)).pipe(
+          Effect.provide(Accounts.layer)
+        ),
+        service.context
+      )
+    )
+    const reset = await request(service.baseUrl, "POST", "/one-time-link", {
+      body: { token, password },
+      headers: { "x-forwarded-for": "198.18.2.2", cookie: browserOf(changed) }
+    })
+    expect(await statuses(password, [browserOf(changed), browserOf(reset)])).toEqual([429, 200])
+  })
+
   test("a known browser that guesses wrong is limited as well", async () => {
     const { answer, email } = await person()
     const known = browserOf(answer)

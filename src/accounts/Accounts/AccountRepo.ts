@@ -106,11 +106,13 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** Also ends every open link that would set it again. */
+    /** Also ends every open link that would set it again, and forgets the browsers that are known. */
     setPassword: Effect.fn("AccountRepo.setPassword")(function* (userId: string, hash: string, at: Date) {
       yield* sql`
         WITH changed AS (
           UPDATE users SET password_hash = ${hash} WHERE id = ${userId} RETURNING email
+        ), forgotten AS (
+          DELETE FROM known_browsers WHERE user_id = ${userId}
         )
         UPDATE one_time_links l SET used_at = ${at} FROM changed
         WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL`

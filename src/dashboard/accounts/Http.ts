@@ -133,8 +133,13 @@ export const layerAccount = HttpApiBuilder.group(
       changePassword: Effect.fnUntraced(function* ({ payload }) {
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
-        const { token } = yield* accounts.changePassword(session, payload.current, payload.next)
-        return HttpServerResponse.empty({ status: 204 }).pipe(withSession(baseUrl, token))
+        const started = yield* accounts.changePassword(session, payload.current, payload.next)
+        // Known from now on by a token that nobody has copied.
+        const withKnownBrowser = yield* limit.remember(started.session)
+        return HttpServerResponse.empty({ status: 204 }).pipe(
+          withSession(baseUrl, started.token),
+          withKnownBrowser
+        )
       })
     })
   })
