@@ -3,6 +3,7 @@
 // the real one it is tested beside the reference's packages.
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Redacted } from "effect"
+import { isFromBrowser } from "../../src/agents/proxy/isFromBrowser.ts"
 import { makePayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
 import { startProxy } from "../../src/agents/proxy/Proxy.ts"
 import { encodeHeader } from "../../src/x402/Wire.ts"
@@ -228,6 +229,24 @@ describe("agent proxy", () => {
     ])
       expect((await fetch(`${proxy}/${upstream}/`, { headers })).status).toBe(200)
     expect(upstreamRequests).toHaveLength(3)
+    for (const agent of [
+      "Python/3.12 aiohttp/3.9.5",
+      "python-httpx/0.27.0",
+      "python-requests/2.32.3",
+      "Python-urllib/3.12",
+      "Go-http-client/2.0",
+      "okhttp/4.12.0",
+      "axios/1.7.2",
+      "undici",
+      "node",
+      "Deno/1.44.0",
+      "Bun/1.4.5",
+      "curl/8.5.0",
+      "Wget/1.21.4",
+      "Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.2",
+      "Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.22621.2506"
+    ])
+      expect(isFromBrowser(new Headers({ "user-agent": agent })), agent).toBeFalse()
   })
 
   test("an answer can do nothing in a browser, whatever the upstream says", async () => {

@@ -9,7 +9,7 @@ const marks = ["origin", "referer", "upgrade-insecure-requests", "x-playback-ses
 
 /** How programs call themselves that are no browser's part; browsers always call themselves something. */
 const programs =
-  /^(aiohttp|apache-httpclient|axios|bun|curl|deno|faraday|go-http-client|got|guzzlehttp|httpie|insomnia|java|libcurl|node|okhttp|postmanruntime|python-|reqwest|ruby|undici|wget)/i
+  /^(aiohttp|apache-httpclient|axios|bun|curl|deno|faraday|go-http-client|got|guzzlehttp|httpie|insomnia|java|libcurl|node|okhttp|postmanruntime|python[-/]|reqwest|ruby|undici|wget)|powershell\/[\d.]+$/i
 
 export const isFromBrowser = (headers: Headers): boolean => {
   if (marks.some((name) => headers.has(name))) return true
