@@ -209,6 +209,25 @@ describe("Money's levers on Postgres", () => {
       })
     })
 
+    test("is asked for ten times an hour, in both environments together; withdrawing is never refused", async () => {
+      const person = await signUp(service.baseUrl)
+      const answers = []
+      for (let count = 0; count < 11; count += 1) {
+        const receiver = freshAddress()
+        answers.push(
+          count % 2 === 0
+            ? await ask(person, receiver)
+            : await person.call("PATCH", `${at(person)}/receiver`, { receiver })
+        )
+      }
+      expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 10 }, () => 200), 429])
+      const last = answers.at(-1)
+      expect(last?.body.error.code).toBe("RATE_LIMITED")
+      expect(Number(last?.headers.get("retry-after"))).toBeGreaterThan(300)
+      const withdrawn = await person.call("DELETE", `${at(person, "live")}/receiver/change`)
+      expect(withdrawn.status).toBe(204)
+    })
+
     test("another change takes the place of one that waits", async () => {
       const person = await signUp(service.baseUrl)
       const last = freshAddress()

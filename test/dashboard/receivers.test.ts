@@ -146,15 +146,16 @@ describe("Receivers on Postgres", () => {
   test("two merchants that take each other's addresses at once both get theirs", async () => {
     for (let round = 0; round < 5; round++) {
       const [one, two] = [newOwner(), newOwner()]
-      await change(first, one.address)
-      await change(second, two.address)
+      const [left, right] = [await signUp(service.baseUrl), await signUp(service.baseUrl)]
+      await change(left, one.address)
+      await change(right, two.address)
       const signed = [
-        await sign(two, await change(first, two.address)),
-        await sign(one, await change(second, one.address))
+        await sign(two, await change(left, two.address)),
+        await sign(one, await change(right, one.address))
       ]
       const answers = await Promise.all([
-        change(first, two.address, signed[0]),
-        change(second, one.address, signed[1])
+        change(left, two.address, signed[0]),
+        change(right, one.address, signed[1])
       ])
       expect(answers.map(({ status }) => status)).toEqual([200, 200])
     }

@@ -24,8 +24,8 @@ import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
 import type { AuditPage, SettingsPage } from "./Api.ts"
 
-/** Signatures that one merchant's people may have checked. */
-const signatureLimit: Limit = { rate: 10, perSeconds: 60, burst: 10 }
+/** Changes of address that one merchant's people may ask for: members are told of each, and a signature asks the chain. */
+const receiverLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 /** Invitations by one member. */
 const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
@@ -129,16 +129,12 @@ export const layer = HttpApiBuilder.group(
         const { tenant, user } = yield* CurrentMember
         yield* recentPassword
         const receiver = yield* typedAddress("body.receiver", payload.receiver)
-        const { signature } = payload
-        if (signature !== undefined) {
-          // A contract wallet's signature makes the service ask the chain.
-          const wait = yield* limiter.take(`receiver ${tenant.merchantId}`, signatureLimit)
-          if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        }
+        const wait = yield* limiter.take(`receiver ${tenant.merchantId}`, receiverLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
         const { dueAt, ...changed } = Option.getOrThrow(
           yield* receivers.change(
             { ...tenant, address: receiver },
-            Option.fromUndefinedOr(signature),
+            Option.fromUndefinedOr(payload.signature),
             actorOf(user)
           )
         )
