@@ -48,7 +48,9 @@ const refusalOf = (error: unknown): string => {
 export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
   announce.pipe(
     Layer.provideMerge(service),
-    Layer.provide([Logs.layer, Otlp.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))]),
+    // Built on the loggers: it adds its own to them.
+    Layer.provide(Otlp.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))),
+    Layer.provide(Logs.layer),
     Layer.provide(AppConfig.layer(process.env)),
     Layer.launch,
     // A refusal is a sentence for the operator, not a stack trace.
