@@ -389,9 +389,9 @@ describe("Planted secrets", () => {
             ledger,
             hookUrl: "https://hooks.example.com/hooks",
             explode: async (work) => {
-              await admin`ALTER TABLE payments RENAME TO payments_away`
+              await admin.unsafe(`REVOKE ALL ON payments FROM ${name}`)
               await work()
-              await admin`ALTER TABLE payments_away RENAME TO payments`
+              await admin.unsafe(`GRANT ALL ON payments TO ${name}`)
             }
           })
         )
