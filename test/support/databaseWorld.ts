@@ -33,7 +33,7 @@ const here: Place = { proxyHost: "127.0.0.1", serviceHost: "127.0.0.1", enter: [
 /** A service whose path to the database is a proxy, with a merchant and a steady load of openings. */
 export const databaseWorld = Effect.fnUntraced(function* ({ enter, proxyHost, serviceHost }: Place = here) {
   const databaseUrl = yield* ownDatabase()
-  const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432), proxyHost)
+  const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432), { host: proxyHost })
   const through = new URL(databaseUrl)
   through.hostname = proxyHost
   through.port = String(proxy.port)

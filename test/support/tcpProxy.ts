@@ -14,8 +14,14 @@ export interface TcpProxy {
   readonly cut: () => void
 }
 
-/** Starts a proxy to the port on this machine, for the scope. */
-export const tcpProxy = (target: number, host = "127.0.0.1"): Effect.Effect<TcpProxy, never, Scope.Scope> =>
+/** Starts a proxy to the port on this machine, for the scope; `answered` sees what comes back from there. */
+export const tcpProxy = (
+  target: number,
+  {
+    host = "127.0.0.1",
+    answered
+  }: { readonly host?: string; readonly answered?: (chunk: Buffer) => void } = {}
+): Effect.Effect<TcpProxy, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.callback<{ readonly proxy: TcpProxy; readonly stop: () => void }>((resume) => {
@@ -36,6 +42,7 @@ export const tcpProxy = (target: number, host = "127.0.0.1"): Effect.Effect<TcpP
         }
         const server = createServer((near) => {
           const far = connect(target, "127.0.0.1")
+          if (answered !== undefined) far.on("data", answered)
           carry(near, far)
           carry(far, near)
         })
