@@ -1,4 +1,4 @@
-// `bun run test`: the whole suite in two workers on one Postgres; then, alone on the machine, what
+// `bun run test`: the whole suite in three workers on one Postgres; then, alone on the machine, what
 // measures time; then what looks at all that was sent. With arguments, what `bun test` makes of them.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -61,7 +61,7 @@ const codes =
   args.length > 0
     ? [await run(...args)]
     : [
-        await run("--parallel=2", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
+        await run("--parallel=3", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
         // From the sources, as people start it.
         await runFromSource(".alone.test.ts"),
         // What the ones before have sent to the database.
