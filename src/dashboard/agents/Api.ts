@@ -84,12 +84,12 @@ export type AgentForm = typeof AgentForm.Type
 const agentParams = { ...memberParams, agentId: AgentId }
 
 export class AgentPagesApi extends endpointGroup("agentPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/agents", { success: AgentsPage })),
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/agents", { success: Schema.toEncoded(AgentsPage) })),
   allow(
     { by: "member" },
     HttpApiEndpoint.post("create", "/agents", {
       payload: AgentForm,
-      success: CreatedAgent.pipe(HttpApiSchema.status(201)),
+      success: Schema.toEncoded(CreatedAgent).pipe(HttpApiSchema.status(201)),
       error: [errorResponse(AgentsNotConfigured)]
     })
   ),
@@ -97,7 +97,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     { by: "member" },
     HttpApiEndpoint.get("retrieve", "/agents/:agentId", {
       params: agentParams,
-      success: AgentPage,
+      success: Schema.toEncoded(AgentPage),
       error: [errorResponse(NotFound)]
     })
   ),
@@ -105,7 +105,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     { by: "member" },
     HttpApiEndpoint.get("balance", "/agents/:agentId/balance", {
       params: agentParams,
-      success: AgentBalance,
+      success: Schema.toEncoded(AgentBalance),
       error: [errorResponse(NotFound), errorResponse(ChainUnavailable)]
     })
   ),

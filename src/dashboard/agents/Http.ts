@@ -1,7 +1,7 @@
 // Agents over HTTP, for a merchant's people. The other environment's agents are as
 // unknown here as another merchant's.
 import { Effect, Option } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
 import type { AgentSummary } from "../../agents/AgentRepo.ts"
@@ -90,7 +90,7 @@ export const layer = HttpApiBuilder.group(
           configured: agents.configured,
           agents: [...found.filter(isCurrent), ...found.filter((one) => !isCurrent(one))].map(summaryOf)
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentMember
@@ -99,7 +99,7 @@ export const layer = HttpApiBuilder.group(
           agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
           key
         }
-        return HttpServerResponse.jsonUnsafe(made, { status: 201 })
+        return made
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
@@ -122,13 +122,13 @@ export const layer = HttpApiBuilder.group(
           },
           payments: payments.map((one) => paymentViewOf(found.agent, one))
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       balance: Effect.fnUntraced(function* ({ params }) {
         const { env, address } = yield* own(params.agentId)
         const { usdcAtomic } = yield* chain.readBalance(env, address).pipe(orChainUnavailable)
         const balance: AgentBalance = { usdc: formatUsd(usdcAtomic) }
-        return HttpServerResponse.jsonUnsafe(balance)
+        return balance
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
         yield* change(params.agentId, yield* settingsOf(payload))

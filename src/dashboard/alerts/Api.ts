@@ -26,7 +26,7 @@ export const AlertsPage = Schema.Struct({ openAlerts: Schema.Int, alerts: Schema
 export type AlertsPage = typeof AlertsPage.Encoded
 
 export class AlertPagesApi extends endpointGroup("alertPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/alerts", { success: AlertsPage })),
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/alerts", { success: Schema.toEncoded(AlertsPage) })),
   allow(
     { by: "member" },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {

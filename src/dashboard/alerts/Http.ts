@@ -1,7 +1,6 @@
 // Alerts over HTTP. What concerns the whole service is told to merchants in general
 // words: nodes and wallets are the operator's.
 import { DateTime, Effect, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { AlertKind } from "../../alerts/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
@@ -57,7 +56,7 @@ export const layer = HttpApiBuilder.group(
           openAlerts: rows.filter(isOpen).length,
           alerts: rows.map(alertView(member.user.operator))
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       acknowledge: Effect.fnUntraced(function* ({ params }) {
         const member = yield* CurrentMember

@@ -30,7 +30,7 @@ export const IssuedKeyView = Schema.Struct({ id: Uuid, key: Schema.String })
 export type IssuedKeyView = typeof IssuedKeyView.Encoded
 
 export class KeyPagesApi extends endpointGroup("keyPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/keys", { success: KeysPage })),
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/keys", { success: Schema.toEncoded(KeysPage) })),
   allow(
     { by: "member" },
     HttpApiEndpoint.post("create", "/keys", {

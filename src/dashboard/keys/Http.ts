@@ -1,7 +1,6 @@
 // API keys over HTTP. A whole key leaves in one answer, once; the other
 // environment's keys are as unknown here as another merchant's.
 import { Effect, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -87,7 +86,7 @@ export const layer = HttpApiBuilder.group(
           concurrency: 2
         })
         const page: KeysPage = { openAlerts, keys: found.toSorted(inOrder) }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentMember

@@ -104,7 +104,10 @@ export const PaymentDetail = Schema.Struct({
 export type PaymentDetail = typeof PaymentDetail.Encoded
 
 export class PaymentPagesApi extends endpointGroup("paymentPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("overview", "/overview", { success: OverviewPage })),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.get("overview", "/overview", { success: Schema.toEncoded(OverviewPage) })
+  ),
   allow(
     { by: "member" },
     HttpApiEndpoint.get("list", "/payments", {
@@ -114,14 +117,14 @@ export class PaymentPagesApi extends endpointGroup("paymentPages")(
         search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100))),
         startingAfter: Schema.optionalKey(Uuid)
       },
-      success: PaymentsPage
+      success: Schema.toEncoded(PaymentsPage)
     })
   ),
   allow(
     { by: "member" },
     HttpApiEndpoint.get("retrieve", "/payments/:paymentId", {
       params: { ...memberParams, paymentId: Uuid },
-      success: PaymentDetail,
+      success: Schema.toEncoded(PaymentDetail),
       error: [errorResponse(PaymentNotFound)]
     })
   )

@@ -1,6 +1,5 @@
 // The overview and the payments' pages over HTTP.
 import { DateTime, Effect, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { networks, TransactionHash } from "../../domain/Chain.ts"
 import { PaymentNotFound } from "../../domain/Errors.ts"
@@ -64,7 +63,7 @@ export const layer = HttpApiBuilder.group(
           hasWebhookEndpoint: counts.has_endpoint,
           latest: latest.map(viewOf)
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       list: Effect.fnUntraced(function* ({ query: { search: typed = "", ...query } }) {
         const { tenant } = yield* CurrentMember
@@ -88,7 +87,7 @@ export const layer = HttpApiBuilder.group(
           payments: rows.slice(0, pageSize).map(viewOf),
           hasMore: rows.length > pageSize
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
@@ -107,7 +106,7 @@ export const layer = HttpApiBuilder.group(
           timeline: timelineOf(found.value),
           deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       })
     })
   })

@@ -92,7 +92,10 @@ export const Invitation = Schema.Struct({ link: Schema.String })
 export type Invitation = typeof Invitation.Encoded
 
 export class SettingsPagesApi extends endpointGroup("settingsPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("retrieve", "/settings", { success: SettingsPage })),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.get("retrieve", "/settings", { success: Schema.toEncoded(SettingsPage) })
+  ),
   allow(
     { by: "member" },
     HttpApiEndpoint.get("audit", "/audit", {
@@ -104,7 +107,7 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
           )
         )
       },
-      success: AuditPage
+      success: Schema.toEncoded(AuditPage)
     })
   ),
   allow(

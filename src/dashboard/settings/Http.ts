@@ -1,6 +1,5 @@
 // Settings over HTTP.
 import { DateTime, Effect, Option } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
@@ -105,7 +104,7 @@ export const layer = HttpApiBuilder.group(
             expiresAt: expires_at.toISOString()
           }))
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       audit: Effect.fnUntraced(function* ({ query }) {
         const { merchant } = yield* CurrentMember
@@ -114,7 +113,7 @@ export const layer = HttpApiBuilder.group(
           entries: found.slice(0, auditPageSize).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
           hasMore: found.length > auditPageSize
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember

@@ -65,14 +65,14 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
         status: Schema.optionalKey(Schema.Literals(["open", "handled", "all"])),
         startingAfter: Schema.optionalKey(Uuid)
       },
-      success: TransfersPage
+      success: Schema.toEncoded(TransfersPage)
     })
   ),
   allow(
     { by: "member" },
     HttpApiEndpoint.get("retrieve", "/incoming-transfers/:transferId", {
       params,
-      success: TransferPage,
+      success: Schema.toEncoded(TransferPage),
       error: [errorResponse(IncomingTransferNotFound)]
     })
   ),
@@ -81,7 +81,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
     HttpApiEndpoint.post("attach", "/incoming-transfers/:transferId/attach", {
       params,
       payload: Schema.Struct({ paymentId: PaymentId, note: Schema.optionalKey(Note) }),
-      success: Schema.Struct({ payment: PaymentView }),
+      success: Schema.toEncoded(Schema.Struct({ payment: PaymentView })),
       error: [
         errorResponse(IncomingTransferNotFound),
         errorResponse(IncomingTransferExplained),
@@ -96,7 +96,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
     HttpApiEndpoint.post("handle", "/incoming-transfers/:transferId/handle", {
       params,
       payload: Schema.Struct({ note: Note.check(Schema.isMinLength(1)) }),
-      success: Schema.Struct({ transfer: TransferView }),
+      success: Schema.toEncoded(Schema.Struct({ transfer: TransferView })),
       error: [
         errorResponse(InvalidRequest),
         errorResponse(IncomingTransferNotFound),

@@ -1,6 +1,5 @@
 // Incoming transfers over HTTP.
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { networks } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
@@ -43,7 +42,7 @@ export const layer = HttpApiBuilder.group(
           transfers: found.slice(0, pageSize).map(transferView),
           hasMore: found.length > pageSize
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
@@ -53,7 +52,7 @@ export const layer = HttpApiBuilder.group(
           explorerUrl: networks[tenant.env].explorerUrl,
           likely: likely.map(({ payment, reasons }) => ({ payment: viewOf(payment), reasons }))
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       attach: Effect.fnUntraced(function* ({ params, payload }) {
         const { tenant, user } = yield* CurrentMember
@@ -61,7 +60,7 @@ export const layer = HttpApiBuilder.group(
           person: user.email,
           note: payload.note ?? null
         })
-        return HttpServerResponse.jsonUnsafe({ payment: viewOf(payment) })
+        return { payment: viewOf(payment) }
       }),
       handle: Effect.fnUntraced(function* ({ params, payload }) {
         const { tenant, user } = yield* CurrentMember
@@ -69,7 +68,7 @@ export const layer = HttpApiBuilder.group(
           person: user.email,
           note: payload.note
         })
-        return HttpServerResponse.jsonUnsafe({ transfer: transferView(transfer) })
+        return { transfer: transferView(transfer) }
       })
     })
   })

@@ -87,14 +87,14 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
         status: Schema.optionalKey(DeliveryStatus),
         startingAfter: Schema.optionalKey(Uuid)
       },
-      success: WebhooksPage
+      success: Schema.toEncoded(WebhooksPage)
     })
   ),
   allow(
     { by: "member" },
     HttpApiEndpoint.get("delivery", "/deliveries/:deliveryId", {
       params: { ...memberParams, deliveryId: Uuid },
-      success: DeliveryPage,
+      success: Schema.toEncoded(DeliveryPage),
       error: [errorResponse(NotFound)]
     })
   ),
@@ -110,7 +110,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     { by: "member" },
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
-      success: EndpointWithSecret.pipe(HttpApiSchema.status(201)),
+      success: Schema.toEncoded(EndpointWithSecret).pipe(HttpApiSchema.status(201)),
       error: [errorResponse(InvalidWebhookUrl), errorResponse(WebhookEndpointExists)]
     })
   ),
@@ -139,7 +139,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
   allow(
     { by: "member" },
     HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
-      success: EndpointWithSecret,
+      success: Schema.toEncoded(EndpointWithSecret),
       error: [errorResponse(WebhookEndpointNotFound)]
     })
   )

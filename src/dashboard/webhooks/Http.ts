@@ -1,6 +1,5 @@
 // Webhooks over HTTP: the endpoint, its deliveries with what was sent and answered.
 import { Effect, Option, Redacted } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { DeliveryPending, NotFound } from "../../domain/Errors.ts"
 import { endpointView } from "../../webhooks/Http.ts"
@@ -65,7 +64,7 @@ export const layer = HttpApiBuilder.group(
             .map((row) => ({ ...deliveryFields(row), attempts: row.attempts.map(attemptSummary) })),
           hasMore: rows.length > pageSize
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       delivery: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
@@ -87,7 +86,7 @@ export const layer = HttpApiBuilder.group(
             }))
           }
         }
-        return HttpServerResponse.jsonUnsafe(page)
+        return page
       }),
       resend: Effect.fnUntraced(function* ({ params }) {
         const of = yield* tenant
@@ -99,7 +98,7 @@ export const layer = HttpApiBuilder.group(
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const made = withSecret(yield* endpoints.create(yield* tenant, payload.url))
-        return HttpServerResponse.jsonUnsafe(made, { status: 201 })
+        return made
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         return { endpoint: endpointView(yield* endpoints.changeUrl(yield* tenant, payload.url)) }
@@ -112,7 +111,7 @@ export const layer = HttpApiBuilder.group(
         return { deliveryId: delivery.id }
       }),
       regenerateSecret: Effect.fnUntraced(function* () {
-        return HttpServerResponse.jsonUnsafe(withSecret(yield* endpoints.regenerateSecret(yield* tenant)))
+        return withSecret(yield* endpoints.regenerateSecret(yield* tenant))
       })
     })
   })
