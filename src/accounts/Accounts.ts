@@ -95,7 +95,7 @@ export class Accounts extends Context.Service<
       password: string
     ) => Effect.Effect<Started, OneTimeLinkInvalid | SignInFailed | RateLimited>
   }
->()("quittance/dashboard/Accounts") {
+>()("quittance/accounts/Accounts") {
   static readonly layer: Layer.Layer<
     Accounts,
     never,

@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
 })
 
 export class MemberRepo extends Context.Service<MemberRepo, Effect.Success<typeof make>>()(
-  "quittance/dashboard/MemberRepo"
+  "quittance/accounts/MemberRepo"
 ) {
   static readonly layer: Layer.Layer<MemberRepo, never, SqlClient.SqlClient> = Layer.effect(MemberRepo, make)
 }

@@ -24,7 +24,7 @@ import {
 import type { MerchantId, Principal } from "../domain/Merchant.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { issueKey } from "../keys/KeyAuth/issueKey.ts"
-import { AgentWallets } from "../wallets/AgentWallets.ts"
+import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { typedDataOf } from "../x402/Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../x402/Wire.ts"
 import {
@@ -155,7 +155,7 @@ const refusalOf = (
 const make = Effect.gen(function* () {
   const { baseUrl } = yield* AppConfig
   const repo = yield* AgentRepo
-  const wallets = yield* AgentWallets
+  const wallets = yield* DerivedWallets
   const random = yield* SecureRandom.SecureRandom
 
   const accountOf = (index: number) =>
@@ -345,7 +345,7 @@ export class Agents extends Context.Service<Agents, Shape>()("quittance/agents/A
     Agents,
     never,
     AppConfig | SqlClient.SqlClient | SecureRandom.SecureRandom
-  > = Layer.effect(Agents, make).pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer]))
+  > = Layer.effect(Agents, make).pipe(Layer.provide([AgentRepo.layer, DerivedWallets.layer]))
 
   /** No agents: for trials without a database. */
   static readonly layerNone: Layer.Layer<Agents> = Layer.succeed(Agents, {

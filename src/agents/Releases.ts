@@ -11,7 +11,7 @@ import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
 import { networks } from "../domain/Chain.ts"
 import { AgentsNotConfigured, RateLimited } from "../domain/Errors.ts"
-import { AgentWallets } from "../wallets/AgentWallets.ts"
+import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { authorizationAbi, authorizationTypes, domainOf } from "../x402/Authorization.ts"
 import { AuthorizationChain } from "../x402/AuthorizationChain.ts"
 import { Relayer } from "../x402/Relayer.ts"
@@ -36,7 +36,7 @@ export class Releases extends Context.Service<Releases, Shape>()("quittance/agen
   > = Layer.effect(
     Releases,
     Effect.gen(function* () {
-      const wallets = yield* AgentWallets
+      const wallets = yield* DerivedWallets
       const chain = yield* AuthorizationChain
       const relayer = yield* Relayer
       const network = networks.test
@@ -89,7 +89,7 @@ export class Releases extends Context.Service<Releases, Shape>()("quittance/agen
         })
       }
     })
-  ).pipe(Layer.provide([AgentWallets.layer, AuthorizationChain.layer, Relayer.layer]))
+  ).pipe(Layer.provide([DerivedWallets.layer, AuthorizationChain.layer, Relayer.layer]))
 
   /** For chains without a node: nothing can be released. */
   static readonly layerNone: Layer.Layer<Releases> = Layer.succeed(Releases, {

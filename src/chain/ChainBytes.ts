@@ -1,11 +1,11 @@
 // Addresses and hashes are bytes in the database and canonical text in the code.
 import { Schema, SchemaGetter } from "effect"
 import { getAddress } from "viem"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 import { Address, TransactionHash } from "../domain/Chain.ts"
 
 /** Checksums cost a hash each; the addresses of a deployment's merchants and buyers come again and again. */
-const checksummed = new Map<string, Address>()
-const cacheSize = 10_000
+const checksummed = new BoundedMap<string, Address>(10_000)
 
 /** 20 bytes in the EIP-55 spelling. */
 export const addressOf = (value: Uint8Array): Address => {
@@ -13,7 +13,6 @@ export const addressOf = (value: Uint8Array): Address => {
   const known = checksummed.get(hex)
   if (known !== undefined) return known
   const address = Address.make(getAddress(`0x${hex}`))
-  if (checksummed.size >= cacheSize) checksummed.clear()
   checksummed.set(hex, address)
   return address
 }

@@ -29,7 +29,7 @@ export interface ReplicaShape {
 }
 
 /** Undefined without `DATABASE_REPLICA_URL`. */
-export const Replica = Context.Reference<ReplicaShape | undefined>("quittance/Replica", {
+export const Replica = Context.Reference<ReplicaShape | undefined>("quittance/database/Replica", {
   defaultValue: () => undefined
 })
 

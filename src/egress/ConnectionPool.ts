@@ -2,6 +2,7 @@
 // A connection is handed out only to the name it was secured for and only while that name still resolves to
 // the address it was dialled to.
 import { Clock, Effect, Latch, type Scope } from "effect"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { EgressConnection } from "./EgressConnection.ts"
 
 const maxIdle = 512
@@ -38,7 +39,7 @@ export const makeConnectionPool = Effect.fnUntraced(function* ({
   readonly maxIdlePerOrigin: number
 }): Effect.fn.Return<ConnectionPool, never, Scope.Scope> {
   const idle = new Map<string, Array<Idle>>()
-  const distrusted = new Map<string, number>()
+  const distrusted = new BoundedMap<string, number>(maxDistrusted)
   let count = 0
 
   const sweep = (keep: (entry: Idle) => boolean): void => {
@@ -84,7 +85,6 @@ export const makeConnectionPool = Effect.fnUntraced(function* ({
       return undefined
     },
     distrust: (origin, nowMillis) => {
-      if (distrusted.size >= maxDistrusted) distrusted.clear()
       distrusted.set(origin, nowMillis)
     },
     put: (origin, connection, nowMillis) => {

@@ -2,6 +2,7 @@
 // are public, dial one of those, send once (docs/threats.md 1).
 import type { Socket } from "node:net"
 import { Clock, Effect, Exit, Result } from "effect"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
 import { dial, type EgressConnection } from "./EgressConnection.ts"
 import type { EgressPolicyShape } from "./EgressPolicy.ts"
@@ -78,7 +79,7 @@ export const makeSafePost = (
     isPublicAddress(address) && !ownAddresses.has(canonicalAddress(address) ?? address)
 
   /** What a url says does not change; a burst to one is read once. */
-  const destinations = new Map<string, Destination | undefined>()
+  const destinations = new BoundedMap<string, Destination | undefined>(maxDestinations)
   const destinationOf = (text: string): Destination | undefined => {
     if (destinations.has(text)) return destinations.get(text)
     const checked = checkEgressUrl(text, policy)
@@ -89,7 +90,6 @@ export const makeSafePost = (
           origin: `${checked.success.url.protocol}//${originOf(checked.success.url)}`,
           commonHead: commonHeadOf(checked.success.url, userAgent)
         }
-    if (destinations.size >= maxDestinations) destinations.clear()
     destinations.set(text, destination)
     return destination
   }

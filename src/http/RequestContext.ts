@@ -3,6 +3,7 @@ import { isIP } from "node:net"
 import { Context, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 
 /** The request's id, in the envelope, the header `x-request-id` and the log. */
 export const RequestId = Context.Reference<string>("quittance/http/RequestId", { defaultValue: () => "" })
@@ -40,13 +41,12 @@ const network = (address: string): string => {
 }
 
 /** Of entries seen lately. */
-const known = new Map<string, string>()
+const known = new BoundedMap<string, string>(1_000)
 const networkOf = (entry: string): string | undefined => {
   const earlier = known.get(entry)
   if (earlier !== undefined) return earlier
   const address = addressIn(entry)
   if (address === undefined) return undefined
-  if (known.size >= 1_000) known.clear()
   const found = network(address)
   known.set(entry, found)
   return found

@@ -18,7 +18,7 @@ export class RateLimiter extends Context.Service<
     /** Takes one request; 0 when it may pass, otherwise the whole seconds after which one will. */
     readonly take: (key: string, limit: Limit) => Effect.Effect<number>
   }
->()("quittance/http/RateLimiter") {
+>()("quittance/limits/RateLimiter") {
   static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.sync(RateLimiter, () => {
     // Theoretical arrival times in milliseconds, dropped once they are past.
     const arrivals = new Map<string, number>()

@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
 })
 
 export class MerchantRepo extends Context.Service<MerchantRepo, Effect.Success<typeof make>>()(
-  "quittance/keys/MerchantRepo"
+  "quittance/merchants/MerchantRepo"
 ) {
   static readonly layer: Layer.Layer<MerchantRepo, never, SqlClient.SqlClient> = Layer.effect(
     MerchantRepo,

@@ -51,7 +51,7 @@ export class Receivers extends Context.Service<
     /** False where no change waits. */
     readonly withdraw: (merchantId: MerchantId, env: Env, actor: Actor) => Effect.Effect<boolean>
   }
->()("quittance/keys/Receivers") {
+>()("quittance/merchants/Receivers") {
   static readonly layer: Layer.Layer<
     Receivers,
     never,

@@ -7,6 +7,7 @@ import { ChainReach } from "../chain/ChainReach.ts"
 import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import type { PendingReason, Verification } from "../chain/ChainVerifier/Verification.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
@@ -279,13 +280,12 @@ export class Payments extends Context.Service<
       })
 
       /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
-      const noted = new Map<string, string>()
+      const noted = new BoundedMap<string, string>(notedVerdicts)
       const noteChange = Effect.fnUntraced(function* (paymentId: PaymentId, evidence: Evidence, found: Look) {
         const verdict = verdictOf(found, yield* DateTime.nowAsDate)
         if (verdict === undefined) return
         const key = `${paymentId} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
         if (noted.get(key) === verdict.reason) return
-        if (noted.size >= notedVerdicts) noted.clear()
         noted.set(key, verdict.reason)
         yield* repo.noteVerdict(paymentId, evidence, verdict)
       })

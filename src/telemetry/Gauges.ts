@@ -8,7 +8,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { gaugeBy } from "../metrics/series.ts"
-import { AgentWallets } from "../wallets/AgentWallets.ts"
+import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
 
 const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
   if (Option.isNone(metrics) && Option.isNone(otlp)) return
   const repo = yield* BacklogRepo
   const chain = yield* ChainVerifier
-  const { relayerKey } = yield* AgentWallets
+  const { relayerKey } = yield* DerivedWallets
 
   const wallets = {
     faucet: addressOf(Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value))),
@@ -76,4 +76,4 @@ const make = Effect.gen(function* () {
 
 /** Refreshes the gauges until its scope closes. */
 export const layer: Layer.Layer<never, never, AppConfig | SqlClient.SqlClient | ChainVerifier> =
-  Layer.effectDiscard(make).pipe(Layer.provide([BacklogRepo.layer, AgentWallets.layer]))
+  Layer.effectDiscard(make).pipe(Layer.provide([BacklogRepo.layer, DerivedWallets.layer]))

@@ -4,6 +4,7 @@
 import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { supervised } from "../workers/supervised.ts"
@@ -190,12 +191,11 @@ export const makeOutbox = ({
   })
 
   /** The block that was newest when this process first saw a version open. */
-  const firstSeen = new Map<TransactionHash, bigint>()
+  const firstSeen = new BoundedMap<TransactionHash, bigint>(1000)
   const blocksSince = (transaction: OutgoingTransaction, head: bigint) => {
     const id = idOf(transaction.versions[0])
     const since = firstSeen.get(id)
     if (since === undefined) {
-      if (firstSeen.size >= 1000) firstSeen.clear()
       firstSeen.set(id, head)
       return 0n
     }

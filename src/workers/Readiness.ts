@@ -7,7 +7,7 @@ import { AppConfig } from "../AppConfig.ts"
 export const Readiness = Context.Reference<{
   readonly stopping: () => boolean
   readonly stop: Effect.Effect<void>
-}>("quittance/http/Readiness", {
+}>("quittance/workers/Readiness", {
   defaultValue: () => ({ stopping: () => false, stop: Effect.void })
 })
 

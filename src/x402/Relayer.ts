@@ -9,7 +9,7 @@ import { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { RpcPool } from "../chain/RpcPool.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
-import { AgentWallets } from "../wallets/AgentWallets.ts"
+import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { makeHotWallet, type WalletState } from "../wallets/Outbox/HotWallet.ts"
 import { idsOf, OutboxRepo, type OutgoingTransaction } from "../wallets/Outbox/OutboxRepo.ts"
 import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../wallets/Outbox.ts"
@@ -68,7 +68,7 @@ const off: Shape = {
 
 const make = Effect.gen(function* () {
   const { relaying } = yield* AppConfig
-  const wallets = yield* AgentWallets
+  const wallets = yield* DerivedWallets
   const pool = yield* RpcPool
   const repo = yield* RelayerRepo
   const stored = yield* OutboxRepo
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
 export class Relayer extends Context.Service<Relayer, Shape>()("quittance/x402/Relayer") {
   static readonly layer: Layer.Layer<Relayer, never, AppConfig | RpcPool | SqlClient.SqlClient | Alerts> =
     Layer.effect(Relayer, make).pipe(
-      Layer.provide([AgentWallets.layer, RelayerRepo.layer]),
+      Layer.provide([DerivedWallets.layer, RelayerRepo.layer]),
       Layer.provide(OutboxRepo.layer)
     )
 }

@@ -225,7 +225,10 @@ describe("A merchant's first day", () => {
       await page.getByText("Delivered").waitFor()
       await page.getByText("Request and response").last().click()
       const last = shop.received.at(-1)
-      await page.getByText(`x-service-signature: ${last?.signature ?? ""}`).last().waitFor()
+      await page
+        .getByText(`x-service-signature: ${last?.signature ?? ""}`)
+        .last()
+        .waitFor()
       await page
         .getByText(last?.body ?? "no body")
         .last()

@@ -23,7 +23,7 @@ import * as Server from "../../src/http/Server.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import { AgentWallets } from "../../src/wallets/AgentWallets.ts"
+import { DerivedWallets } from "../../src/wallets/DerivedWallets.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
@@ -46,7 +46,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     DeliveryWake.layerLocal,
     RateLimiter.layerMemory,
     Faucet.layerMemory(() => Effect.succeed([])),
-    Agents.layer.pipe(Layer.provide([AgentRepo.layer, AgentWallets.layer])),
+    Agents.layer.pipe(Layer.provide([AgentRepo.layer, DerivedWallets.layer])),
     Facilitator.layerNone,
     Releases.layerNone,
     Alerts.layer,

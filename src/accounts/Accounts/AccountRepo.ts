@@ -280,7 +280,7 @@ const make = Effect.gen(function* () {
 })
 
 export class AccountRepo extends Context.Service<AccountRepo, Effect.Success<typeof make>>()(
-  "quittance/dashboard/AccountRepo"
+  "quittance/accounts/AccountRepo"
 ) {
   static readonly layer: Layer.Layer<AccountRepo, never, SqlClient.SqlClient> = Layer.effect(
     AccountRepo,

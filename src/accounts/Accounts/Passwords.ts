@@ -19,7 +19,7 @@ export class Passwords extends Context.Service<
     /** Takes as long without a hash: the time does not tell whether an account exists. */
     readonly verify: (password: string, hash: string | null) => Effect.Effect<boolean, RateLimited>
   }
->()("quittance/dashboard/Passwords") {
+>()("quittance/accounts/Passwords") {
   static readonly layer: Layer.Layer<Passwords> = Layer.effect(
     Passwords,
     Effect.gen(function* () {

@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
 })
 
 export class ReceiverChangeRepo extends Context.Service<ReceiverChangeRepo, Effect.Success<typeof make>>()(
-  "quittance/keys/ReceiverChangeRepo"
+  "quittance/merchants/ReceiverChangeRepo"
 ) {
   static readonly layer: Layer.Layer<ReceiverChangeRepo, never, SqlClient.SqlClient> = Layer.effect(
     ReceiverChangeRepo,

@@ -4,27 +4,27 @@ import { pbkdf2Sync } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../AppConfig.ts"
+import { BoundedMap } from "../domain/BoundedMap.ts"
 
-export interface AgentWalletsShape {
+export interface DerivedWalletsShape {
   /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic is configured. */
   readonly accountOf: (index: number) => Option.Option<HDAccount>
   /** Private key of `m/44'/60'/1'/0/0`. */
   readonly relayerKey: Option.Option<Uint8Array>
 }
 
-/** BIP-39, without a passphrase. */
+/** BIP-39, without a passphrase. OpenSSL takes a millisecond, `@scure/bip39` a hundred of the start. */
 const seedOf = (mnemonic: string) => pbkdf2Sync(mnemonic.normalize("NFKD"), "mnemonic", 2048, 64, "sha512")
 
-const make = (mnemonic: string): AgentWalletsShape => {
+const make = (mnemonic: string): DerivedWalletsShape => {
   const root = HDKey.fromMasterSeed(seedOf(mnemonic))
   // Derivation costs a millisecond; a deployment's agents come again and again.
-  const accounts = new Map<number, HDAccount>()
+  const accounts = new BoundedMap<number, HDAccount>(10_000)
   return {
     accountOf: (index) => {
       const known = accounts.get(index)
       if (known !== undefined) return Option.some(known)
       const account = hdKeyToAccount(root, { addressIndex: index })
-      if (accounts.size >= 10_000) accounts.clear()
       accounts.set(index, account)
       return Option.some(account)
     },
@@ -32,14 +32,14 @@ const make = (mnemonic: string): AgentWalletsShape => {
   }
 }
 
-export class AgentWallets extends Context.Service<AgentWallets, AgentWalletsShape>()(
-  "quittance/agents/AgentWallets"
+export class DerivedWallets extends Context.Service<DerivedWallets, DerivedWalletsShape>()(
+  "quittance/wallets/DerivedWallets"
 ) {
-  static readonly layer: Layer.Layer<AgentWallets, never, AppConfig> = Layer.effect(
-    AgentWallets,
+  static readonly layer: Layer.Layer<DerivedWallets, never, AppConfig> = Layer.effect(
+    DerivedWallets,
     Effect.map(AppConfig, ({ agentWalletMnemonic }) =>
       Option.match(agentWalletMnemonic, {
-        onNone: (): AgentWalletsShape => ({ accountOf: () => Option.none(), relayerKey: Option.none() }),
+        onNone: (): DerivedWalletsShape => ({ accountOf: () => Option.none(), relayerKey: Option.none() }),
         onSome: (mnemonic) => make(Redacted.value(mnemonic))
       })
     )
