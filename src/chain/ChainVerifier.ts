@@ -5,11 +5,11 @@ import { encodeFunctionData, getAddress, parseAbi } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import { statusOf, verdictOf } from "./ChainVerifier/Agreement.ts"
-import { type MemoryVerifierOptions, makeMemoryVerifier } from "./ChainVerifier/ChainVerifierMemory.ts"
-import { checkNodes } from "./ChainVerifier/checkNetwork.ts"
+import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
+import { aboutBlock } from "./ChainVerifier/aboutTransaction.ts"
+import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVerifier/ChainVerifierMemory.ts"
+import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
-import { aboutBlock } from "./ChainVerifier/observeTransaction.ts"
-import { aboutRange, readingOf } from "./ChainVerifier/readTransfers.ts"
 import {
   type AccountState,
   type Balance,
@@ -185,7 +185,7 @@ export class ChainVerifier extends Context.Service<
   static readonly layerMemoryWith = (
     options: MemoryVerifierOptions
   ): Layer.Layer<ChainVerifier | MemoryChain> =>
-    Layer.effect(ChainVerifier, makeMemoryVerifier(options)).pipe(Layer.provideMerge(MemoryChain.layer))
+    Layer.effect(ChainVerifier, makeChainVerifierMemory(options)).pipe(Layer.provideMerge(MemoryChain.layer))
 
   /** `layerMemoryWith` the default confirmations. */
   static readonly layerMemory: Layer.Layer<ChainVerifier | MemoryChain> = ChainVerifier.layerMemoryWith({})

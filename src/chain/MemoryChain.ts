@@ -3,7 +3,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Agreement } from "./ChainVerifier/Agreement.ts"
-import { transfersOf } from "./ChainVerifier/readTransfers.ts"
+import { transfersOf } from "./ChainVerifier/aboutRange.ts"
 import type { RawLog } from "./ChainVerifier/TransferLog.ts"
 import { type Balance, RangeReading } from "./ChainVerifier/Verification.ts"
 import { MemoryLedger, type MemoryTransfer } from "./MemoryChain/MemoryLedger.ts"

@@ -27,9 +27,9 @@ import {
 } from "./EmbeddedPassword.ts"
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
 import { whyNotEmbedded } from "./foreignCluster.ts"
-import { takeInherited } from "./InheritedLock.ts"
 import { findPostgresProgram, type PostgresProgram } from "./PostgresProgram.ts"
 import { isAlive, isPostgresIn } from "./ServerProcess.ts"
+import { takeInheritedLock } from "./takeInheritedLock.ts"
 
 /** What a client connects with. */
 export interface EmbeddedPostgres {
@@ -188,14 +188,14 @@ class Cluster {
   private serves(pid: number): boolean {
     const known = isPostgresIn(pid, this.data)
     if (known !== undefined) return known
-    const lock = takeInherited(join(this.directory, "postgres.lock"))
+    const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock !== undefined) closeSync(lock)
     return lock === undefined
   }
 
   /** Undefined where a server has the data already, in another container perhaps, and does not answer. */
   private spawn(): ChildProcess | undefined {
-    const lock = takeInherited(join(this.directory, "postgres.lock"))
+    const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock === undefined) return undefined
     try {
       this.disownFiles()
@@ -223,7 +223,7 @@ class Cluster {
 
   /** In single-user mode, which asks for no password. False where another server has the data. */
   private setPassword(password: string): boolean {
-    const lock = takeInherited(join(this.directory, "postgres.lock"))
+    const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
     if (lock === undefined) return false
     try {
       this.disownFiles()

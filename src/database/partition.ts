@@ -2,8 +2,8 @@
 // one of its name: no row is copied, and others wait only for what a catalogue change takes.
 import { Cause, DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { afterLongTransactions } from "./afterLongTransactions.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
-import { afterLongTransactions } from "./longTransactions.ts"
 import { causeOf, migratingAlone, named, withShortLocks } from "./migrate.ts"
 import { boundOf, removeBounds } from "./partitionBounds.ts"
 

@@ -11,7 +11,7 @@ import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
 import { errorBody } from "./Envelope.ts"
 import { RequestId } from "./RequestContext.ts"
 import { Answers } from "./RequestRules.ts"
-import { timedRoute } from "./Routing/RequestMetrics.ts"
+import { timedRoute } from "./Routing/timedRoute.ts"
 
 /** True for the tagged errors of the catalogue. */
 export const isCodedError = (error: unknown): error is CodedError =>

@@ -17,7 +17,7 @@ import {
   pathOf,
   pathTable
 } from "./Routing/pathTable.ts"
-import { timedRoute } from "./Routing/RequestMetrics.ts"
+import { timedRoute } from "./Routing/timedRoute.ts"
 import { unexpectedQuery } from "./Routing/unexpectedQuery.ts"
 import { systemPaths } from "./System.ts"
 

@@ -2,7 +2,7 @@
 // Per instance in memory, or shared through Redis.
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { AppConfig } from "../AppConfig.ts"
-import { makeRedisLimiter } from "./RateLimiter/RateLimiterRedis.ts"
+import { makeRateLimiterRedis } from "./RateLimiter/RateLimiterRedis.ts"
 
 export interface Limit {
   /** Sustained requests for each `perSeconds`. */
@@ -46,7 +46,7 @@ export class RateLimiter extends Context.Service<
   static readonly layerRedis = (url: Redacted.Redacted<string>): Layer.Layer<RateLimiter> =>
     Layer.effect(
       RateLimiter,
-      Effect.flatMap(RateLimiter, (local) => makeRedisLimiter(url, local))
+      Effect.flatMap(RateLimiter, (local) => makeRateLimiterRedis(url, local))
     ).pipe(Layer.provide(RateLimiter.layerMemory))
 
   /** Through REDIS_URL, where it is set. */

@@ -4,12 +4,12 @@ import { BunRuntime, BunServices } from "@effect/platform-bun"
 import { Cause, Console, Data, Effect, type Layer, Logger, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import type { Case } from "./Case.ts"
-import { isTemplate, webhookCases } from "./egress.ts"
-import { facilitatorCases } from "./facilitator.ts"
-import { httpCases } from "./http.ts"
-import { quittanceCases } from "./quittance.ts"
+import { facilitatorCases } from "./facilitatorCases.ts"
+import { httpCases } from "./httpCases.ts"
+import { quittanceCases } from "./quittanceCases.ts"
 import { runCases } from "./runCases.ts"
 import { document, exitCodeOf, scorecard } from "./scorecard.ts"
+import { isTemplate, webhookCases } from "./webhookCases.ts"
 
 /** Nothing is sent, and `message` says why. */
 class NotProbed extends Data.TaggedError("NotProbed")<{ readonly message: string }> {}

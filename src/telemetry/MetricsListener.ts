@@ -3,7 +3,7 @@
 import { Data, Effect, Layer, Option } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { AppConfig } from "../AppConfig.ts"
-import { registerProcessMetrics } from "./processMetrics.ts"
+import { registerProcessMetrics } from "./registerProcessMetrics.ts"
 
 /** The metrics' address cannot be listened on. `message` is the whole sentence for the operator. */
 export class MetricsRefusal extends Data.TaggedError("MetricsRefusal")<{ readonly message: string }> {}

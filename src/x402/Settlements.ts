@@ -20,7 +20,7 @@ import { supervised } from "../workers/supervised.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
 import { Relayer } from "./Relayer.ts"
-import { countSettlement } from "./Settlements/SettlementMetrics.ts"
+import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
 import { amountOf, SettlementRepo, type X402Settlement } from "./Settlements/SettlementRepo.ts"
 
 interface Shape {
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     outcome: Parameters<SettlementRepo["Service"]["finish"]>[1]
   ) {
     const isOurs = yield* repo.finish(settlement.id, outcome, yield* DateTime.nowAsDate)
-    if (isOurs) yield* countSettlement(outcome.status)
+    if (isOurs) yield* countX402Settlement(outcome.status)
     return yield* reread(settlement)
   })
   const fail = (settlement: X402Settlement, errorReason: string) =>

@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import { Clock, Effect, Layer } from "effect"
 import type { AppConfigShape } from "../../src/AppConfig.ts"
-import { domainSeparator } from "../../src/chain/ChainVerifier/checkNetwork.ts"
+import { domainSeparator } from "../../src/chain/ChainVerifier/checkNodes.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import * as NetworkWatch from "../../src/chain/NetworkWatch.ts"
 import { type ChainAlert, ChainAlerts } from "../../src/chain/RpcPool/ChainAlerts.ts"

@@ -1,6 +1,6 @@
 // Where /pay may send a buyer.
 import { describe, expect, test } from "bun:test"
-import { followableUrl } from "../../src/checkout/pages/intentUrl.ts"
+import { followableUrl } from "../../src/checkout/pages/followableUrl.ts"
 
 describe("The way back to the shop", () => {
   for (const url of [

@@ -1,6 +1,6 @@
 // Services that take what they must not: each is found, and a sound one is told from one that was not reached.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { judgeConversation } from "../../src/probe/http.ts"
+import { judgeConversation } from "../../src/probe/httpCases.ts"
 import { judgeRefusal } from "../../src/probe/refused.ts"
 import { probe, probeOwn } from "./runProbe.ts"
 

@@ -15,7 +15,7 @@ export interface MemoryVerifierOptions {
 }
 
 /** The service of `ChainVerifier.layerMemory`. */
-export const makeMemoryVerifier = Effect.fnUntraced(function* (
+export const makeChainVerifierMemory = Effect.fnUntraced(function* (
   options: MemoryVerifierOptions
 ): Effect.fn.Return<ChainVerifier["Service"], never, MemoryChain> {
   const chain = yield* MemoryChain

@@ -6,7 +6,7 @@ import { Env, TransactionHash } from "../../domain/Chain.ts"
 import { Quantity } from "../RpcPool/RpcSchemas.ts"
 import type { RpcPool } from "../RpcPool.ts"
 import type { Agreement } from "./Agreement.ts"
-import { aboutTransaction, agreementOf } from "./observeTransaction.ts"
+import { aboutTransaction, agreementOf } from "./aboutTransaction.ts"
 import type { Verification } from "./Verification.ts"
 
 export interface ObservationOptions {

@@ -1,7 +1,7 @@
 // /pay#token=…&key=…: the checkout for merchants who link to it. Token and key stand in
 // the fragment, which browsers do not send.
-import { detailOf } from "./checkoutEvent.ts"
-import { followableUrl } from "./intentUrl.ts"
+import { checkoutEventDetail } from "./checkoutEventDetail.ts"
+import { followableUrl } from "./followableUrl.ts"
 
 const element = (id: string): HTMLElement => {
   const found = document.getElementById(id)
@@ -27,7 +27,7 @@ if (token === null || key === null || main === null) {
   checkout.setAttribute("publishable-key", key)
   let shop: URL | undefined
   checkout.addEventListener("opened", (event) => {
-    shop = followableUrl(detailOf(event)?.payment?.intentUrl ?? "")
+    shop = followableUrl(checkoutEventDetail(event)?.payment?.intentUrl ?? "")
     if (shop === undefined) return
     back.setAttribute("href", shop.href)
     back.setAttribute("aria-label", `Return to ${shop.host}`)
@@ -36,7 +36,7 @@ if (token === null || key === null || main === null) {
   })
   checkout.addEventListener("closed", (event) => {
     // Cancelling keeps the page, so that the buyer may start again.
-    if (shop !== undefined && detailOf(event)?.state !== "cancelled") location.assign(shop)
+    if (shop !== undefined && checkoutEventDetail(event)?.state !== "cancelled") location.assign(shop)
   })
   main.append(checkout)
 }

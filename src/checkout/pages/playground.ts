@@ -1,7 +1,7 @@
 // /playground: mint a capped intent, pay it, see the code and the webhook. A test
 // publishable key comes in the fragment (#pk=…), the query (?pk=…) or the field.
 import { announceBurnerWallet } from "./burnerWallet.ts"
-import { detailOf } from "./checkoutEvent.ts"
+import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 
 const element = <E extends HTMLElement>(id: string, kind: new () => E): E => {
   const found = document.getElementById(id)
@@ -106,12 +106,12 @@ const mount = (token: string, key: string) => {
   for (const name of ["ready", "opened", "statechange", "settled", "failed", "closed"]) {
     checkout.addEventListener(name, (event) => {
       const line = document.createElement("li")
-      line.textContent = name === "statechange" ? `statechange ${detailOf(event)?.state}` : name
+      line.textContent = name === "statechange" ? `statechange ${checkoutEventDetail(event)?.state}` : name
       events.append(line)
     })
   }
   checkout.addEventListener("settled", (event) => {
-    const id = detailOf(event)?.paymentId
+    const id = checkoutEventDetail(event)?.paymentId
     if (id !== undefined) void watchDelivery(id, key)
   })
   place.replaceChildren(checkout)

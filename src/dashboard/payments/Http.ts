@@ -10,7 +10,7 @@ import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
 import { type OverviewPage, overviewDays, type PaymentDetail, type PaymentsPage } from "./Api.ts"
 import { PaymentPagesRepo, type Search } from "./PaymentPagesRepo.ts"
-import { timelineOf } from "./timeline.ts"
+import { timelineOf } from "./timelineOf.ts"
 
 const pageSize = 20
 const latestSize = 5

@@ -28,7 +28,7 @@ const shared = Metric.gauge("quittance_limits_shared", {
 type Shape = RateLimiter["Service"]
 
 /** `local` limits while Redis does not answer. */
-export const makeRedisLimiter = (url: Redacted.Redacted<string>, local: Shape) =>
+export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shape) =>
   Effect.gen(function* () {
     const client = yield* Effect.acquireRelease(
       Effect.sync(

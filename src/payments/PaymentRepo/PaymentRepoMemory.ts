@@ -15,11 +15,11 @@ import type {
   TakenTransfer,
   WatchedTransfer
 } from "../PaymentRepo.ts"
-import { makeMemoryAttempts } from "./attemptsMemory.ts"
+import { makeAttemptsMemory } from "./attemptsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
-import { generateRefCode } from "./refCode.ts"
+import { generateRefCode } from "./generateRefCode.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
-import { type MemoryTransfers, makeMemoryTransfers } from "./transfersMemory.ts"
+import { type MemoryTransfers, makeTransfersMemory } from "./transfersMemory.ts"
 
 interface KeptReport {
   readonly paymentId: PaymentId
@@ -86,14 +86,14 @@ export const makePaymentRepoMemory: Effect.Effect<
     ].join(" ")
   const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
 
-  const attempts = makeMemoryAttempts({
+  const attempts = makeAttemptsMemory({
     payment: of,
     paymentOf: (id) => payments.get(id),
     reported: (id, payer) =>
       reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
     unclaimed: (payment, payer) => transfers.unclaimed(payment, payer)
   })
-  const transfers: MemoryTransfers = makeMemoryTransfers({
+  const transfers: MemoryTransfers = makeTransfersMemory({
     payments: () => payments.values(),
     payment: (id) => payments.get(id),
     claimOf: (env, one) =>

@@ -1,5 +1,5 @@
 // PaymentRepo on Postgres: what requests do to payments. What the reconciler does is in
-// ReconcilerRepoSql.ts.
+// reconcilerSql.ts.
 
 import { Effect, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -10,9 +10,9 @@ import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
-import { makeAttemptStatements } from "./attemptsSql.ts"
+import { makeAttemptsSql } from "./attemptsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
-import { isUniqueViolation, makeOpenPayment } from "./OpeningRepoSql.ts"
+import { isUniqueViolation, makeOpeningSql } from "./openingSql.ts"
 import {
   ownRows,
   PaymentRow,
@@ -22,10 +22,10 @@ import {
   toPayment,
   toSummary
 } from "./PaymentRow.ts"
-import { makeReconcilerStatements } from "./ReconcilerRepoSql.ts"
+import { makeReconcilerSql } from "./reconcilerSql.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import { attachLeaseMillis } from "./TransferStore.ts"
-import { makeTransferStatements } from "./transfersSql.ts"
+import { makeTransfersSql } from "./transfersSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
 const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
@@ -231,7 +231,7 @@ export const makePaymentRepoSql: Effect.Effect<
   )
 
   return {
-    open: yield* makeOpenPayment,
+    open: yield* makeOpeningSql,
     openExpired,
     find,
     exists,
@@ -239,8 +239,8 @@ export const makePaymentRepoSql: Effect.Effect<
     report,
     takenTransfers,
     settle,
-    ...makeReconcilerStatements(sql),
-    ...makeAttemptStatements(sql),
-    ...makeTransferStatements(sql)
+    ...makeReconcilerSql(sql),
+    ...makeAttemptsSql(sql),
+    ...makeTransfersSql(sql)
   }
 })

@@ -23,7 +23,7 @@ export interface MemoryAttempts {
 const lowest = (all: ReadonlyArray<bigint>): bigint | null =>
   all.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null)
 
-export const makeMemoryAttempts = (known: {
+export const makeAttemptsMemory = (known: {
   readonly payment: (tenant: Tenant, id: PaymentId) => Payment | undefined
   readonly paymentOf: (id: PaymentId) => Payment | undefined
   readonly reported: (id: PaymentId, payer: Address) => TransactionHash | undefined

@@ -50,7 +50,7 @@ const decodeTransfers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ 
 /** How many attempts are listed. */
 const listed = 20
 
-export const makeAttemptStatements = (sql: SqlClient.SqlClient): AttemptStore => {
+export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
   const find = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
     Effect.flatMap(statement, decodeAttempts).pipe(
       Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), toAttempt))

@@ -74,7 +74,7 @@ const isFree = (one: KeptTransfer, at: Date) => isOpen(one) && (one.handledAt ==
 
 const givenBack = { handledAt: null, handledBy: null, note: null, attachedTo: null } as const
 
-export const makeMemoryTransfers = (known: {
+export const makeTransfersMemory = (known: {
   readonly payments: () => Iterable<Payment>
   readonly payment: (id: PaymentId) => Payment | undefined
   readonly claimOf: (env: Env, transfer: ChainTransfer) => PaymentId | undefined

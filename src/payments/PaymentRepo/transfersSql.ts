@@ -101,7 +101,7 @@ const comparedAttempts = 100
 /** Newest pending and failed payments among which one of the exact amount is looked for. */
 const searchedPayments = 500
 
-export const makeTransferStatements = (sql: SqlClient.SqlClient): TransferStore => {
+export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
   const chainOf = (env: Env) => networks[env].chainId
   const all = sql.literal(columns)
   // Taken for a payment that it has not settled, as after a crash, it is open as well.

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { WebhookRepo } from "../WebhookRepo.ts"
-import { claimsSql } from "./ClaimRepoSql.ts"
+import { claimsSql } from "./claimsSql.ts"
 import {
   allDeliveries,
   deliveryColumns,

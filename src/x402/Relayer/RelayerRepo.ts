@@ -7,7 +7,7 @@ import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
-import { ownTransferStands } from "../Settlements/ownTransferSql.ts"
+import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
 
 export interface RelayOrder extends Entry {
   readonly purpose: "settle" | "cancel"

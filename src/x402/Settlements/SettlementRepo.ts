@@ -9,7 +9,7 @@ import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
-import { ownTransferStands } from "./ownTransferSql.ts"
+import { ownTransferStands } from "./ownTransferStandsSql.ts"
 
 /** Another authorization is settling this payment, or has settled it. */
 export class PaymentTaken extends Data.TaggedError("PaymentTaken") {}

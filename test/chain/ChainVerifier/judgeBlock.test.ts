@@ -1,9 +1,9 @@
 // The watch of a settled transfer, and what several nodes together say, on plain facts.
 import { describe, expect, test } from "bun:test"
 import { statusOf } from "../../../src/chain/ChainVerifier/Agreement.ts"
+import { agreementOf, type Observation } from "../../../src/chain/ChainVerifier/aboutTransaction.ts"
 import { judgeBlock } from "../../../src/chain/ChainVerifier/judgeBlock.ts"
 import type { TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
-import { agreementOf, type Observation } from "../../../src/chain/ChainVerifier/observeTransaction.ts"
 import { row } from "../../support/attackRows.ts"
 import { amount, facts, hash, log, payer, receiver, thief } from "../../support/rawReceipts.ts"
 

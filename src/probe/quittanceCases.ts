@@ -1,15 +1,15 @@
 // Everything against a Quittance, as far as the keys at hand allow it.
 import { Effect } from "effect"
 import { ask, describeReply, under } from "./ask.ts"
-import { buyerTokenCases } from "./buyerTokens.ts"
+import { buyerTokenCases } from "./buyerTokenCases.ts"
 import { type Case, skipAll } from "./Case.ts"
-import { webhookCases } from "./egress.ts"
-import { facilitatorCases } from "./facilitator.ts"
-import { httpCases } from "./http.ts"
-import { intentTokenCases } from "./intentTokens.ts"
-import { keyCases } from "./keys.ts"
-import { paymentHeaderCases } from "./paymentHeaders.ts"
+import { facilitatorCases } from "./facilitatorCases.ts"
+import { httpCases } from "./httpCases.ts"
+import { intentTokenCases } from "./intentTokenCases.ts"
+import { keyCases } from "./keyCases.ts"
+import { paymentHeaderCases } from "./paymentHeaderCases.ts"
 import { type ProbedShop, type QuittanceTarget, readShop } from "./Shop.ts"
+import { webhookCases } from "./webhookCases.ts"
 
 const needsSecret = "needs --secret-key"
 

@@ -1,7 +1,7 @@
 // How x402 settlements end.
 import { counterBy } from "../../metrics/series.ts"
 
-export const countSettlement = counterBy(
+export const countX402Settlement = counterBy(
   "quittance_x402_settlements_total",
   "x402 settlements by outcome",
   "outcome",

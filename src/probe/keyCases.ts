@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { describeReply, type ProbeQuestion, under } from "./ask.ts"
 import { type Case, failed, held, skipped } from "./Case.ts"
-import { converse } from "./rawHttp.ts"
+import { converse } from "./converse.ts"
 import { refused } from "./refused.ts"
 import type { ProbedShop } from "./Shop.ts"
 import { unanswered } from "./unreachable.ts"

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
-import { deliveryIdOf } from "../../../src/payments/PaymentRepo/deliveryId.ts"
+import { deliveryIdOf } from "../../../src/payments/PaymentRepo/deliveryIdOf.ts"
 
 const transfer = {
   chainId: 84532,

@@ -72,7 +72,7 @@ const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdic
       ORDER BY at DESC OFFSET ${keptVerdicts - 2} LIMIT 1)`
 
 /** The part of PaymentRepo that works without a request. */
-export const makeReconcilerStatements = (
+export const makeReconcilerSql = (
   sql: SqlClient.SqlClient
 ): Pick<
   PaymentRepo["Service"],

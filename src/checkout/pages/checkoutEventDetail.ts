@@ -9,5 +9,5 @@ interface Detail {
 const isDetail = (value: unknown): value is Detail =>
   typeof value === "object" && value !== null && "state" in value && typeof value.state === "string"
 
-export const detailOf = (event: Event): Detail | undefined =>
+export const checkoutEventDetail = (event: Event): Detail | undefined =>
   event instanceof CustomEvent && isDetail(event.detail) ? event.detail : undefined

@@ -10,7 +10,7 @@ const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6
 let flock: ((descriptor: number, operation: number) => number) | undefined
 
 /** An open descriptor to hand to children, and to close then; undefined where anybody else holds the file. */
-export const takeInherited = (path: string): number | undefined => {
+export const takeInheritedLock = (path: string): number | undefined => {
   flock ??= dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } }).symbols.flock
   const descriptor = openSync(path, "a", 0o600)
   if (flock(descriptor, exclusive | atOnce) === 0) return descriptor

@@ -7,8 +7,8 @@ import { batched } from "../../database/batched.ts"
 import { isDatabaseOutage } from "../../database/isDatabaseOutage.ts"
 import { type Payment, PaymentId } from "../../domain/Payment.ts"
 import type { OpenPayment } from "../PaymentRepo.ts"
+import { generateRefCode } from "./generateRefCode.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
-import { generateRefCode } from "./refCode.ts"
 
 const decodeOutcome = Schema.decodeUnknownEffect(
   Schema.Struct({ asked_id: PaymentId, created: Schema.Boolean, id: Schema.NullOr(PaymentId) }),
@@ -31,7 +31,7 @@ const newPayment = ({ at, ...input }: OpenPayment, refCode: string): Payment => 
 })
 
 /** Creates a pending payment, or answers the one that the same token opened before. */
-export const makeOpenPayment = Effect.gen(function* () {
+export const makeOpeningSql = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
   const refCode = Effect.provideService(generateRefCode, SecureRandom.SecureRandom, random)
