@@ -2,6 +2,7 @@
 import { Effect, Option, Result } from "effect"
 import { type Env, type Network, networks } from "../domain/Chain.ts"
 import { type ErrorDetail, InvalidRequest, X402RequirementsUnsupported } from "../domain/Errors.ts"
+import { issueDetails } from "../domain/issueDetails.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
 import { networkNames, type Requirements, readRequirements, type X402Version } from "../x402/Wire.ts"
 
@@ -82,11 +83,7 @@ export const chooseRequirement = Effect.fnUntraced(function* (
     const path = `body.paymentRequired.accepts.${index}`
     const read = yield* Effect.result(readRequirements(version, accepted))
     if (Result.isFailure(read)) {
-      const [place] = String(read.failure.message).split("\n").slice(-1)
-      malformed.push({
-        path,
-        message: `Not requirements of x402 version ${version}: ${place ?? ""}`.slice(0, 300)
-      })
+      malformed.push(...issueDetails(read.failure.issue, path))
       continue
     }
     const found = obstacle(networks[env], version, read.success, path)

@@ -1,11 +1,12 @@
 // How every answer leaves: the envelope for expected failures, the common headers,
 // open CORS for the routes that buyers' browsers call.
-import { Cause, Effect, Layer, Predicate, SchemaIssue } from "effect"
+import { Cause, Effect, Layer, Predicate } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { AppConfig } from "../AppConfig.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
-import { type CodedError, type ErrorDetail, InvalidRequest } from "../domain/Errors.ts"
+import { type CodedError, InvalidRequest } from "../domain/Errors.ts"
+import { issueDetails } from "../domain/issueDetails.ts"
 import { accessOf, isCrossOrigin } from "./Access.ts"
 import { unexpectedFailure } from "./Answers/unexpectedFailure.ts"
 import { errorBody } from "./Envelope.ts"
@@ -42,24 +43,13 @@ export const errorAnswer = (
     }
   )
 
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const places = { Payload: "body", Query: "query", Params: "path", Headers: "headers" } as const
 
 /** Names each place that breaks the contract, without echoing what stood there. */
-export const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest => {
-  const place = places[error.kind as keyof typeof places]
-  const details = formatIssues(error.cause.issue).issues.map((issue): ErrorDetail => {
-    const path = (issue.path ?? []).map((segment) =>
-      String(Predicate.isObject(segment) && "key" in segment ? segment.key : segment)
-    )
-    return { path: [place, ...path].join(".").slice(0, 200), message: withoutInput(issue.message) }
+export const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest =>
+  new InvalidRequest({
+    details: issueDetails(error.cause.issue, places[error.kind as keyof typeof places])
   })
-  return new InvalidRequest({ details: details.slice(0, 20) })
-}
-
-/** Schema messages may end in `, got <input>`; input is not echoed. */
-const withoutInput = (message: string) => message.replace(/,? ?(but )?got .*$/s, "").slice(0, 300)
 
 /** Of every answer. Under https browsers keep to it for a year (RFC 6797). */
 export const commonHeaders = (requestId: string, baseUrl: string): Readonly<Record<string, string>> => ({

@@ -12,7 +12,9 @@ import { PaymentIntents } from "./PaymentIntents.ts"
 /** docs/contract.md 4.1: plain http is for development, on localhost. */
 const plainHttp = () =>
   new InvalidRequest({
-    details: [{ path: "body.intentUrl", message: "https; http on localhost is for development only" }]
+    details: [
+      { path: "body.intentUrl", message: "Must be an https URL; http on localhost is for development only." }
+    ]
   })
 
 export const layer = HttpApiBuilder.group(

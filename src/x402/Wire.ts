@@ -17,11 +17,15 @@ export const networkNames: { readonly [E in Env]: { readonly 1?: string; readonl
 const Text = Schema.String.check(Schema.isMaxLength(4096))
 /** A uint256 in decimal. */
 const Digits = Schema.String.check(
-  Schema.isPattern(/^[0-9]{1,78}$/).abort(),
+  Schema.isPattern(/^[0-9]{1,78}$/, { message: "a whole number as decimal digits" }).abort(),
   Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "a number of at most 256 bits")
 )
-const HexBytes = Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){0,16384}$/))
-const AnyAddress = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/))
+const HexBytes = Schema.String.check(
+  Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){0,16384}$/, { message: "bytes: 0x and hex digits, at most 16 KiB" })
+)
+const AnyAddress = Schema.String.check(
+  Schema.isPattern(/^0x[0-9a-fA-F]{40}$/, { message: "an address: 0x and 40 hex digits" })
+)
 
 const Extra = Schema.Struct({
   name: Schema.optionalKey(Schema.NullOr(Text)),
@@ -51,7 +55,9 @@ const ExactPayload = Schema.Struct({
     value: Digits,
     validAfter: Digits,
     validBefore: Digits,
-    nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/))
+    nonce: Schema.String.check(
+      Schema.isPattern(/^0x[0-9a-fA-F]{64}$/, { message: "32 bytes: 0x and 64 hex digits" })
+    )
   })
 })
 const PayloadV1 = Schema.Struct({

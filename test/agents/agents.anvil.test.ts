@@ -172,7 +172,8 @@ describe("agents", () => {
     const { key } = await world.newAgent({ usdc: 0n })
     const answer = await pay(key, request([{ ...requirementsV2(usd(1)), payTo: "0x12" }]))
     expect(answer.status).toBe(400)
-    expect(answer.body.error.details[0].path).toBe("body.paymentRequired.accepts.0")
+    expect(answer.body.error.details[0].path).toBe("body.paymentRequired.accepts.0.payTo")
+    expect(answer.body.error.details[0].message).toBe("Must be an address: 0x and 40 hex digits.")
   })
 
   test("hosts and payees: only those on the lists", async () => {

@@ -1,0 +1,50 @@
+// What a schema finds wrong, as the details of an error: the place, and what belongs there. The input is not echoed.
+import { Predicate, SchemaIssue } from "effect"
+import type { ErrorDetail } from "./Errors.ts"
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  bigint: "a whole number",
+  array: "an array",
+  object: "an object",
+  null: "null"
+}
+
+/** A sentence of what the schema expects. Messages of the contract are noun phrases: `an amount greater than 0`. */
+const sentence = (message: string): string => {
+  const expected = /^Expected (.*?)(?:,? (?:but )?got .*)?$/s.exec(message)?.[1]
+  const belongs =
+    expected === undefined
+      ? message
+      : expected
+          .split(" | ")
+          .map((one) => kinds[one] ?? one)
+          .join(" or ")
+  return /^\p{Lu}/u.test(belongs) ? belongs : `Must be ${belongs}.`
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    const message = SchemaIssue.defaultLeafHook(issue)
+    if (issue._tag === "MissingKey" && message === "Missing key") return "Required."
+    return issue._tag === "UnexpectedKey" ? "No such field; remove it." : message
+  }
+})
+
+/** At most 20, each at its path below `place`: `body`, `query`, `path`. */
+export const issueDetails = (issue: SchemaIssue.Issue, place: string): ReadonlyArray<ErrorDetail> =>
+  format(issue)
+    .issues.slice(0, 20)
+    .map(({ message, path = [] }) => ({
+      path: [
+        place,
+        ...path.map((segment) =>
+          String(Predicate.isObject(segment) && "key" in segment ? segment.key : segment)
+        )
+      ]
+        .join(".")
+        .slice(0, 200),
+      message: sentence(message).slice(0, 300)
+    }))

@@ -1,0 +1,39 @@
+// What a client reads of a body that breaks its schema.
+import { expect, test } from "bun:test"
+import { Exit, Schema } from "effect"
+import { issueDetails } from "../../src/domain/issueDetails.ts"
+import { UsdAmount } from "../../src/domain/Money.ts"
+
+const Body = Schema.Struct({
+  amount: UsdAmount,
+  env: Schema.Literals(["test", "live"]),
+  items: Schema.Array(Schema.Struct({ count: Schema.Int })),
+  note: Schema.NullOr(Schema.String)
+})
+
+const detailsOf = (input: unknown) => {
+  const exit = Schema.decodeUnknownExit(Body, { errors: "all", onExcessProperty: "error" })(input)
+  if (Exit.isSuccess(exit)) throw new Error("was accepted")
+  const [reason] = exit.cause.reasons
+  if (reason?._tag !== "Fail" || !Schema.isSchemaError(reason.error)) throw new Error("is no schema error")
+  return issueDetails(reason.error.issue, "body").map(({ path, message }) => `${path}: ${message}`)
+}
+
+test("each place is told what belongs there", () => {
+  expect(detailsOf({ amount: 1, env: "prod", items: [{ count: 1.5 }, {}], note: 3, extra: true })).toEqual([
+    "body.extra: No such field; remove it.",
+    "body.amount: Must be a string.",
+    'body.env: Must be "test" or "live".',
+    "body.items.0.count: Must be an integer.",
+    "body.items.1.count: Required.",
+    "body.note: Must be a string or null."
+  ])
+  expect(detailsOf([])).toEqual(["body: Must be an object."])
+})
+
+test("a message of the contract is told as it is, and no input comes back", () => {
+  const secret = "sk_test_secret"
+  expect(detailsOf({ amount: secret, env: "test", items: secret, note: null }).join("\n")).toBe(
+    'body.amount: Must be a decimal string with 1 to 14 integer digits and up to 6 decimals, such as "10.00".\nbody.items: Must be an array.'
+  )
+})

@@ -1,0 +1,114 @@
+// x402 as it travels: what both versions say is read into one form, and what is written is read back.
+import { describe, expect, test } from "bun:test"
+import { Effect, Exit, Option } from "effect"
+import { networks } from "../../src/domain/Chain.ts"
+import {
+  decodeHeader,
+  encodeHeader,
+  paymentHeader,
+  readPayment,
+  readRequirements
+} from "../../src/x402/Wire.ts"
+import { payer, receiver } from "../support/rawReceipts.ts"
+
+const usdc = networks.test.usdc
+const common = {
+  scheme: "exact",
+  asset: usdc.address,
+  payTo: receiver,
+  maxTimeoutSeconds: 60,
+  extra: { name: usdc.domainName, version: usdc.domainVersion }
+}
+const v1 = {
+  ...common,
+  network: "base-sepolia",
+  maxAmountRequired: "50000",
+  resource: "https://api.example.com/a"
+}
+const v2 = { ...common, network: "eip155:84532", amount: "50000" }
+const signed = {
+  from: payer,
+  to: receiver,
+  value: 50_000n,
+  validAfter: 0n,
+  validBefore: 1_700_000_060n,
+  nonce: `0x${"ab".repeat(32)}`,
+  signature: `0x${"11".repeat(65)}`
+} as const
+const names = { scheme: "exact", network: "base-sepolia" }
+
+const fails = (read: Effect.Effect<unknown, unknown>) => Exit.isFailure(Effect.runSyncExit(read))
+
+describe("requirements", () => {
+  test("of both versions have one form", () => {
+    const first = Effect.runSync(readRequirements(1, v1))
+    const second = Effect.runSync(readRequirements(2, v2))
+    expect(first).toEqual({ ...second, version: 1, network: "base-sepolia", resource: v1.resource })
+    expect(second.amount).toBe(50_000n)
+  })
+
+  test("addresses are read in any case and kept with their checksum", () => {
+    const read = Effect.runSync(readRequirements(2, { ...v2, payTo: receiver.toLowerCase() }))
+    expect(read.payTo).toBe(receiver)
+  })
+
+  test("unknown fields and an absent domain are no obstacle", () => {
+    const read = Effect.runSync(readRequirements(2, { ...v2, extra: null, outputSchema: {} }))
+    expect(read.domain).toBeUndefined()
+  })
+
+  test.each([
+    ["an amount with a sign", { amount: "-1" }],
+    ["an amount in hexadecimal", { amount: "0x10" }],
+    ["an amount as a number", { amount: 50_000 }],
+    ["an amount beyond 256 bits", { amount: (2n ** 256n).toString() }],
+    ["an address one digit short", { payTo: receiver.slice(0, -1) }],
+    ["a time-out of a day and a second", { maxTimeoutSeconds: 86_401 }],
+    ["no scheme", { scheme: undefined }]
+  ])("%s is refused", (_, change) => expect(fails(readRequirements(2, { ...v2, ...change }))).toBe(true))
+
+  test("of one version are not those of the other", () => {
+    expect(fails(readRequirements(1, v2))).toBe(true)
+    expect(fails(readRequirements(2, v1))).toBe(true)
+  })
+})
+
+describe("a payment's header", () => {
+  test.each([1, 2] as const)("of version %p is read back", (version) => {
+    const header = paymentHeader(version, version === 1 ? v1 : v2, names, undefined, signed)
+    expect(header.name).toBe(version === 1 ? "X-PAYMENT" : "PAYMENT-SIGNATURE")
+    const read = Effect.runSync(readPayment(version, Option.getOrThrow(decodeHeader(header.value))))
+    expect(read.authorization).toEqual(signed)
+    expect(read.network).toBe(version === 1 ? "base-sepolia" : "eip155:84532")
+  })
+
+  test("of version 2 sends back the requirement as the resource wrote it", () => {
+    const accepted = { ...v2, payTo: receiver.toLowerCase(), custom: ["kept"] }
+    const header = paymentHeader(2, accepted, names, { url: "https://api.example.com/a" }, signed)
+    expect(Option.getOrThrow(decodeHeader(header.value))).toMatchObject({ accepted })
+  })
+
+  test("names the payment by the extension payment-identifier, where it is well formed", () => {
+    const payload = {
+      signature: signed.signature,
+      authorization: { ...signed, value: "50000", validAfter: "0", validBefore: "1700000060" }
+    }
+    const identifierOf = (id: string) =>
+      Effect.runSync(
+        readPayment(2, {
+          x402Version: 2,
+          accepted: v2,
+          payload,
+          extensions: { "payment-identifier": { info: { id } } }
+        })
+      ).identifier
+    expect(identifierOf("order_1042-attempt_1")).toBe("order_1042-attempt_1")
+    expect(identifierOf("too short")).toBeUndefined()
+  })
+
+  test("survives text of any script, and is nothing where it is no base64 of JSON", () => {
+    expect(decodeHeader(encodeHeader({ error: "支払い é" }))).toEqual(Option.some({ error: "支払い é" }))
+    for (const text of ["", "%%%", Buffer.from("{").toString("base64")])
+      expect(Option.isNone(decodeHeader(text))).toBe(true)
+  })
+})
