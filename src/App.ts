@@ -79,7 +79,7 @@ const real = Layer.mergeAll(
   Layer.provideMerge(database)
 )
 
-/** What stands on the swappable services. */
+/** Built on the swappable services. */
 const services = Layer.mergeAll(WebhookEndpoints.layer, PaymentIntents.layer, IncomingTransfers.layer).pipe(
   Layer.provideMerge(PaymentAttempts.layer),
   Layer.provideMerge(Payments.layer),

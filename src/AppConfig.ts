@@ -53,7 +53,7 @@ export interface AppConfigShape {
   /** Exact `host:port` that may be http and private; development only. */
   readonly webhookAllowedHosts: ReadonlyArray<string>
   readonly paymentExpiry: Duration.Duration
-  /** How long webhook attempts and the answers kept with them stay; deliveries stay for good. */
+  /** How long webhook attempts and the answers kept with them stay; deliveries are never deleted. */
   readonly webhookAttemptRetention: Duration.Duration
   /** Requests a second that one key may sustain. */
   readonly rateLimitPerKey: number
@@ -71,7 +71,7 @@ export interface AppConfigShape {
   readonly signUp: "open" | "closed"
   /** How long a change of a live receiving address waits, so that it can be withdrawn. */
   readonly liveReceiverDelay: Duration.Duration
-  /** The server that mail goes out by; without one nobody is sent any. The address may hold a password. */
+  /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
   readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
 }
 

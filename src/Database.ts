@@ -46,7 +46,7 @@ const sessionBounds = {
   idle_in_transaction_session_timeout: "60s",
   client_connection_check_interval: "1s"
 }
-/** SQLSTATEs of servers, and of what stands before them, that do not take these settings with the session. */
+/** SQLSTATEs of servers and poolers that reject these settings at session start. */
 const refusesBounds = /^(08P01|22023|42704)/
 
 interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {

@@ -25,7 +25,7 @@ const announce = Layer.effectDiscard(
     if (Option.isNone(config.faucet.privateKey)) {
       yield* say("The faucet is off: set FAUCET_PRIVATE_KEY to grant test funds.")
     }
-    // Built last, so that it is the first to hear of the stop.
+    // Built last, so that it is released first on shutdown.
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         Effect.sync(() => setTimeout(() => process.exit(1), stopMillis).unref()),

@@ -67,7 +67,7 @@ export class Accounts extends Context.Service<
     readonly signOutEverywhere: (session: Session) => Effect.Effect<void>
     /** The session's person is who signed in: it may change where money goes for a while. */
     readonly confirm: (session: Session, password: string) => Effect.Effect<void, SignInFailed | RateLimited>
-    /** Ends every other session, starts this one anew, and forgets the browsers that are known. */
+    /** Ends every other session, replaces this one, and forgets the account's known browsers. */
     readonly changePassword: (
       session: Session,
       current: string,

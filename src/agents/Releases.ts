@@ -1,5 +1,5 @@
 // Gives a reservation back by making its authorization useless on the chain (EIP-3009,
-// cancelAuthorization). Nothing else can: whoever has the signature may use it.
+// cancelAuthorization). Nothing else can: anyone who holds the signature may use it.
 import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { encodeFunctionData } from "viem"

@@ -104,7 +104,7 @@ export interface ResourceHost {
   readonly hostname: string
   /** Whose payee is kept: a name has one, whatever the port; on this machine each port has its own. */
   readonly owner: string
-  /** Whether nobody on the way can change what it says. */
+  /** Whether the connection is private: TLS, or loopback. */
   readonly isPrivate: boolean
 }
 

@@ -11,11 +11,11 @@ export interface Alert {
   readonly kind: AlertKind
   /** Whose alert; none for the operator's. */
   readonly tenant: Option.Option<Tenant>
-  /** The one member who is told; every member where it is left out. */
+  /** The member to notify; every member when absent. */
   readonly userId?: string
   /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
   readonly subject: string
-  /** Raised once for its subject, even where somebody has acknowledged it. */
+  /** Raised once per subject, even after it was acknowledged. */
   readonly once?: true
   /** What happened and what to do. */
   readonly message: string
@@ -46,7 +46,7 @@ export class Alerts extends Context.Service<
   Alerts,
   {
     readonly raise: (alert: Alert) => Effect.Effect<void>
-    /** The cause has gone by itself: closes what is open about the subject. */
+    /** The cause is gone: closes the subject's open alerts. */
     readonly resolve: (kind: AlertKind, subject: string) => Effect.Effect<void>
   }
 >()("quittance/alerts/Alerts") {

@@ -27,7 +27,7 @@ export interface Change {
   readonly env: Env | null
   /** What was done, without who: "changed the receiving address from … to …". */
   readonly summary: string
-  /** Written down alone: it gives nobody anything. */
+  /** Logged without notifying anyone: the action grants nothing. */
   readonly quiet?: boolean
 }
 
@@ -54,7 +54,7 @@ export class AuditLog extends Context.Service<
       change: Effect.Effect<A, E, R>,
       changeOf: (outcome: A) => Option.Option<Change>
     ) => Effect.Effect<A, E, R>
-    /** Inside its transaction: a change of the whole service, which is told to its other operators. */
+    /** Logs a service-wide change inside its transaction and notifies the other operators. */
     readonly note: (actor: Actor, change: Change) => Effect.Effect<void>
   }
 >()("quittance/audit/AuditLog") {

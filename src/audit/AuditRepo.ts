@@ -58,7 +58,7 @@ const decodeVerified = Schema.decodeUnknownEffect(
   ])
 )
 
-/** Of the log's own; any number that nobody else locks by. */
+/** Advisory lock key of the log; arbitrary, but used by nothing else. */
 const lockKey = 4_021_966
 
 /** As the migrations make it; `%s` is the table's schema. */
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
     transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
 
-    /** Inside the transaction of what it tells of: entries wait for each other until its end. */
+    /** Runs inside the transaction of the change it records; concurrent entries wait for its commit. */
     insert: Effect.fn("AuditRepo.insert")(function* (entry: AuditEntry, at: Date) {
       yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
       const rows = yield* sql`
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
         )
         INSERT INTO audit_entries (position, merchant_id, env, at, actor_id, actor, action, summary, hash)
         SELECT e.*, ${chained(sql.literal("(SELECT hash FROM last)"))} FROM entry e RETURNING position`
-      // A trigger of somebody else may swallow it; what it tells of is then undone.
+      // A foreign trigger may swallow the entry; the change it records is then rolled back.
       if (rows.length === 0)
         return yield* Effect.die(
           new Error(
@@ -183,7 +183,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** Whom a change of the whole service is told, but for who has made it. */
+    /** Who is notified of a service-wide change: every operator except its author. */
     otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId: string | null) {
       return yield* decodeRecipients(
         yield* sql`

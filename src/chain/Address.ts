@@ -17,7 +17,7 @@ export const parseAddress = (text: string): Address | undefined =>
 
 /**
  * As `parseAddress`, but mixed case must carry the right EIP-55 checksum: what
- * people type is refused when one letter is wrong.
+ * is typed by hand is rejected when one letter is wrong.
  */
 export const parseChecksummedAddress = (text: string): Address | undefined => {
   const address = parseAddress(text)

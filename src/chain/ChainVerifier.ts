@@ -148,7 +148,7 @@ export class ChainVerifier extends Context.Service<
     readonly headBlock: (
       env: Env
     ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint }, RpcUnavailable>
-    /** Where an account stands: the highest nonces that any node tells, at a height that a majority has. */
+    /** The account's state: the highest nonces any node reports, at a height that a majority has. */
     readonly account: (env: Env, address: Address) => Effect.Effect<AccountState, RpcUnavailable>
     /** Who sent a transaction and with which nonce; undefined where no majority of the nodes says. */
     readonly sender: (

@@ -31,7 +31,7 @@ const variables: { readonly [E in Env]: string } = {
 const wrongVerdicts: ReadonlyArray<NetworkVerdict> = ["wrong_chain", "no_token", "wrong_domain"]
 const wrongNode = ({ nodes }: NetworkCheck) => nodes.find(({ verdict }) => wrongVerdicts.includes(verdict))
 
-/** Where a majority is right, one wrong node decides nothing: it is heard of, and outvoted. */
+/** While a majority is right, a single wrong node is reported and outvoted. */
 const isRight = ({ nodes }: NetworkCheck) =>
   nodes.filter(({ verdict }) => verdict === "ok").length > nodes.length / 2
 

@@ -78,7 +78,7 @@ interface Shape {
     ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
     height: (answer: A) => bigint
   ) => Effect.Effect<A, RpcUnavailable>
-  /** The newest block that a majority has. A node that lies far behind or ahead is told of. */
+  /** The newest block that a majority has. A node far behind or ahead raises an alert. */
   readonly head: (env: Env) => Effect.Effect<Head, RpcUnavailable>
   /** The first answer in the order of the URLs; for figures that decide nothing. */
   readonly first: <A>(
@@ -133,7 +133,7 @@ const make = Effect.fnUntraced(function* (
     )
   })
 
-  // Another process may have told of a node before this one began: its first answer closes that too.
+  // A previous process may have raised this alert; the node's first good response resolves it.
   const lastTrouble = new Map<string, number>(
     [
       ...byEnv.test.map((node) => `test ${node.host}`),
@@ -218,7 +218,7 @@ const make = Effect.fnUntraced(function* (
       yield* question.ask(node).pipe(
         Effect.result,
         Effect.flatMap((answer) => count(node, answer)),
-        // When the pool closes, or a count fails, whoever still waits is released rather than left hanging.
+        // When the pool closes, or a count fails, pending callers are released rather than left hanging.
         Effect.onError(() => settle(undefined)),
         Effect.forkIn(scope)
       )
@@ -288,7 +288,7 @@ const make = Effect.fnUntraced(function* (
             return Effect.void
           })
         ),
-        // In the pool's scope, so that whoever is late is still heard of.
+        // In the pool's scope, so that late responses are still recorded.
         Effect.forkIn(scope)
       )
     }

@@ -86,7 +86,7 @@ const refusals = Effect.fnUntraced(function* (secrets: ReadonlyArray<Planned>) {
     { mode: "result" }
   ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })))
   const refused = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
-  // Postgres and the address both take it as it stands in the file.
+  // Used verbatim by Postgres and in the URL.
   if (/\p{Cc}/u.test(env["POSTGRES_PASSWORD"] ?? ""))
     refused.push({ variable: "POSTGRES_PASSWORD", message: "POSTGRES_PASSWORD: wants one line of text" })
   return [
@@ -109,7 +109,7 @@ const passwordIn = (address: string) =>
 const otherPassword =
   "POSTGRES_PASSWORD: a database keeps the password it was made with, and another one is stored for it. Unset POSTGRES_PASSWORD. To change the password: ALTER ROLE quittance PASSWORD '…' in the database, then start with DATABASE_URL and POSTGRES_PASSWORD that both hold the new one (docs/databases.md)."
 
-/** What stands there, under a name that is free: nothing that keys were made for is lost. */
+/** Moves an existing file to a free name: no secret that keys depend on is lost. */
 const setAside = (path: string) => {
   for (let number = 1; ; number++) {
     const aside = `${path}.${number}`

@@ -1,5 +1,5 @@
 // `listen`: a merchant's test deliveries, signed as they are sent, on to a developer's
-// machine. What it has forwarded stands in a cursor: it goes on where it stopped.
+// machine. A cursor records what was forwarded, so that it resumes where it stopped.
 import { join } from "node:path"
 import { Clock, Console, DateTime, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -22,7 +22,7 @@ const HttpUrl = Schema.String.check(
   Schema.makeFilter((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? "") || "an http or https URL")
 )
 
-/** The receiver's status, or undefined where nobody answers. */
+/** The receiver's status, or undefined if it does not respond. */
 const post = (url: string, body: Uint8Array, headers: Readonly<Record<string, string>>) =>
   Effect.promise(() =>
     fetch(url, {
@@ -82,7 +82,7 @@ export const listen = Command.make(
     const path = Option.getOrElse(input.cursor, () => join(dataDir, `listen-${input.merchant}.json`))
     let cursor: Cursor = yield* readCursor(path, yield* DateTime.nowAsDate)
 
-    /** Asks the database for as long as patience lasts: it may be restarted meanwhile. */
+    /** Retries while the database restarts, within the time limit. */
     const asked = <A, E>(question: Effect.Effect<A, E>) =>
       patiently(
         question.pipe(

@@ -20,7 +20,7 @@ const isSameOrigin = (headers: Readonly<Record<string, string | undefined>>, bas
   const origin = headers["origin"]
   if (origin === undefined) return false
   if (origin === baseUrl) return true
-  // A name of somebody else's that resolves to this machine is not the page's own (DNS rebinding).
+  // A foreign host name that resolves to this machine is not same-origin (DNS rebinding).
   const page = URL.parse(origin)
   return page !== null && page.host === headers["host"] && isLoopback(page.hostname)
 }

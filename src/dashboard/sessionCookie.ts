@@ -7,7 +7,7 @@ const isSecure = (baseUrl: string) => baseUrl.startsWith("https:")
 export const cookieName = (baseUrl: string) =>
   isSecure(baseUrl) ? "__Host-quittance_session" : "quittance_session"
 
-/** Tells a browser in which people have signed in before from a stranger's. It opens nothing. */
+/** Marks a browser in which the account has signed in before. It grants no access. */
 const browserCookieName = (baseUrl: string) =>
   isSecure(baseUrl) ? "__Host-quittance_browser" : "quittance_browser"
 

@@ -32,7 +32,7 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
         const zip = createGzip()
         const file = createWriteStream(partial, { mode: 0o600, flags: "w" })
         const written = pipeline(zip, file)
-        // Awaited at the end; a failure before it is told by the next write.
+        // Awaited at the end; an earlier failure surfaces at the next write.
         written.catch(() => undefined)
         return { zip, written }
       },

@@ -157,7 +157,7 @@ const readTables = Effect.fnUntraced(function* (sink: Sink) {
   return manifest
 })
 
-/** Reads all of it as it stands at one moment, while others write. `where` names the database to the operator. */
+/** Reads a consistent snapshot while others write. `where` names the database to the operator. */
 export const copyFrom = Effect.fn("Database.copyFrom")(
   function* (_where: string, sink: Sink) {
     const sql = yield* SqlClient.SqlClient
@@ -343,7 +343,7 @@ export const checkClosable = Effect.fn("Database.checkClosable")(
 )
 
 /**
- * Lets nobody write to this database any more: new sessions are read-only, and those that are open end,
+ * Makes this database read-only: new sessions cannot write, and open ones are terminated,
  * with the statements that wait in them. Its owner can undo it.
  */
 export const closeToWriting = Effect.fn("Database.closeToWriting")(

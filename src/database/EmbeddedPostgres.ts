@@ -209,7 +209,7 @@ class Cluster {
     const { directory, named, spawn: spawnOptions } = this.options(this.data)
     if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) rmSync(this.log)
     const log = openSync(this.log, "a", 0o600)
-    // In a session of its own: Ctrl-C is the service's, which stops it when nobody needs it any more.
+    // In a session of its own: Ctrl-C is the service's, which stops it when no process needs it.
     const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
       ...spawnOptions,
       detached: true,

@@ -106,7 +106,7 @@ const sweep = (to: string): void => {
   }
 }
 
-/** A copy of the programs that only its maker can have changed; made anew where the one that is there does not run. */
+/** A copy of the binaries that only its owner can modify; replaced if the present one does not run. */
 const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string => {
   mkdirSync(to, { recursive: true, mode: 0o755 })
   const made = lstatSync(to)

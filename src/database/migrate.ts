@@ -6,7 +6,7 @@ import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
 type Change = Effect.Effect<unknown, unknown, SqlClient.SqlClient>
 
-/** Adds to what the release before runs on, which goes on beside it. */
+/** Additive: the previous release keeps running beside it. */
 export interface Migration {
   readonly up: Change
   /** By name: indexes on tables that hold rows already, built while others write. */
@@ -38,7 +38,7 @@ const betweenTries = Schedule.min([Schedule.exponential("250 millis", 1.5), Sche
 
 export const idOf = (name: string) => Number.parseInt(name, 10)
 
-/** Says in `pg_stat_activity` what the session does, to whoever waits for it. */
+/** Labels the session in `pg_stat_activity` for whoever waits for its locks. */
 export const named = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.andThen(sql`SELECT set_config('application_name', ${`quittance ${what}`}, false)`, work)
@@ -61,7 +61,7 @@ const holder = Effect.gen(function* () {
   return row === undefined ? "" : `: ${row.holder}`
 })
 
-/** One instance at a time: the others wait, and hold no transaction open meanwhile. */
+/** One instance at a time; the others wait without an open transaction. */
 export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-// Partitions by time, on a database that serves meanwhile. A table becomes the first partition of a new
+// Partitions by time, on a live database. A table becomes the first partition of a new
 // one of its name: no row is copied, and others wait only for what a catalogue change takes.
 import { Cause, DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -29,7 +29,7 @@ const quartersAhead = 4
 export interface Partitioned {
   readonly table: string
   readonly partitions: ReadonlyArray<string>
-  /** When it is to be run again. What comes later goes to the last partition, and nothing fails. */
+  /** When to run it again. Later rows go to the last partition; nothing fails. */
   readonly until: Date
 }
 
@@ -182,7 +182,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return { ...added, partitions: [first, ...added.partitions] }
   })
 
-  /** The next quarters. What the last partition has taken meanwhile becomes one that ends. */
+  /** The next quarters. Rows that the last partition received get an upper bound. */
   const extend = Effect.fnUntraced(function* (one: Divided, until: Date, soon: Date) {
     const { bound, table } = one
     const tail = tailOf(table)
@@ -198,7 +198,7 @@ const make = (sql: SqlClient.SqlClient) => {
         yield* run(`ALTER TABLE ${table} DETACH PARTITION ${tail}`)
         if (isEmpty && until >= soon) {
           const before = nameOf(table, new Date(until.getTime() - 1))
-          // Fails where a row has come meanwhile: the bound leaves it no place.
+          // Fails if a row arrived in between: the bound excludes it.
           yield* run(`INSERT INTO ${table} SELECT * FROM ${tail}`)
           yield* run(`ALTER TABLE ${tail} RENAME TO ${tail}_empty`)
           const added = yield* addQuarters(one, before, until)

@@ -22,7 +22,7 @@ const standing = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   )
 )
 
-/** For whoever migrates alone. */
+/** For the one instance that migrates. */
 export const removeBounds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const { name, table } of yield* standing)

@@ -11,7 +11,7 @@ const leastFreeBytes = 16 * 1024 * 1024
 const stands = "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'"
 /** A transaction of some bytes of the log, and no row. Its commit waits for the disk, and for standbys. */
 const commits = "pg_logical_emit_message(true, 'quittance', '') IS NOT NULL"
-/** Read off the catalogue: a migration that has their locks keeps nobody waiting. */
+/** Read off the catalogue: a migration that holds table locks does not delay it. */
 const presence = (tables: ReadonlyArray<string>, columns: ReadonlyArray<string>) => `
   NOT EXISTS (SELECT FROM unnest('{${tables.join(",")}}'::text[]) AS name WHERE to_regclass(name) IS NULL)
   AND NOT EXISTS (

@@ -54,7 +54,7 @@ export const rollBack = Effect.fn("Database.rollBack")(function* (
         Effect.gen(function* () {
           yield* down
           yield* sql`DELETE FROM effect_sql_migrations WHERE migration_id = ${idOf(name)}`
-          // Also where an instance has come meanwhile.
+          // Also if an instance connected in between.
           yield* nobodyServes(where)
         })
       ).pipe(

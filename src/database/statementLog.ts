@@ -1,10 +1,10 @@
-// The statements that this process sends, told to whoever listens: the tests hold them against what each
+// Reports the statements this process sends to a listener: the tests compare them with what each
 // engine of docs/databases.md can do. Nothing listens in the service.
 import type { Socket } from "node:net"
 
 const listeners = new Set<(text: string) => void>()
 
-/** From now on `listener` is told the text of each statement that a new connection prepares or sends. */
+/** Calls `listener` with the text of each statement that a new connection prepares or sends. */
 export const onStatement = (listener: (text: string) => void): void => {
   listeners.add(listener)
 }
@@ -29,7 +29,7 @@ const tell = (bytes: Buffer) => {
   }
 }
 
-/** The socket, overheard where somebody listens. */
+/** The socket, observed while there is a listener. */
 export const overheard = (socket: Socket): Socket => {
   if (listeners.size === 0) return socket
   const write = socket.write.bind(socket)

@@ -83,7 +83,7 @@ export const makeAgent = Effect.fnUntraced(function* (merchant: DemoMerchant) {
   return { agent, key, funds: formatUsd(BigInt(body.grant.usdcAtomic)), cap: formatUsd(capPerPayment) }
 })
 
-/** The agent asks, is told to pay, pays within its cap, and gets what it asked for. */
+/** The agent requests a resource, gets 402, pays within its cap and receives the resource. */
 export const buyForecast = Effect.fnUntraced(function* (
   merchant: DemoMerchant,
   agentKey: string

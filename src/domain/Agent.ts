@@ -7,7 +7,7 @@ import { AtomicUsdc } from "./Money.ts"
 export const AgentId = Uuid.pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
 
-/** `paused` signs nothing until it is resumed; `revoked` for good, its key with it. */
+/** `paused` signs nothing until it is resumed; `revoked` is final and voids its key. */
 export const AgentStatus = Schema.Literals(["active", "paused", "revoked"])
 export type AgentStatus = typeof AgentStatus.Type
 

@@ -1,4 +1,4 @@
-// Who sells, and what a presented API key stands for.
+// A merchant, and the principal an API key authenticates.
 import { Schema } from "effect"
 import { Address, Env } from "./Chain.ts"
 

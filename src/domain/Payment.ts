@@ -1,5 +1,5 @@
 // A payment and the rules of its states: pending until the chain proves it,
-// settled once and for all, or failed for good (docs/contract.md 2.1 and 3).
+// settled for ever, or failed (docs/contract.md 2.1 and 3).
 import { Schema } from "effect"
 import { Address, Env, TransactionHash } from "./Chain.ts"
 import { MerchantId, Uuid } from "./Merchant.ts"
@@ -23,7 +23,7 @@ export type PayerType = typeof PayerType.Type
 export const AttemptMethod = Schema.Literals(["transfer", "authorization"])
 export type AttemptMethod = typeof AttemptMethod.Type
 
-/** What a settlement stands on. A fresh identity token of the same buyer is the same evidence. */
+/** The evidence of a settlement. A fresh identity token of the same buyer is the same evidence. */
 export const Evidence = Schema.Struct({
   transactionId: TransactionHash,
   payer: Address,
@@ -52,7 +52,7 @@ export const Payment = Schema.Struct({
 })
 export type Payment = typeof Payment.Type
 
-/** What is told of a payment (docs/contract.md 2.1): all but what its verification alone needs. */
+/** The fields the API returns for a payment (docs/contract.md 2.1). */
 export type PaymentSummary = Omit<Payment, "merchantId" | "receiver" | "reported" | "openedBlock"> & {
   readonly reported: { readonly at: Date; readonly evidence: Omit<Evidence, "tokenChanges"> } | null
 }

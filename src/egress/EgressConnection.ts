@@ -14,7 +14,7 @@ export interface DialTarget {
   /** Undefined for plain http, which only allowed hosts may use. */
   readonly serverName: string | undefined
   readonly connectMillis: number
-  /** Told of the socket before it connects: whoever dials must destroy it if anything goes wrong. */
+  /** Called with the socket before it connects; the caller must destroy it on failure. */
   readonly onSocket: (socket: Socket) => void
 }
 
@@ -102,7 +102,7 @@ const openSocket = ({ address, port, onSocket }: DialTarget): Effect.Effect<Sock
       resume(Effect.fail("connect"))
     })
     socket.once("connect", () => {
-      // Nothing has been sent yet: whoever answers from another address learns nothing.
+      // Nothing has been sent yet: a server at another address learns nothing.
       if (canonicalAddress(socket.remoteAddress ?? "") === canonicalAddress(address)) {
         return resume(Effect.succeed(socket))
       }

@@ -48,7 +48,7 @@ export const canonicalAddress = (text: string): string | undefined => {
 /**
  * True when `text` is an IPv4 or IPv6 address that may be posted to (docs/threats.md 1.4). Everything that is
  * not a plain address is not public. IPv4 in any IPv6 wrapping (mapped, NAT64, 6to4, Teredo) is not public
- * either, whatever it wraps: nobody needs it and gateways disagree about it.
+ * either, whatever it wraps: it has no legitimate use and gateways treat it differently.
  *
  * @example
  * isPublicAddress("8.8.8.8") // true

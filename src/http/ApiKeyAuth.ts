@@ -1,4 +1,4 @@
-// The contract of authentication: a bearer key, and the principal it stands for.
+// The contract of authentication: a bearer key and its principal.
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import {

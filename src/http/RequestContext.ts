@@ -40,7 +40,7 @@ const network = (address: string): string => {
         .join(":")}::/64`
 }
 
-/** Of entries seen lately. */
+/** Recently seen entries. */
 const known = new BoundedMap<string, string>(1_000)
 const networkOf = (entry: string): string | undefined => {
   const earlier = known.get(entry)

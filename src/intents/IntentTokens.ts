@@ -64,7 +64,7 @@ export class IntentTokens extends Context.Service<
         yield* Effect.forEach(config.intentTokenSecrets, ({ kid, secret }) =>
           Effect.promise(async () => {
             const bytes = new TextEncoder().encode(Redacted.value(secret))
-            // Imported once: jose would import raw bytes anew for every token.
+            // Imported once: jose would import raw bytes again for every token.
             const key = await crypto.subtle.importKey(
               "raw",
               bytes,

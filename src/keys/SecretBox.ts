@@ -48,7 +48,7 @@ export class SecretBox extends Context.Service<
           Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8")
         )
       }
-      /** For as long as whoever asked holds the sealed one: a burst to one endpoint opens its secret once. */
+      /** Weakly keyed by the sealed value: a burst to one endpoint decrypts its secret once. */
       const opened = new WeakMap<Sealed, { readonly context: string; readonly secret: Redacted.Redacted }>()
 
       return SecretBox.of({

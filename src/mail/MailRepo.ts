@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Joins a transaction that is open: the mail goes out if what it tells of has happened. Also sweeps away
+     * Joins a transaction that is open: the mail is sent only if the change it reports commits. Also sweeps away
      * what ended long ago.
      */
     insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
         VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
     }, Effect.orDie),
 
-    /** Due mail, which nobody else takes before `leaseUntil`; this is an attempt of it. */
+    /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
     take: Effect.fn("MailRepo.take")(function* (at: Date, leaseUntil: Date, limit: number) {
       return yield* decodeQueued(
         yield* sql`
@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
       yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL WHERE id = ${id}`
     }, Effect.orDie),
 
-    /** `again` is null where nobody tries any more. */
+    /** `again` is null after the last attempt. */
     noteFailure: Effect.fn("MailRepo.noteFailure")(function* (id: string, error: string, again: Date | null) {
       yield* sql`UPDATE mails SET error = ${error}, due_at = ${again} WHERE id = ${id}`
     }, Effect.orDie)

@@ -15,7 +15,7 @@ const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 
 
 class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
   message: Schema.String,
-  /** The server refuses this mail for good (RFC 5321, 4.2.1: replies of 5yz). */
+  /** The server rejects this mail permanently (RFC 5321, 4.2.1: 5yz replies). */
   refused: Schema.Boolean
 }) {}
 

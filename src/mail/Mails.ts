@@ -1,4 +1,4 @@
-// Mail to people, where the operator has named a server for it. It is kept first and sent by a worker: a
+// Outgoing mail, where an SMTP server is configured. It is stored first and sent by a worker: a
 // server that is away delays it, and a crash loses none.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

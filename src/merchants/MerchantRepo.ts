@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     /**
-     * Takes the address from `holder` where one is given; otherwise it must be nobody's or the merchant's.
+     * Takes the address from `holder` if given; otherwise it must be unused or the merchant's own.
      * It replaces a change that waits.
      */
     changeReceiver: (

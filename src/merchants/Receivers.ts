@@ -123,7 +123,7 @@ export class Receivers extends Context.Service<
             )
           })
         if (holder === undefined) return yield* taking(merchants.changeReceiver(place, { wait }))
-        /** Its members are told, not by whom: merchants know nothing of each other. */
+        /** Notifies its members without naming the other merchant. */
         const by = actor === operator ? operator : service
         const losing = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
           audit.recording(holder.merchantId, by, change, (outcome) =>

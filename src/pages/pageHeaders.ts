@@ -1,4 +1,4 @@
-/** Of a page or a document of ours: in no frame, telling nobody where a person came from. */
+/** Headers of every page: no framing, no referrer. */
 export const pageHeaders = (contentSecurityPolicy: string): Readonly<Record<string, string>> => ({
   "content-security-policy": contentSecurityPolicy,
   "cross-origin-opener-policy": "same-origin",

@@ -93,7 +93,7 @@ export class IncomingTransfers extends Context.Service<
             return yield* new TransferNotAttachable({ reason: "settling" })
           const { chainId, usdc } = networks[tenant.env]
           const at = yield* DateTime.nowAsDate
-          // Taken in this person's name before the chain is asked, so that nobody else explains it meanwhile.
+          // Leased to this member before the chain is queried, so that no one else resolves it concurrently.
           if (!(yield* repo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
             return yield* new IncomingTransferExplained()
           const look = yield* payments.look(

@@ -46,11 +46,11 @@ export interface Report extends Tenant {
   /** Becomes the payment's own where this report settles it. */
   readonly payerType: PayerType
   readonly at: Date
-  /** When the reconciler looks at the report if nobody has by then. */
+  /** When the reconciler checks the report unless a request has by then. */
   readonly nextCheckAt: Date
 }
 
-/** Where the proven Transfer stands on the chain. */
+/** Position of the proven Transfer on the chain. */
 export interface ClaimedTransfer {
   readonly chainId: number
   readonly transactionId: TransactionHash

@@ -37,7 +37,7 @@ const leaseMillis = 90_000
 const batch = 64
 const concurrency = 16
 const watchMillis = 60_000
-/** A dropped transfer that has not come back by then is left to people. */
+/** A dropped transfer that has not come back by then needs a person. */
 const forgetDroppedMillis = 7 * 24 * 3_600_000
 /** Evidence that never verified fails its payment this long after the last report. */
 const unverifiedMillis = 24 * 3_600_000
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
     yield* repo.noteCheck(payment.id, evidence, verdict, yield* nextLook(found, checks, now, deadline))
   })
 
-  /** When a report is looked at next; null once the chain has decided for good, or conclusively past the deadline. */
+  /** When to check a report next; null once the chain's answer is final, or conclusive past the deadline. */
   const nextLook = Effect.fnUntraced(function* (found: Look, checks: number, now: Date, deadline: Date) {
     const unknown = found._tag === "Pending" && found.reason === "not_found"
     const conclusive = unknown || found._tag === "Refused"

@@ -22,7 +22,7 @@ import { transferKindOf } from "./TransferWatch/transferKindOf.ts"
 
 /** Mainnet is not watched while its execution is gated. */
 const env = "test"
-/** Between looks for new blocks; longer while nobody is expected to pay. */
+/** Polling interval for new blocks; longer while no payment is expected. */
 const lookEvery = "1 second"
 const lookSeldom = "5 seconds"
 /** Closer to the head than this, blocks are read one by one, by their hashes. */
@@ -31,7 +31,7 @@ const nearBlocks = 64n
 const longestRange = 1_000n
 /** How far back the first start reads: a day of blocks of two seconds. */
 const firstBackfill = 43_200n
-/** A sweep that takes longer hangs, and is begun anew. */
+/** A sweep that takes longer is aborted and restarted. */
 const longestSweep = Duration.minutes(5)
 /** Blocks read before the lease is renewed and the head asked again. */
 const blocksPerSweep = 256n
@@ -39,7 +39,7 @@ const blocksPerSweep = 256n
 const beforeReceiverMillis = 3_600_000
 const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
-/** Reports and second looks get this long before a person is told of a transfer. */
+/** Grace period for reports before an unclaimed transfer raises an alert. */
 const alertGrace = Duration.minutes(2)
 
 const make = Effect.gen(function* () {
@@ -212,7 +212,7 @@ const make = Effect.gen(function* () {
     annotations: ({ transactionId }) => ({ transactionId })
   })
 
-  /** Another instance reads, or nobody has yet. */
+  /** Another instance reads, or none has yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
     const known = yield* repo.cursor(env)
     if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
     if (Option.isNone(held)) return yield* readByOthers(target)
     let at = held.value
     reach.reached(env, at.blockNumber)
-    // Another chain, or one that was started anew: what it holds is read from below its head.
+    // Another chain, or a restarted one: read from below its head.
     if (at.blockNumber > target + nearBlocks) {
       yield* cursor.rewind(target - nearBlocks, cursorAt)
       return false

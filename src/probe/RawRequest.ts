@@ -35,7 +35,7 @@ export interface RawRequest {
   readonly bytes: (place: Place) => string
 }
 
-/** A request in a body: whoever answers it has been smuggled to. */
+/** A request inside a body: a server that answers it is vulnerable to smuggling. */
 export const smuggledIn = ({ host }: Place): string => `GET /probe-smuggled HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 
 /** A POST with these header lines, and a JSON body's type. */

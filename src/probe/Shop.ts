@@ -1,4 +1,4 @@
-// What a Quittance tells whoever has a publishable key; read once, before its cases are made.
+// What a publishable key reveals of the service; read once, before the cases are built.
 import { Effect, Option, Schema } from "effect"
 import { ask, describeReply, under } from "./ask.ts"
 

@@ -1,4 +1,4 @@
-// Buyers' identity tokens (DID tokens) that prove nobody, not now, or not here.
+// Buyers' identity tokens (DID tokens) that are unsigned, expired, or for another audience.
 import { Effect } from "effect"
 import { base64OfUtf8, createDidToken } from "../buyers/createDidToken.ts"
 import { under } from "./ask.ts"

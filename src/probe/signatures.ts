@@ -1,4 +1,4 @@
-// Signatures that are nobody's, somebody else's, or a second form of a good one.
+// Signatures that are invalid, another signer's, or malleated.
 import { concat, encodeAbiParameters, type Hex, pad, parseSignature, toHex, zeroAddress } from "viem"
 import { account, bodyOf, type ProbeVersion, sign, stranger, type Terms } from "./authorizations.ts"
 import type { HostileBody } from "./HostileBody.ts"

@@ -21,7 +21,7 @@ export interface Backlog {
     readonly reports: number
     readonly blocks: number
     readonly x402: number
-    /** Incoming transfers that no payment claims and nobody has handled. */
+    /** Incoming transfers that are neither claimed nor handled. */
     readonly transfers: number
   }
   /** Age of the newest block whose transfers have been read, in seconds; 0 before the first. */

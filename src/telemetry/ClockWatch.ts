@@ -1,5 +1,5 @@
 // Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
-// is wrong is told to the operator; the service itself goes by the database's.
+// is wrong raises an alert; the service itself uses the database's clock.
 import { Clock, Effect, Layer, Option, Ref, Schedule } from "effect"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** A chain that stands still says nothing of clocks: only a block that has come since the last look counts. */
+  /** A stalled chain says nothing about clocks: only a block newer than the last check counts. */
   const withChain = Effect.gen(function* () {
     const head = yield* Effect.option(chain.headBlock("test"))
     if (Option.isNone(head)) return

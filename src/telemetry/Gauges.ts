@@ -1,5 +1,5 @@
 // Levels that a query or a node knows: read by a slow fiber, never by a request, and
-// not at all where nobody reads metrics.
+// not at all while metrics are off.
 import { type Context, DateTime, Effect, Layer, Metric, Option, Redacted, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isHex, toHex } from "viem"

@@ -43,7 +43,7 @@ const nameOfRequests = Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method
 export const layer: Layer.Layer<never, never, AppConfig | SecureRandom.SecureRandom> = Layer.unwrap(
   Effect.gen(function* () {
     const { otlp, environment } = yield* AppConfig
-    // Spans that nobody reads would be a sixth of a request.
+    // Unexported spans would cost a sixth of a request.
     if (Option.isNone(otlp)) return Layer.succeed(References.TracerEnabled, false)
     const random = yield* SecureRandom.SecureRandom
     const { url, headers } = otlp.value

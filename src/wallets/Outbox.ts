@@ -37,7 +37,7 @@ export const defaultOutboxTiming: OutboxTiming = {
   lostAfter: "2 seconds"
 }
 
-/** Where a transaction stands. */
+/** A transaction's state. */
 export type TransactionStanding =
   | { readonly outcome: "open" }
   | {
@@ -113,7 +113,7 @@ export const makeOutbox = ({
     transaction.purpose === "filler" ||
     transaction.versions.some((raw) => idOf(raw) === id && wallet.isFiller(raw))
 
-  /** Looks where it stands, by every version of any instance, and notes its end. */
+  /** Checks its state by every version of any instance, and records its outcome. */
   const look = Effect.fn("Outbox.look")(function* (
     given: OutgoingTransaction
   ): Effect.fn.Return<TransactionStanding, RpcUnavailable> {
@@ -162,7 +162,7 @@ export const makeOutbox = ({
   /** Spends the nonce on nothing, unless an earlier version is mined after all. */
   const fill = Effect.fn("Outbox.fill")(function* (given: OutgoingTransaction) {
     const state = yield* Effect.option(wallet.state)
-    // Another instance may put a version of its own first meanwhile.
+    // Another instance may store a version of its own first.
     for (let time = 0; time < fillTries; time++) {
       const transaction = yield* stored(given)
       if (transaction.outcome !== null || wallet.isFiller(transaction.versions[0])) return
@@ -202,7 +202,7 @@ export const makeOutbox = ({
     return head - since
   }
 
-  /** Signs it anew where its fee keeps it from a block; whether it did. */
+  /** Re-signs it with a higher fee if the fee keeps it out of blocks; whether it did. */
   const repriced = Effect.fnUntraced(function* (transaction: OutgoingTransaction, head: bigint) {
     const { known, state } = yield* Effect.all({
       known: wallet.knows(idsOf(transaction)),
@@ -245,7 +245,7 @@ export const makeOutbox = ({
     if (transaction.refusedAt !== null && verdict !== "refused") yield* repo.noteRefusal(transaction, null)
   })
 
-  /** Opens one anew whose end a reorganisation took back. The version that a block held goes first. */
+  /** Reopens a transaction whose outcome was reorganised away. The version that was mined goes first. */
   const reopen = (transaction: OutgoingTransaction) =>
     Effect.gen(function* () {
       const { nonce, transactionId, versions } = transaction
@@ -288,7 +288,7 @@ export const makeOutbox = ({
     /** Runs `tend` for as long as the scope lives. */
     tending: Effect.gen(function* () {
       const due = yield* DueWork
-      // It comes sooner where something ends meanwhile.
+      // Sooner if a transaction ends before that.
       const untilLookBack = Effect.flatMap(Clock.currentTimeMillis, (now) =>
         Effect.sleep(Math.min(looksBackAfter, Math.max(millis(timing.tendEvery), looksBackAt - now)))
       ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= looksBackAt }))

@@ -101,7 +101,7 @@ export class WebhookEndpoints extends Context.Service<
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
       })
 
-      /** The delivery after the attempt, which goes on to its end even if the caller hangs up. */
+      /** The delivery after the attempt, which completes even if the caller disconnects. */
       const attempted = Effect.fnUntraced(function* (tenant: Tenant, claimed: ClaimedDelivery) {
         yield* Fiber.join(yield* Effect.forkIn(attempts.make(claimed), scope))
         return yield* Effect.flatMap(repo.findDelivery(tenant, claimed.id), (delivery) =>

@@ -1,4 +1,4 @@
-// What the operator's commands do with webhooks: list, replay, forward, and seal secrets anew.
+// What the operator's commands do with webhooks: list, replay, forward, and re-encrypt secrets.
 import { Layer } from "effect"
 import { ForwardRepo } from "./WebhookRepo/ForwardRepo.ts"
 import { ReplayRepo } from "./WebhookRepo/ReplayRepo.ts"

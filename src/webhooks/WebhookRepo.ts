@@ -32,7 +32,7 @@ export interface Target {
   readonly secret: Sealed
 }
 
-/** Who holds what is claimed, since when, and until when nobody else takes it. */
+/** The claim: its holder, since when, and until when. */
 export interface Claim {
   readonly claimId: string
   readonly at: Date

@@ -17,7 +17,7 @@ export const queues = [
 export type Queue = (typeof queues)[number]
 
 export interface DueWorkShape {
-  /** Completes when a row of the queue may be due; where nobody asks the database, after `pace`. */
+  /** Completes when a row of the queue may be due; without a database, after `pace`. */
   readonly next: (queue: Queue, pace: Duration.Input) => Effect.Effect<void>
   /** False while no payment on Testnet waits to be paid. */
   readonly isAwaited: () => boolean

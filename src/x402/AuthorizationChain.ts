@@ -41,7 +41,7 @@ export const multicall = Address.make("0xcA11bde05977b3631167028862bE2a173976CA1
  */
 export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
 
-/** What spent a nonce, whoever sent it. */
+/** The transaction that spent a nonce, whoever sent it. */
 export interface AuthorizationUse {
   readonly transactionId: TransactionHash
   readonly cancelled: boolean
@@ -55,7 +55,7 @@ export interface RelayWallet {
   readonly state: WalletState
 }
 
-/** What a relaying wallet sends for an authorization, or what stands in its way. */
+/** The call that a relaying wallet sends for an authorization, or why it cannot. */
 export type Plan =
   | { readonly _tag: "Ready"; readonly call: Call; readonly gas: bigint }
   | { readonly _tag: "Refused"; readonly reason: InvalidReason; readonly message?: string }

@@ -254,7 +254,7 @@ const make = Effect.gen(function* () {
         const wrong = yield* judgeAgain(one, account, exact, requirements)
         if (wrong !== undefined) return wrong
         if (one.status === "settled") return isDeliverable(one, identity, at) ? undefined : used
-        // It is on its way: whoever settles it gets its success.
+        // In flight: the call that settles it reports the success.
         if (one.status === "pending" && one.toldReason === null) return undefined
         return yield* judgeNew(account, exact, requirements)
       })
@@ -325,7 +325,7 @@ const make = Effect.gen(function* () {
     if (known.status === "pending") return { reason: known.toldReason ?? "settlement_pending" }
     // It has just come to its end.
     if (given.status === "pending" && isSameSignature(known, exact)) return known
-    // One that failed may be tried again for as long as it is good, also signed anew under its nonce.
+    // One that failed may be tried again for as long as it is good, also re-signed with the same nonce.
     const obstacle = yield* judgeNew(account, exact, requirements)
     if (obstacle !== undefined && obstacle.reason !== "invalid_exact_evm_nonce_already_used") return obstacle
     const now = yield* DateTime.nowAsDate

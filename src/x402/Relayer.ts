@@ -44,9 +44,9 @@ interface Shape {
   readonly state: Effect.Effect<WalletState, RpcUnavailable>
   /** Stores and broadcasts, once for each reference that has nothing open. */
   readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
-  /** Looks anew at a reference's newest transaction that is noted as one that moved its money, and did not. */
+  /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
   readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
-  /** Where the newest transaction of a reference stands; noted once a block has passed it. */
+  /** State of a reference's newest transaction; recorded once a block has passed it. */
   readonly look: (
     reference: string,
     purpose: Relay["purpose"]

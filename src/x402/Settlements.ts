@@ -31,7 +31,7 @@ interface Shape {
   readonly settle: (settlement: X402Settlement) => Effect.Effect<X402Settlement, RpcUnavailable>
 }
 
-/** How long a caller waits; then the answer is `settlement_pending` and the reconciler goes on. */
+/** How long a caller waits; then the response is `settlement_pending` and the reconciler continues. */
 const patience = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
@@ -205,7 +205,7 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Nothing of ours will move it: somebody else may have, or it may go out again. `notBefore` is the
+   * No transaction of ours will move it: another party may have, or it may be sent again. `notBefore` is the
    * block of our own receipt: what a node says of an earlier one counts for nothing.
    */
   const recover = Effect.fnUntraced(function* (
@@ -259,7 +259,7 @@ const make = Effect.gen(function* () {
     if (settlement.status !== "pending") return { settlement, open: false }
     const relayed = yield* relayer.look(settlement.id, "settle")
     const ended = (next: X402Settlement) => ({ settlement: next, open: false })
-    // What callers were told has failed is sent again for one who asks again, and for nobody else.
+    // A settlement reported as failed is retried only when the caller asks again.
     if (relayed === undefined)
       return ended(yield* recover(settlement, settlement.toldReason === null || asker === "retrying caller"))
     const { standing, transaction } = relayed
@@ -294,7 +294,7 @@ const make = Effect.gen(function* () {
   })
 
   const settle = Effect.fn("Settlements.settle")(function* (settlement: X402Settlement) {
-    // What is told already is told again only after another try has come to nothing too.
+    // A reported failure is reported again only after another attempt failed too.
     let retry = settlement.toldReason !== null
     const step = Effect.suspend(() => advance(settlement, retry ? "retrying caller" : "caller"))
     const isDone = ({ settlement: now, open }: Effect.Success<typeof step>) => {

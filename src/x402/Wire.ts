@@ -91,7 +91,7 @@ export interface Requirements {
   readonly asset: Address
   readonly payTo: Address
   readonly maxTimeoutSeconds: number
-  /** The token's EIP-712 domain, where it is told. */
+  /** The token's EIP-712 domain, if given. */
   readonly domain: { readonly name: string; readonly version: string } | undefined
   readonly resource: string | undefined
 }

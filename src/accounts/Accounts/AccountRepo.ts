@@ -257,7 +257,7 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** False where somebody else was first. */
+    /** False if another request won the race. */
     useLink: Effect.fn("AccountRepo.useLink")(function* (hash: Uint8Array, at: Date) {
       const rows = yield* sql`
         UPDATE one_time_links l SET used_at = ${at}

@@ -5,7 +5,7 @@ import { RateLimited } from "../../domain/Errors.ts"
 
 /** Hashes computed at once; each takes 64 MiB (Bun's default cost). */
 const concurrent = 2
-/** Who comes behind so many waits too long for an answer, and is told to come again. */
+/** Queue limit: a request behind this many would wait too long, so it is rejected with 429. */
 const queued = 20
 const againSeconds = 3
 

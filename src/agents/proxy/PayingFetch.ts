@@ -20,7 +20,7 @@ export interface AgentRequest {
   readonly headers: Headers
   /** Kept in memory so that it can be sent again; undefined where there is none. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
-  /** Ends the upstream's answer with whoever asked for it. */
+  /** Aborts the upstream response when the caller disconnects. */
   readonly signal?: AbortSignal
 }
 

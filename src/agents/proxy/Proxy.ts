@@ -3,7 +3,7 @@
 import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 
-/** Of one hop (RFC 9110, section 7.6.1), or set anew by the next. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and those that the next hop sets itself. */
 const hopHeaders = [
   "connection",
   "content-length",
@@ -45,7 +45,7 @@ const forwarded = (headers: Headers): Headers => {
 
 /** What would act in a browser: on the proxy's origin, which all upstreams share. */
 const browserHeaders = ["set-cookie", "service-worker-allowed", "clear-site-data"]
-/** A browser that shows an answer all the same runs nothing of it and lends it to nobody. */
+/** Makes a response inert should a browser display it anyway: no script, no framing, no sharing. */
 const inert = {
   "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
   "cross-origin-opener-policy": "same-origin",

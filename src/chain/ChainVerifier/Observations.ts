@@ -1,6 +1,6 @@
 // What the nodes said about a transaction, remembered for a moment so that
 // hammering costs them a bounded number of calls: many reports at once share one
-// round, and an answer that settles nothing stands until the chain has moved on.
+// round, and an inconclusive answer is cached until the next block.
 import { Cache, Clock, Duration, Effect, Option, Schema } from "effect"
 import { Env, TransactionHash } from "../../domain/Chain.ts"
 import { Quantity } from "../RpcPool/RpcSchemas.ts"
@@ -12,7 +12,7 @@ import type { Verification } from "./Verification.ts"
 export interface ObservationOptions {
   /** How long an observation is shared with further reports of the same transaction. Default 300 ms. */
   readonly memory?: Duration.Input
-  /** How long one that settles nothing stands while the head stays. Default 2 s. */
+  /** How long an inconclusive answer is cached while the head does not move. Default 2 s. */
   readonly negativeMemory?: Duration.Input
 }
 

@@ -1,5 +1,5 @@
 // Reads ERC-20 transfers out of raw logs. A log counts only in the exact form
-// that the pinned token emits; every other form is somebody else's.
+// that the pinned token emits; every other form belongs to another contract.
 
 import { Address } from "../../domain/Chain.ts"
 import { parseAddress } from "../Address.ts"
@@ -47,7 +47,7 @@ export const readTransferLog = (log: RawLog, position: number): TransferLog | un
   return { position, token, from, to, value: BigInt(log.data) }
 }
 
-/** Whether somebody paid somebody else: no zero value, mint, burn, or transfer to oneself. */
+/** Whether value moved between two parties: not zero, not a mint, burn, or self-transfer. */
 export const isPayment = (transfer: TransferLog): boolean =>
   transfer.value > 0n &&
   transfer.from !== zeroAddress &&

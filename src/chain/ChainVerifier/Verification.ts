@@ -185,7 +185,7 @@ export type RangeReading = Data.TaggedEnum<{
 }>
 export const RangeReading = Data.taggedEnum<RangeReading>()
 
-/** Where an account stands on the chain. */
+/** An account's state on the chain. */
 export interface AccountState {
   /** Height of the chain. */
   readonly head: bigint

@@ -30,7 +30,7 @@ export const judgeBlock = (
       sameAddress(to, receiver) &&
       value === amount
   )
-  // Equal transfers are told apart by their ordinal: the others may pay other payments.
+  // Equal transfers are distinguished by ordinal: the others may pay other payments.
   const transfer = carried[ordinal]
   return transfer === undefined
     ? BlockStatus.Dropped({ reason: "transfer_changed" })

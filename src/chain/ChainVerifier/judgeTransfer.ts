@@ -78,7 +78,7 @@ const tooOld = (facts: TransactionFacts, { notBefore, sinceBlock }: Expectation)
 
 /**
  * Judges a transaction. `required` is how many blocks must lie on top of its
- * block. Anything that is wrong for good is told at once; what is right waits
+ * block. A permanent mismatch is returned at once; a match waits
  * until it is deep enough.
  */
 export const judgeTransfer = (

@@ -1,4 +1,4 @@
-// What callers are told while too few nodes answer.
+// The error callers get while too few nodes respond.
 import { Effect } from "effect"
 import { ChainUnavailable } from "../../domain/Errors.ts"
 import { RpcUnavailable } from "./Verification.ts"

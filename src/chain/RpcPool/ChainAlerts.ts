@@ -23,7 +23,7 @@ export interface ChainAlert {
 /** A node that was in trouble answers as it should again. */
 export type ChainRecovery = Pick<ChainAlert, "kind" | "env" | "host">
 
-/** Receives each recovery: once for what this process has told of, and once for each node when it first answers. */
+/** Receives each recovery: once for each alert that this process raised, and once for each node's first response. */
 export const ChainRecoveries = Context.Reference<(recovery: ChainRecovery) => Effect.Effect<void>>(
   "quittance/chain/ChainRecoveries",
   { defaultValue: () => () => Effect.void }

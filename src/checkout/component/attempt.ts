@@ -133,5 +133,5 @@ export const watchAttempt = (
   return () => removeEventListener("storage", listen)
 }
 
-/** One tab at a time sends. The name of the lock that it holds meanwhile. */
+/** Only one tab sends at a time. The name of the lock that it holds. */
 export const lockName = (paymentId: string): string => prefix + paymentId

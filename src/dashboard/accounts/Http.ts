@@ -134,7 +134,7 @@ export const layerAccount = HttpApiBuilder.group(
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
         const started = yield* accounts.changePassword(session, payload.current, payload.next)
-        // Known from now on by a token that nobody has copied.
+        // Known from now on by a fresh token.
         const withKnownBrowser = yield* limit.remember(started.session)
         return HttpServerResponse.empty({ status: 204 }).pipe(
           withSession(baseUrl, started.token),

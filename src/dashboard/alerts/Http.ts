@@ -1,4 +1,4 @@
-// Alerts over HTTP. What concerns the whole service is told to merchants in general
+// Alerts over HTTP. Service-wide alerts are shown to merchants in general
 // words: nodes and wallets are the operator's.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

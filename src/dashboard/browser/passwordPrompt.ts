@@ -1,4 +1,4 @@
-// The password again, where a change wants it: whoever asks waits until it was given or refused.
+// Asks for the password again before a sensitive change; the caller waits until it was entered or dismissed.
 type Ask = () => Promise<boolean>
 
 let ask: Ask = () => Promise.resolve(false)

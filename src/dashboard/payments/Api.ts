@@ -52,7 +52,7 @@ export const TimelineEvent = Schema.Union([
     ...At,
     transactionId: Schema.String,
     payer: Schema.String,
-    /** `agent`: paid by x402 and brought onto the chain by the facilitator; nobody reported it by hand. */
+    /** `agent`: paid by x402 and submitted by the facilitator; no report was made. */
     payerType: PayerType
   }),
   Schema.Struct({

@@ -23,7 +23,7 @@ import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
 import type { AuditPage, SettingsPage } from "./Api.ts"
 
-/** Changes of address that one merchant's people may ask for: members are told of each, and a signature asks the chain. */
+/** Limit on requested changes of address: each notifies the members, and a signature check queries the chain. */
 const receiverLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 /** Invitations by one member. */
 const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }

@@ -1,4 +1,4 @@
-// The contract of incoming transfers: those that no payment claims, and what people say of them.
+// The contract of incoming transfers: those that no payment claims, and how members resolve them.
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import {
@@ -61,7 +61,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
     { by: "member" },
     HttpApiEndpoint.get("list", "/incoming-transfers", {
       query: {
-        /** `open` when absent: claimed by no payment and handled by nobody. */
+        /** `open` when absent: neither claimed by a payment nor marked as handled. */
         status: Schema.optionalKey(Schema.Literals(["open", "handled", "all"])),
         startingAfter: Schema.optionalKey(Uuid)
       },

@@ -1,7 +1,7 @@
 // Text that no part of the service stores or compares: U+0000, and halves of surrogate
 // pairs. JSON can spell both, Postgres and UTF-8 can hold neither.
 
-/** What a place that breaks the rule is told. */
+/** The message for a place that breaks the rule. */
 export const unstorableAdvice = "Send text without U+0000 and without unpaired surrogates."
 
 const isUnstorable = (text: string): boolean => text.includes("\u0000") || !text.isWellFormed()

@@ -13,7 +13,7 @@ type Timed = <E, R>(
 
 const untimed: Timed = (handled) => handled
 
-/** Times a route's requests; as it is where nobody reads metrics. */
+/** Times a route's requests; returns the effect unchanged while metrics are off. */
 export const timedRoute = ({ metrics, otlp }: AppConfigShape, route: string): Timed => {
   if (metrics._tag === "None" && otlp._tag === "None") return untimed
   const byClass: Array<Metric.Histogram<number> | undefined> = []

@@ -16,7 +16,7 @@ return '0'
 
 const Wait = Schema.FiniteFromString
 
-/** What the first request costs that Redis leaves without an answer. */
+/** How long a request waits for Redis before it falls back to the local limit. */
 const patience = "50 millis"
 const askAgainEvery = "1 second"
 const askedPatience = "500 millis"
@@ -46,7 +46,7 @@ export const makeRateLimiterRedis = (url: Redacted.Redacted<string>, local: Shap
     const decode = Schema.decodeUnknownEffect(Wait)
     let down = false
 
-    /** Asks until it answers; requests do without it meanwhile. */
+    /** Pings Redis until it responds; until then requests are limited locally. */
     const recover = Effect.tryPromise(() => client.send("PING", [])).pipe(
       Effect.timeout(askedPatience),
       Effect.delay(askAgainEvery),

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto"
 import type { ReceiverHolder, ReceiverPlace } from "./ReceiverRepo.ts"
 
 /**
- * The text for `personal_sign`. Its code stands for whose the address is at present, so that
- * a signature moves it once and is void as soon as it belongs to somebody else.
+ * The text for `personal_sign`. Its code identifies the address's present holder, so that
+ * a signature moves it once and is void once another merchant holds it.
  */
 export const receiverMessage = (
   { merchantId, env, address }: ReceiverPlace,

@@ -1,8 +1,8 @@
-// How the withdrawal of a waiting change of address is told, whatever has ended it.
+// The notification that a pending change of address was withdrawn.
 import type { Change } from "../../audit/AuditLog.ts"
 import type { Address, Env } from "../../domain/Chain.ts"
 
-/** `by` says how, where nobody withdrew it by hand: ", by a new password". */
+/** `by` names the cause unless a member withdrew it: ", by a new password". */
 export const withdrawnChange = (
   { address, env }: { readonly address: Address; readonly env: Env },
   requestedBy: string,

@@ -38,7 +38,7 @@ export interface MatchAttempt extends Pick<PaymentAttempt, "blockNumber" | "nonc
   readonly ended: AttemptEnd | null
 }
 
-/** What others are told of an open attempt. */
+/** What other buyers see of an open attempt. */
 export interface OpenAttempt {
   readonly payer: Address
   readonly method: AttemptMethod

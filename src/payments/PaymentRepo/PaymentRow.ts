@@ -19,7 +19,7 @@ const nullable = <T>(type: abstract new (...args: never) => T) =>
   Schema.declare((value): value is T | null => value === null || value instanceof type)
 
 /**
- * What is told of a payment, as the driver gives it: `numeric` as digits, `bytea` as bytes.
+ * The returned fields of a payment as the driver gives them: `numeric` as digits, `bytea` as bytes.
  * Nothing is transformed here: that costs five times as much; `toSummary` makes the domain's values.
  */
 export const SummaryRow = Schema.Struct({

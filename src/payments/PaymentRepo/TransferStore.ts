@@ -118,7 +118,7 @@ export interface TransferStore {
     outcome: { readonly kind: TransferKind } | { readonly matchAt: Date }
   ) => Effect.Effect<void>
   readonly findTransfer: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<IncomingTransfer>>
-  /** Newest first. `open`: claimed by no payment, handled by nobody, still on the chain. */
+  /** Newest first. `open`: neither claimed nor handled, and still on the chain. */
   readonly listTransfers: (
     tenant: Tenant,
     page: {
@@ -134,7 +134,7 @@ export interface TransferStore {
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
   /**
-   * Takes an open transfer for a payment, in somebody's name, for `attachLeaseMillis`; false where it is
+   * Leases an open transfer for a payment, in a member's name, for `attachLeaseMillis`; false where it is
    * not open (any more).
    */
   readonly takeForPayment: (

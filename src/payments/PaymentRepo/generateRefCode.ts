@@ -1,4 +1,4 @@
-// The reference code that people read to each other: `PAY-` and 8 of A-Z 0-9.
+// The human-readable reference code: `PAY-` and 8 of A-Z 0-9.
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 

@@ -69,7 +69,7 @@ const isOpen = (one: KeptTransfer) =>
 const leaseOver = ({ attachedTo, handledAt }: KeptTransfer, at: Date) =>
   attachedTo !== null && handledAt !== null && handledAt.getTime() <= at.getTime() - attachLeaseMillis
 
-/** Open, and in nobody's hands at this moment. */
+/** Open and not leased. */
 const isFree = (one: KeptTransfer, at: Date) => isOpen(one) && (one.handledAt === null || leaseOver(one, at))
 
 const givenBack = { handledAt: null, handledBy: null, note: null, attachedTo: null } as const

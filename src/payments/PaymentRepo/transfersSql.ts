@@ -106,7 +106,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
   const all = sql.literal(columns)
   // Taken for a payment that it has not settled, as after a crash, it is open as well.
   const isOpen = sql`payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR attached_to IS NOT NULL)`
-  /** Open, and in nobody's hands at this moment. */
+  /** Open and not leased. */
   const isFree = (at: Date) => sql`
     payment_id IS NULL AND dropped_at IS NULL AND (handled_at IS NULL OR (
       attached_to IS NOT NULL AND handled_at <= ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz))`

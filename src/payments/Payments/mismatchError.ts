@@ -1,4 +1,4 @@
-// What a buyer's page is told about a transaction that does not pay the payment.
+// The error for a transaction that does not pay the payment.
 import type { MismatchReason, Verification } from "../../chain/ChainVerifier/Verification.ts"
 import { TestSettlementMismatch } from "../../domain/Errors.ts"
 

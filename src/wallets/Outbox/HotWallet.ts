@@ -49,7 +49,7 @@ export interface WalletState {
  */
 export type Broadcast = "accepted" | "refused" | "taken" | "unknown"
 
-/** Where a nonce stands. `lost`: a block has passed it, and no version of ours is in one. */
+/** A nonce's state. `lost`: a block has passed it, and no version of ours is in one. */
 export type Sighting =
   | { readonly outcome: "open" }
   | { readonly outcome: "lost" }
@@ -138,7 +138,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   const onAll = <A, E>(ask: (node: RpcNode) => Effect.Effect<A, E>) =>
     Effect.forEach(pool.nodes("test"), (node) => Effect.result(ask(node)), { concurrency: "unbounded" })
 
-  /** Whether any node knows one of these, in a block or on the way to one. */
+  /** Whether any node knows one of these, mined or pending. */
   const knows = (ids: ReadonlyArray<TransactionHash>) =>
     Effect.map(
       onAll((node) => Effect.forEach(ids, (id) => node.call("eth_getTransactionByHash", [id], Known))),
@@ -213,7 +213,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
           return all.includes("taken") ? knows(versions) : Effect.succeed("refused")
         }
       ),
-    /** Where a nonce stands: a receipt on any node is proof, otherwise as most of them say. */
+    /** A nonce's state: a receipt on any node is proof, otherwise the majority decides. */
     sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         pool.gather("test", (node) => look(node, nonce, versions), isInBlock),

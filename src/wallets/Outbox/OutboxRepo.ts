@@ -139,7 +139,7 @@ export class OutboxRepo extends Context.Service<
       wallet: Address,
       nextNonce: number
     ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
-    /** Opens one anew that a reorganisation took out of its block; `versions` in the order in which they go. */
+    /** Reopens a transaction that was reorganised away; `versions` in broadcast order. */
     readonly reopen: (transaction: OutgoingTransaction, versions: ReadonlyArray<Hex>) => Effect.Effect<void>
     /** Puts another signed version before the others; none where another instance was first, or it has ended. */
     readonly addVersion: (

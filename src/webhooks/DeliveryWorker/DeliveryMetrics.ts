@@ -12,7 +12,7 @@ export const countAttempt = counterBy(
   ["accepted", ...AttemptFailure.literals]
 )
 
-/** Deliveries that failed for good, each with an alert. */
+/** Deliveries that failed permanently, each with an alert. */
 export const exhausted = Metric.counter("quittance_webhook_deliveries_exhausted_total", {
   description: "Webhook deliveries that failed for good",
   incremental: true

@@ -1,4 +1,4 @@
-// A hint that something is due: given in the process by whoever settles, and through
+// A hint that something is due: given in the process when a payment settles, and through
 // Postgres to other instances. Only a hint; the worker's polling is the truth.
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"

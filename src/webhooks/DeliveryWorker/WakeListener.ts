@@ -1,5 +1,5 @@
 // The LISTEN connection: its own, so that it takes nothing from the pool. It must hear
-// its own heartbeat; a half-open connection looks alive and hears nothing.
+// its own heartbeat; a half-open connection looks alive and receives nothing.
 import { type PgClient, PgConnection } from "@effect/sql-pg"
 import { Data, type Duration, Effect, Queue, Scope } from "effect"
 import { sqlStateOf } from "../../database/sqlStateOf.ts"
@@ -33,7 +33,7 @@ export const superviseListener = Effect.fnUntraced(function* (options: {
           unsupported.includes(sqlStateOf(error)) ? new ListenUnsupported() : error
         )
       )
-      // What was notified while nobody listened is found by looking now.
+      // Notifications missed while disconnected are found by polling now.
       yield* heard
       let beat = true
       const hear = Effect.forever(

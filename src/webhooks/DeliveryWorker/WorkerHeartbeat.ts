@@ -55,7 +55,7 @@ export class WorkerHeartbeat extends Context.Service<
         }
       }).pipe(
         Effect.catchCause((cause) => {
-          // While the database is away nobody counts on: that tells nothing of the others.
+          // While the database is unreachable, missed heartbeats prove nothing about other instances.
           seen.clear()
           return Effect.logDebug("Storing the heartbeat failed", cause)
         })

@@ -1,4 +1,4 @@
-// The SQL of replaying what failed for good, after its receiver has been repaired.
+// The SQL of replaying permanently failed deliveries after their receiver was repaired.
 
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,7 +8,7 @@ export class ReplayRepo extends Context.Service<
   ReplayRepo,
   {
     /**
-     * Queues one more attempt of each delivery that failed for good since then, under its id and to the
+     * Queues one more attempt of each delivery that failed permanently since then, under its id and to the
      * endpoint of today. Answers how many; 0 where there is no endpoint.
      */
     readonly replayFailed: (tenant: Tenant, since: Date, at: Date) => Effect.Effect<number>

@@ -1,4 +1,4 @@
-// The SQL of sealing endpoints' secrets anew.
+// The SQL of re-encrypting endpoints' secrets.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Uuid } from "../../domain/Merchant.ts"
@@ -18,7 +18,7 @@ export class SealedSecretRepo extends Context.Service<
   {
     /** Secrets sealed under another key than `kid`, also those of deleted endpoints. */
     readonly underOtherKeys: (kid: string, limit: number) => Effect.Effect<ReadonlyArray<EndpointSecret>>
-    /** False where the secret has been regenerated meanwhile: that one is sealed already. */
+    /** False if the secret was regenerated in between: the new one uses the current key. */
     readonly replace: (was: EndpointSecret, now: Sealed) => Effect.Effect<boolean>
   }
 >()("quittance/webhooks/SealedSecretRepo") {

@@ -1,5 +1,5 @@
 // Seals every endpoint's secret under the newest of ENCRYPTION_KEYS, so that older keys
-// can go. The secrets themselves stay as they are; the service goes on meanwhile.
+// can go. The secrets themselves do not change; the service keeps running.
 import { Effect } from "effect"
 import { AppConfig } from "../../AppConfig.ts"
 import { SecretBox } from "../../keys/SecretBox.ts"
@@ -7,7 +7,7 @@ import { SealedSecretRepo } from "./SealedSecretRepo.ts"
 
 const batchSize = 500
 
-/** Answers how many were sealed anew. */
+/** Returns how many were re-encrypted. */
 export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   const { encryptionKeys } = yield* AppConfig
   const box = yield* SecretBox

@@ -13,7 +13,7 @@ export const makeWebhookSecret = Effect.gen(function* () {
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64")}`, { label: "webhook secret" })
 })
 
-/** The last four characters, by which people tell secrets apart. */
+/** The last four characters, to tell secrets apart. */
 export const secretLastFour = (secret: Redacted.Redacted<string>): string => Redacted.value(secret).slice(-4)
 
 /** What is signed: one delivery at one moment. */

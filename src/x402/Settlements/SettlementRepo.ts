@@ -42,7 +42,7 @@ export interface X402Settlement {
   readonly resource: string
   readonly status: "pending" | "settled" | "failed"
   readonly errorReason: string | null
-  /** Of a pending one: what callers are told while the chain may still decide otherwise. */
+  /** Of a pending one: the reason callers get while the chain may still decide otherwise. */
   readonly toldReason: string | null
   readonly transactionId: TransactionHash | null
   readonly createdAt: Date
@@ -137,7 +137,7 @@ export class SettlementRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<X402Settlement>>
     readonly findById: (id: string) => Effect.Effect<Option.Option<X402Settlement>>
     /**
-     * Opens a failed settlement anew, with the authorization as it is signed now, under the lock
+     * Reopens a failed settlement with the authorization as it is signed now, under the lock
      * that `register` takes. Nothing where it is not failed (any more) or its payment is closed.
      */
     readonly revive: (
