@@ -12,13 +12,13 @@ export const startWarnings = (
     return reachable === undefined
       ? []
       : [
-          `ENVIRONMENT is development, and this service can be reached at ${reachable}: anybody may sign up, and secrets lie in DATA_DIR. Set ENVIRONMENT=production, or HOST=127.0.0.1.`
+          `ENVIRONMENT is development, and this service can be reached at ${reachable}: anyone may sign up, and secrets are stored in DATA_DIR. Set ENVIRONMENT=production, or HOST=127.0.0.1.`
         ]
   }
   const { hostname, protocol } = new URL(baseUrl)
   return protocol === "https:" || isLoopback(hostname)
     ? []
     : [
-        `BASE_URL is ${baseUrl}: without TLS the dashboard's cookies are not Secure, HSTS is not sent, and whoever is on the way reads passwords and keys. Put a proxy with TLS before the service and set BASE_URL to its https:// origin.`
+        `BASE_URL is ${baseUrl}: without TLS the dashboard's cookies are not Secure, HSTS is not sent, and anyone on the network path can read passwords and keys. Put a proxy with TLS before the service and set BASE_URL to its https:// origin.`
       ]
 }

@@ -215,7 +215,7 @@ const make = Effect.gen(function* () {
           {
             path: "body.resource",
             message:
-              "An agent with allowed hosts pays by https alone: over http anybody on the way is the host.",
+              "An agent with allowed hosts pays by https alone: over http anyone on the network path can pose as the host.",
             expected: "https",
             actual: "http"
           }

@@ -125,7 +125,7 @@ export class AuditLog extends Context.Service<
                   `At ${at.toISOString()}, for a merchant that you are a member of.`,
                   `${baseUrl}/dashboard/${merchantId}/${side}/settings`,
                   "",
-                  "If nobody of yours did this: change your password, sign out everywhere, and withdraw it."
+                  "If none of you did this: change your password, sign out everywhere, and withdraw it."
                 ]
               })
               return { made, outcome }
@@ -153,7 +153,7 @@ export class AuditLog extends Context.Service<
               `At ${at.toISOString()}, for the service that you are an operator of.`,
               `${baseUrl}/dashboard`,
               "",
-              "If none of you made that link: somebody runs commands on the service's machine or its database."
+              "If none of you made that link: someone can run commands on the service's machine or its database."
             ]
           })
           yield* log(actor, change, "none")

@@ -261,7 +261,7 @@ const partitionTables = Command.make(
           ? `  ${table.padEnd(20)} has its partitions until ${until.toISOString().slice(0, 10)}`
           : `  ${table.padEnd(20)} ${partitions.join(", ")}`
       ),
-      "The service goes on as it is. Run this again each half year: it adds the next quarters.",
+      "The service keeps running as it is. Run this again each half year: it adds the next quarters.",
       "An old quarter of deliveries leaves with: ALTER TABLE webhook_deliveries DETACH PARTITION … CONCURRENTLY. Payments stay: what they were paid with refers to them."
     ])
   })

@@ -46,7 +46,7 @@ const reencrypt = Command.make(
       )
     )
     yield* print(input.json, { count, kid }, [
-      `${count} signing secrets are sealed anew; all are under the key ${kid} now.`
+      `${count} signing secrets re-encrypted; all use the key ${kid} now.`
     ])
   })
 ).pipe(

@@ -13,7 +13,7 @@ export const typedAddress = (path: string, text: string) => {
             {
               path,
               message:
-                "The letters' case breaks the EIP-55 checksum: one character may be wrong. Copy it anew."
+                "The letters' case breaks the EIP-55 checksum: one character may be wrong. Copy it again."
             }
           ]
         })

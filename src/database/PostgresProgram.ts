@@ -111,7 +111,7 @@ const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string 
   mkdirSync(to, { recursive: true, mode: 0o755 })
   const made = lstatSync(to)
   if (!made.isDirectory() || made.uid !== process.getuid?.() || (made.mode & 0o022) !== 0)
-    throw new Error(`${to} belongs to somebody else`)
+    throw new Error(`${to} belongs to another user`)
   const copy = join(to, "native")
   if (existsSync(copy) && whyNot(copy, runAs) === undefined) return copy
   sweep(to)

@@ -79,7 +79,7 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
         Effect.mapError(
           (error) =>
             new DatabaseRefusal({
-              message: `The database ${where} cannot be used: its index ${name} cannot be built: ${causeOf(error)}. Start again once that is repaired; what is half built is built anew.`
+              message: `The database ${where} cannot be used: its index ${name} cannot be built: ${causeOf(error)}. Start again once that is repaired; a half-built index is rebuilt.`
             })
         )
       )

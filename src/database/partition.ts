@@ -243,7 +243,7 @@ const make = (sql: SqlClient.SqlClient) => {
 }
 
 const leftOver =
-  "A bound may still stand on a table, and refuse the rows of the next quarter: run this again, or start the service anew, either of which removes it."
+  "A bound may still stand on a table, and refuse the rows of the next quarter: run this again, or restart the service; either removes it."
 
 /** Divides the tables that grow with every payment, or adds the next partitions. `where` names the database. */
 export const partition = Effect.fn("Database.partition")(function* (

@@ -155,7 +155,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
     Effect.timeoutOrElse({
       duration: "30 seconds",
       orElse: () =>
-        Effect.fail(fail("The transfer was not confirmed within 30 seconds; the service goes on checking."))
+        Effect.fail(fail("The transfer was not confirmed within 30 seconds; the service keeps checking."))
     })
   )
   yield* onStep("Settlement", "proven on the chain: settled")

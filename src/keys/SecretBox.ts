@@ -33,7 +33,7 @@ export class SecretBox extends Context.Service<
         const key = keys.get(kid)
         if (key === undefined) {
           throw new Error(
-            `ENCRYPTION_KEYS lacks the key \`${kid}\`; add it back until its secrets are sealed anew`
+            `ENCRYPTION_KEYS lacks the key \`${kid}\`; add it back until its secrets are re-encrypted`
           )
         }
         return key

@@ -80,7 +80,7 @@ describe("an agent and a payment of this service", () => {
     expect(payloadOf(await sign(key, id)).authorization.nonce).toBe(authorizationNonceOf(id))
   })
 
-  test("cancelled, it is signed anew under the next nonce, and only then", async () => {
+  test("cancelled, it is re-signed under the next nonce, and only then", async () => {
     const id = await openPayment(world, "1")
     const { key } = await world.newAgent()
     const first = await sign(key, id)

@@ -12,7 +12,7 @@ const sql = postgres(env["DATABASE_URL"] ?? "", { max: 16, onnotice: () => {} })
 const [kid = "", secretText = ""] = (env["INTENT_TOKEN_SECRETS"] ?? "").split(":")
 const baseUrl = env["BASE_URL"] ?? ""
 const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
-// Imported once: jose imports raw bytes anew for every token.
+// Imported once: jose imports raw bytes again for every token.
 const secret = await crypto.subtle.importKey(
   "raw",
   new TextEncoder().encode(secretText),

@@ -45,7 +45,7 @@ const withEntries = Effect.gen(function* () {
   return { url, sql: yield* connected(url), repo, verify: repo.verify }
 })
 
-/** What the table's owner can do: another first entry, and every hash anew. */
+/** What the table's owner can do: another first entry, and every hash again. */
 const rewrite = `
   ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_stay;
   UPDATE audit_entries SET actor = 'nobody' WHERE position = 1;

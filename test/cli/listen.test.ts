@@ -64,7 +64,7 @@ const createMerchant = Effect.fnUntraced(function* (env: Readonly<Record<string,
 
 describe("cli listen", () => {
   liveEffect(
-    "forwards every delivery once, signed anew, over restarts, kills and an absent receiver",
+    "forwards every delivery once, re-signed, over restarts, kills and an absent receiver",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryDirectory

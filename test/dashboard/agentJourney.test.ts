@@ -104,7 +104,7 @@ describe("An agent's life", () => {
     expect(await page.getByText("Reported", { exact: true }).count()).toBe(0)
     await screenshot(page, "payment-x402")
 
-    // Paused at once, resumed at once, revoked for good.
+    // Paused at once, resumed at once, revoked.
     await go("Agents")
     await page.getByRole("link", { name: "Forecaster" }).click()
     await page.getByRole("button", { name: "Pause" }).click()

@@ -158,7 +158,7 @@ describe("Agents in the dashboard on Postgres", () => {
     for (const action of ["pause", "resume", "revoke", "fund"]) {
       const answer = await post(action)
       expect(answer.status).toBe(404)
-      expect(answer.body.error.message).toContain("revoked for good")
+      expect(answer.body.error.message).toContain("which is final")
     }
     expect((await person.call("PATCH", path, agentForm)).status).toBe(404)
     const { agents } = (await person.call("GET", `${at}/agents`)).body

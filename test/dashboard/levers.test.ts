@@ -1,4 +1,4 @@
-// Where money goes and who may change it: the password again, every member told, written down for good, and
+// Where money goes and who may change it: the password again, every member told, written down permanently, and
 // a live address delayed.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Option, Scope } from "effect"

@@ -73,7 +73,7 @@ const shape = (sql: SQL) =>
   )
 
 liveEffect(
-  "indexes on tables with rows are built while others write, and one that a crash has left half built is built anew",
+  "indexes on tables with rows are built while others write, and one that a crash has left half built is rebuilt",
   () =>
     Effect.gen(function* () {
       const url = yield* ownDatabase()

@@ -34,7 +34,7 @@ const unreliable = (millis: number) =>
     ({ close }) => Effect.sync(close)
   )
 
-liveEffect("a receiver that closes kept connections under us is dialled anew from then on", () =>
+liveEffect("a receiver that closes kept connections under us is redialled from then on", () =>
   Effect.gen(function* () {
     const receiver = yield* unreliable(3)
     const host = `127.0.0.1:${receiver.port}`

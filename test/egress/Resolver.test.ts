@@ -105,7 +105,7 @@ describe("Resolver", () => {
     )
   )
 
-  liveEffect("every call asks anew, whatever the answer's time to live", () =>
+  liveEffect("every call asks again, whatever the answer's time to live", () =>
     withDns((resolver, dns) =>
       Effect.gen(function* () {
         dns.set("shop.example.com", (asked) => ({ a: [`9.9.9.${asked + 1}`] }))

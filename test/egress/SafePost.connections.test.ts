@@ -95,7 +95,7 @@ describe("kept connections", () => {
     })
   )
 
-  liveEffect("a name that moved is dialled anew, the kept connection is dropped", () =>
+  liveEffect("a name that moved is redialled, the kept connection is dropped", () =>
     Effect.gen(function* () {
       const dns = yield* scriptedDns
       const receiver = yield* rawReceiver({ host: "0.0.0.0" })

@@ -136,7 +136,7 @@ describe(`Rotation of secrets`, () => {
         second = yield* replace(second, "next")
         yield* understandEachOther
 
-        // What failed for good goes out again on demand, under its id, once.
+        // What failed permanently goes out again on demand, under its id, once.
         const sql = yield* Effect.acquireRelease(
           Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
           (open) => Effect.promise(() => open.close())

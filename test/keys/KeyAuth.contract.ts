@@ -12,7 +12,7 @@ import { liveEffect } from "../support/run.ts"
 const receiver = Option.getOrThrow(Option.fromNullishOr(parseAddress(`0x${"b".repeat(40)}`)))
 const receivers = { test: receiver, live: receiver }
 
-/** Runs the contract on a layer that is built anew for each test. */
+/** Runs the contract on a layer that is rebuilt for each test. */
 export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.SecureRandom>): void => {
   const it = <E>(
     name: string,

@@ -127,7 +127,7 @@ describe("mail on Postgres", () => {
     })
   )
 
-  liveEffect("that is put off is tried again later; that is refused for good is given up", () =>
+  liveEffect("that is put off is tried again later; that is refused permanently is given up", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer((recipient) =>
         recipient.startsWith("later")

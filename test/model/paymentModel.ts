@@ -18,7 +18,7 @@ export interface World {
   readonly fault: (fault: Fault) => Promise<void>
   /** `Settled`, `Pending`, or the error's code and reason. */
   readonly report: (payment: number, transaction: number, by: Buyer) => Promise<string>
-  /** Ends the service between two requests and starts it anew on the same database. */
+  /** Ends the service between two requests and restarts it on the same database. */
   readonly restart: () => Promise<void>
   /** Lets time pass, and the reconciler work. */
   readonly pass: (seconds: number) => Promise<void>
@@ -38,7 +38,7 @@ interface Sent {
 interface Kept {
   readonly transaction: number
   readonly by: Buyer
-  /** A look may have ended it for good. */
+  /** A look may have ended it permanently. */
   ended: boolean
 }
 interface Opened {
@@ -129,7 +129,7 @@ class Step implements Command {
 }
 const always = () => true
 
-/** After every step: settled for good, justified, each transfer used once, a webhook for each settlement. */
+/** After every step: settled permanently, justified, each transfer used once, a webhook for each settlement. */
 const agree = async (model: Model, world: World) => {
   const statuses = await world.statuses()
   expect(statuses).toHaveLength(model.payments.length)

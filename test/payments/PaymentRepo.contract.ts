@@ -155,7 +155,7 @@ const arrived = Effect.fnUntraced(function* (tenant: Tenant, transactionId: Tran
 
 const person = (at: Date) => ({ person: "ann@example.com", note: "by hand", at })
 
-/** Runs the contract on a layer that is built anew for each test. */
+/** Runs the contract on a layer that is rebuilt for each test. */
 export const paymentRepoContract = (layer: RepoLayer): void => {
   const it = <E>(
     name: string,
@@ -663,7 +663,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       const settlement = yield* settlementOf(own, hash(1))
       expect(Option.isNone(yield* repo.settle({ ...settlement, at: after(69) }))).toBeTrue()
 
-      // Whoever took it was killed: the reader of the chain matches it anew.
+      // Whoever took it was killed: the reader of the chain matches it again.
       expect(yield* repo.takeUnmatched(after(70), after(99), 10)).toMatchObject([{ id, handledAt: null }])
       expect(Option.isSome(yield* repo.settle({ ...settlement, at: after(71) }))).toBeTrue()
       expect(Option.getOrThrow(yield* repo.findTransfer(tenant, id))).toMatchObject({
@@ -686,7 +686,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* repo.takeForPayment(tenant, id, attached.id, person(after(71)))).toBeFalse()
     }))
 
-  it("what is attached settles its payment in the person's name; given back, it is matched anew", () =>
+  it("what is attached settles its payment in the person's name; given back, it is matched again", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()

@@ -96,7 +96,7 @@ describe("kept reports", () => {
       expect(distances.length).toBeGreaterThan(9)
     }))
 
-  it("a mismatch for good ends the looking; the transfer that pays is taken later all the same", () =>
+  it("a mismatch permanently ends the looking; the transfer that pays is taken later all the same", () =>
     Effect.gen(function* () {
       const { chain, open, report, send } = yield* shop
       const payment = yield* open

@@ -11,7 +11,7 @@ import { testConfig } from "../support/memory.ts"
 const merchant = "01a1fc34-7205-710e-9410-874fee9a4991"
 const paymentOf = (index: number) => `01a1fc34-7205-710e-9410-874fee9a50${String(index).padStart(2, "0")}`
 
-test("equal transfers of one transaction keep their order, others begin anew", async () => {
+test("equal transfers of one transaction keep their order, others begin again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-claims-"))
   const within = <A>(
     migrations: typeof Database.migrations,

@@ -91,7 +91,7 @@ export interface MoneyWorld {
     every?: number
   ) => Promise<A>
   readonly settled: (id: string, millis?: number) => Promise<Answer["body"]>
-  /** Ends the service and starts it anew on the same database. */
+  /** Ends the service and restarts it on the same database. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>

@@ -7,7 +7,10 @@ import { Glob } from "bun"
 const root = join(import.meta.dir, "../..")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
 
-const sources = [...new Glob("src/**/{*Metrics,Gauges}.ts").scanSync(root)].map(read).join("\n")
+const sources = [...new Glob("src/**/*.ts").scanSync(root)]
+  .map(read)
+  .filter((text) => /\b(counterBy|gaugeBy|secondsBy|Metric\.(counter|gauge|histogram))\(/.test(text))
+  .join("\n")
 /** Names as the code declares them, and with what a histogram makes of them. */
 const exported = new Set(
   [...sources.matchAll(/"((?:quittance|process)_[a-z0-9_]+)"/g)].flatMap(([, name = ""]) =>

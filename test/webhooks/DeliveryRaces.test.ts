@@ -218,7 +218,7 @@ describe("races on Postgres", () => {
     }).pipe(Effect.provide(onPostgres))
   )
 
-  liveEffect("endpoints deleted and made anew while settlements arrive leave nothing stuck", () =>
+  liveEffect("endpoints deleted and made again while settlements arrive leave nothing stuck", () =>
     Effect.gen(function* () {
       const endpoints = yield* WebhookEndpoints
       const sender = yield* WebhookSenderMemory

@@ -25,7 +25,7 @@ const only = <A>(all: ReadonlyArray<A>): A => {
   return one
 }
 
-/** Runs the contract on a layer that is built anew for each test. */
+/** Runs the contract on a layer that is rebuilt for each test. */
 export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => {
   const it = <E>(name: string, effect: () => Effect.Effect<unknown, E, DeliveryServices>) =>
     liveEffect(name, () => Effect.provide(effect(), layer))

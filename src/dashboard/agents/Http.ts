@@ -51,7 +51,7 @@ const settingsOf = Effect.fnUntraced(function* ({ allowedHosts, allowedPayees, .
   }
 })
 
-const revoked = () => new NotFound({ message: "This agent is revoked for good. Create another." })
+const revoked = () => new NotFound({ message: "This agent is revoked, which is final. Create another." })
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,

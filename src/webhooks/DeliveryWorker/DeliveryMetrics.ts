@@ -14,7 +14,7 @@ export const countAttempt = counterBy(
 
 /** Deliveries that failed permanently, each with an alert. */
 export const exhausted = Metric.counter("quittance_webhook_deliveries_exhausted_total", {
-  description: "Webhook deliveries that failed for good",
+  description: "Webhook deliveries that failed permanently",
   incremental: true
 })
 

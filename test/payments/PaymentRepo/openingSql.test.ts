@@ -91,7 +91,7 @@ describe("Opening together on Postgres", () => {
   )
 
   it(
-    "a reference code that is taken is drawn anew, by the one and for all of a turn",
+    "a reference code that is taken is drawn again, by the one and for all of a turn",
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const merchant = yield* newMerchant
