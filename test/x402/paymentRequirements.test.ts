@@ -1,0 +1,66 @@
+// What a payment asks of an x402 client: the same in both versions, and read back as the terms it is judged by.
+import { describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import {
+  paymentRequiredV1,
+  paymentRequiredV2,
+  requirementsOf,
+  requirementsV1,
+  requirementsV2
+} from "../../src/x402/paymentRequirements.ts"
+import { readRequirements } from "../../src/x402/Wire.ts"
+import { receiver } from "../support/rawReceipts.ts"
+
+const resource = "https://pay.example.com/api/v1/payments/1/x402"
+const payment: Payment = {
+  id: PaymentId.make("00000000-0000-4000-8000-000000000001"),
+  merchantId: MerchantId.make("00000000-0000-4000-8000-000000000002"),
+  env: "test",
+  status: "pending",
+  amount: AtomicUsdc.make(1_500_000n),
+  refCode: "PAY-AAAAAAAA",
+  intentUrl: "https://shop.example.com/o/1",
+  receiver: Address.make(receiver),
+  payerType: "human",
+  createdAt: new Date(0),
+  settledAt: null,
+  failureReason: null,
+  openedBlock: null,
+  reported: null
+}
+
+describe("requirements", () => {
+  test("of version 1 and 2 are read as the terms that payments are judged by", () => {
+    expect(Effect.runSync(readRequirements(1, requirementsV1(payment, resource)))).toEqual(
+      requirementsOf(payment, 1, resource)
+    )
+    expect(Effect.runSync(readRequirements(2, requirementsV2(payment)))).toEqual({
+      ...requirementsOf(payment, 2, resource),
+      resource: undefined
+    })
+  })
+
+  test("name the whole amount in atomic units, the receiver, and the network's USDC", () =>
+    expect(requirementsV2(payment)).toMatchObject({
+      amount: "1500000",
+      payTo: receiver,
+      asset: networks.test.usdc.address,
+      network: "eip155:84532"
+    }))
+
+  test("are the same text each time: clients send them back", () =>
+    expect(JSON.stringify(paymentRequiredV2(payment, resource, "e"))).toBe(
+      JSON.stringify(paymentRequiredV2({ ...payment }, resource, "e"))
+    ))
+
+  test("come with an error, the resource and a sentence for people", () => {
+    expect(paymentRequiredV1(payment, resource, "none")).toMatchObject({ x402Version: 1, error: "none" })
+    expect(paymentRequiredV2(payment, resource, "none").resource.description).toBe(
+      "Payment PAY-AAAAAAAA: 1.50 USD"
+    )
+  })
+})
