@@ -13,6 +13,7 @@ import {
   PaymentNotFound,
   RateLimited
 } from "../domain/Errors.ts"
+import { issueDetails } from "../domain/issueDetails.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
@@ -33,10 +34,8 @@ import {
   type X402Version
 } from "./Wire.ts"
 
-const malformed = (path: string, version: X402Version) => (error: { readonly message: string }) =>
-  new InvalidRequest({
-    details: [{ path, message: `Not of x402 version ${version}: ${error.message}`.slice(0, 300) }]
-  })
+const malformed = (path: string) => (error: Schema.SchemaError) =>
+  new InvalidRequest({ details: issueDetails(error.issue, path) })
 
 /** The value of the header by which a merchant has the payer's own identifier count. */
 const payersIdentifier = "payment-identifier"
@@ -71,10 +70,10 @@ const facilitator = HttpApiBuilder.group(
     }) {
       const version = payload.x402Version
       const payment = yield* readPayment(version, payload.paymentPayload).pipe(
-        Effect.mapError(malformed("body.paymentPayload", version))
+        Effect.mapError(malformed("body.paymentPayload"))
       )
       const requirements = yield* readRequirements(version, payload.paymentRequirements).pipe(
-        Effect.mapError(malformed("body.paymentRequirements", version))
+        Effect.mapError(malformed("body.paymentRequirements"))
       )
       return { payment, requirements }
     })
@@ -148,9 +147,7 @@ const payments = HttpApiBuilder.group(
           details: [{ path: place.replace(/^body/, "header"), message: unstorableAdvice }]
         })
       return yield* readPayment(x402Version, decoded.value).pipe(
-        Effect.mapError(
-          malformed(x402Version === 1 ? "header.x-payment" : "header.payment-signature", x402Version)
-        )
+        Effect.mapError(malformed(x402Version === 1 ? "header.x-payment" : "header.payment-signature"))
       )
     })
 

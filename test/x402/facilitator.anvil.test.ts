@@ -350,10 +350,10 @@ describe("x402 facilitator", () => {
       paymentRequirements: requirementsV2(1n)
     })
     expect(answer.status).toBe(400)
-    expect(answer.body.error.details[0].path).toBe("body.paymentPayload")
+    expect(answer.body.error.details[0].path).toStartWith("body.paymentPayload.")
     const payload = await world.authorize(await world.payer(0n), 1n)
     const wrong = await verify(bodyV2(payload, requirementsV2(-1n), requirementsV2(1n)))
-    expect(wrong.body.error.details[0].path).toBe("body.paymentRequirements")
+    expect(wrong.body.error.details[0].path).toStartWith("body.paymentRequirements.")
   })
 
   const contractWallet = async () => {

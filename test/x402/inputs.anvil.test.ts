@@ -49,13 +49,13 @@ describe("what payers send", () => {
         for (const endpoint of ["verify", "settle"] as const) {
           const answer = await ask(endpoint, body)
           expect(answer.status).toBe(400)
-          expect(answer.body.error.details[0].path).toBe("body.paymentPayload")
+          expect(answer.body.error.details[0].path).toBe(`body.paymentPayload.payload.authorization.${field}`)
         }
       }
       const id = await openPayment(world, "0.01")
       const paid = await world.call("GET", payPath(world, id), undefined, undefined, headerV1(payload))
       expect(paid.status).toBe(400)
-      expect(paid.body.error.details[0].path).toBe("header.x-payment")
+      expect(paid.body.error.details[0].path).toBe(`header.x-payment.payload.authorization.${field}`)
     })
   }
 
