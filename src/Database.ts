@@ -15,6 +15,7 @@ import * as movedReceivers from "../migrations/0009_moved_receivers.ts"
 import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
 import * as moneyLevers from "../migrations/0011_money_levers.ts"
 import * as auditTriggerAlways from "../migrations/0012_audit_trigger_always.ts"
+import * as buyersWays from "../migrations/0013_buyers_ways.ts"
 import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -145,7 +146,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0009_moved_receivers": movedReceivers,
   "0010_links_and_browsers": linksAndBrowsers,
   "0011_money_levers": moneyLevers,
-  "0012_audit_trigger_always": auditTriggerAlways
+  "0012_audit_trigger_always": auditTriggerAlways,
+  "0013_buyers_ways": buyersWays
 }
 
 /** Every table that the migrations make. */
@@ -156,6 +158,7 @@ export const tables = [
   "alerts",
   "api_keys",
   "audit_entries",
+  "authorization_nonces",
   "chain_cursors",
   "claimed_transfers",
   "faucet_grants",
@@ -198,6 +201,7 @@ export const addedColumns = [
   "webhook_attempts.request_head",
   "webhook_deliveries.claimed_by",
   "x402_settlements.answered_at",
+  "x402_settlements.payer_type",
   "x402_settlements.reserves"
 ]
 

@@ -21,6 +21,7 @@ import * as System from "./http/System.ts"
 import * as IntentsHttp from "./intents/Http.ts"
 import * as Documents from "./openapi/Documents.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
+import * as RelayingHttp from "./relaying/Http.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 import * as X402Http from "./x402/Http.ts"
 
@@ -28,6 +29,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
   Layer.provide([
     IntentsHttp.layer,
     PaymentsHttp.layer,
+    RelayingHttp.layer,
     WebhooksHttp.layer,
     CheckoutHttp.layer,
     AgentsHttp.layer,

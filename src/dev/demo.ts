@@ -5,7 +5,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Clock, Console, Context, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
-import { createWalletClient, erc20Abi, http } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as App from "../App.ts"
 import { AppConfig } from "../AppConfig.ts"
@@ -21,8 +20,7 @@ import { CreatedIntent, fail, makeApi, Opened } from "./merchantApi.ts"
 import { openShop, type Shop } from "./Shop.ts"
 
 const amount = "4.20"
-const amountAtomic = 4_200_000n
-const { usdc, chainId } = networks.test
+const { chainId } = networks.test
 
 /** One line of the timeline: the step, what came of it, and the time it took. */
 const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (result: A) => string) =>
@@ -34,6 +32,26 @@ const step = <A, E, R>(title: string, effect: Effect.Effect<A, E, R>, tell: (res
   })
 
 const Funded = Schema.Struct({ balance: Schema.Struct({ usdcAtomic: Schema.String }) })
+const Fields = Schema.mutable(Schema.Array(Schema.Struct({ name: Schema.String, type: Schema.String })))
+const Terms = Schema.Struct({
+  typedData: Schema.Struct({
+    types: Schema.Struct({ EIP712Domain: Fields, TransferWithAuthorization: Fields }),
+    primaryType: Schema.Literal("TransferWithAuthorization"),
+    domain: Schema.Struct({
+      name: Schema.String,
+      version: Schema.String,
+      chainId: Schema.Int,
+      verifyingContract: Address
+    }),
+    message: Schema.Record(Schema.String, Schema.String)
+  })
+})
+const Settled = Schema.Struct({
+  payment: Schema.Struct({
+    status: Schema.String,
+    reportedTransactionId: Schema.optionalKey(Schema.String)
+  })
+})
 const CreatedEndpoint = Schema.Struct({ secret: Schema.String })
 
 const serve = (port: number, chain: LocalChain["Service"], dataDir: string, receiver: string) =>
@@ -79,6 +97,7 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     () => `registered, 127.0.0.1:${shop.port}`
   )
   shop.secret.value = endpoint.body.secret
+  yield* fundRelayer(chain, { baseUrl: config.baseUrl, secret })
 
   const intent = yield* step(
     "Payment intent",
@@ -111,55 +130,43 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
   yield* step(
     "Faucet",
     api("POST", "/api/v1/checkout/test-funds", publishable, { buyerDidToken }, Funded, [201]),
-    ({ body }) => `the buyer holds ${formatUsd(BigInt(body.balance.usdcAtomic))} USDC and gas`
+    ({ body }) => `the buyer holds ${formatUsd(BigInt(body.balance.usdcAtomic))} USDC`
   )
 
-  const wallet = createWalletClient({ account: buyer, chain: chain.chain, transport: http(chain.rpcUrl) })
-  const transactionId = yield* step(
-    "Transfer",
-    Effect.tryPromise({
-      try: () =>
-        wallet.writeContract({
-          address: usdc.address,
-          abi: erc20Abi,
-          functionName: "transfer",
-          args: [intent.body.intent.receiver, amountAtomic]
-        }),
-      catch: (error) =>
-        fail(`The transfer was refused: ${error instanceof Error ? error.message : "unknown"}`)
+  const path = `/api/v1/payments/${opened.body.payment.id}/authorization`
+  const balance = Effect.promise(() => chain.publicClient.getBalance({ address: buyer.address }))
+  const gas = yield* balance
+  const signed = yield* step(
+    "Signature",
+    Effect.gen(function* () {
+      const { body } = yield* api(
+        "GET",
+        `${path}?payer=${buyer.address}`,
+        publishable,
+        undefined,
+        Terms,
+        [200]
+      )
+      const { EIP712Domain: _, ...types } = body.typedData.types
+      const signature = yield* Effect.promise(() => buyer.signTypedData({ ...body.typedData, types }))
+      const { validAfter, validBefore } = body.typedData.message
+      return { payer: buyer.address, validAfter, validBefore, signature }
     }),
-    (hash) => `${hash.slice(0, 18)}…`
+    () => `one: $${amount} to the merchant, for this payment alone`
   )
-
-  const report = api(
-    "PATCH",
-    `/api/v1/payments/${opened.body.payment.id}`,
-    publishable,
-    {
-      buyerDidToken,
-      transactionId,
-      tokenChanges: [
-        {
-          amountAtomic: amountAtomic.toString(),
-          chainId,
-          receiver: intent.body.intent.receiver,
-          tokenAddress: usdc.address
-        }
-      ]
-    },
-    Opened,
-    [200, 202]
-  )
-  yield* step(
+  const settled = yield* step(
     "Settlement",
-    report.pipe(
+    api("POST", path, publishable, signed, Settled, [200, 202]).pipe(
       Effect.repeat({ schedule: Schedule.spaced("250 millis"), until: ({ status }) => status === 200 }),
       Effect.timeoutOrElse({
         duration: "20 seconds",
         orElse: () => Effect.fail(fail("The transfer was not confirmed within 20 seconds."))
       })
     ),
-    ({ body }) => `proven on chain ${chainId}: ${body.payment.status}`
+    ({ body }) => `sent by the service, proven on chain ${chainId}: ${body.payment.status}`
+  )
+  yield* step("Network fee", balance, (left) =>
+    left === gas ? "paid by the service; the buyer spent no gas" : "the buyer spent gas"
   )
   yield* step(
     "Webhook",
@@ -171,11 +178,11 @@ const payOnce = Effect.fnUntraced(function* (shop: Shop, chain: LocalChain["Serv
     ),
     (event) => `${event.type} verified; the shop ships`
   )
+  const transactionId = settled.body.payment.reportedTransactionId ?? ""
   return { issued, merchant, baseUrl: config.baseUrl, buyerDidToken, transactionId }
 })
 
-const agentBuys = Effect.fnUntraced(function* (chain: LocalChain["Service"], merchant: DemoMerchant) {
-  yield* fundRelayer(chain, merchant)
+const agentBuys = Effect.fnUntraced(function* (merchant: DemoMerchant) {
   const { key } = yield* step(
     "Agent",
     makeAgent(merchant),
@@ -217,7 +224,7 @@ const demo = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
 
   yield* Console.log("\nPaid, proven, settled and delivered. Now a program pays, within a cap.\n")
   yield* Effect.provideContext(
-    agentBuys(chain, {
+    agentBuys({
       baseUrl,
       merchantId: merchant.id,
       secret: issued.test.secret,

@@ -58,7 +58,7 @@ const paidApi = ({ baseUrl, secret, receiver }: DemoMerchant) => {
 /** The wallet that relays x402 payments has gas. */
 export const fundRelayer = Effect.fnUntraced(function* (
   chain: LocalChain["Service"],
-  merchant: DemoMerchant
+  merchant: Pick<DemoMerchant, "baseUrl" | "secret">
 ) {
   const api = makeApi(merchant.baseUrl)
   const { body } = yield* api("GET", "/api/v1/x402/supported", merchant.secret, undefined, Supported, [200])

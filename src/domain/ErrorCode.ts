@@ -273,6 +273,12 @@ export const errorCodes = {
     summary:
       "The transaction does not match this payment. `reason` and `details` name the field, the expected value and the value on the chain."
   },
+  AUTHORIZATION_REFUSED: {
+    status: 422,
+    retryable: false,
+    summary:
+      "The signed authorization cannot pay this payment, and nothing was sent. `reason` says why: `signature`, `payer`, `expired`, `not_yet_valid`, `already_used`, `balance`, `reverts` or `wallet_not_deployed`. Have the buyer sign the terms of `GET /payments/{id}/authorization` again, or pay by a transfer."
+  },
   X402_REQUIREMENTS_UNSUPPORTED: {
     status: 422,
     retryable: false,
@@ -306,6 +312,12 @@ export const errorCodes = {
     retryable: true,
     summary:
       "The chain's RPC nodes are unavailable. A report sent meanwhile is kept and checked later. Retry after the number of seconds in `retry-after`."
+  },
+  RELAY_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    summary:
+      "The service cannot pay the network fee for this buyer now, and nothing was sent. `reason` says why: `not_configured`, `empty`, `reserve`, `merchant_budget`, `payer_budget` or `payer_reverts`. The buyer can pay by a transfer of their own."
   },
   AGENTS_NOT_CONFIGURED: {
     status: 503,

@@ -105,6 +105,8 @@ export class PaymentFailed extends define("PaymentFailed", "PAYMENT_FAILED") {}
 export class WebhookEndpointExists extends define("WebhookEndpointExists", "WEBHOOK_ENDPOINT_EXISTS") {}
 export class PayloadTooLarge extends define("PayloadTooLarge", "PAYLOAD_TOO_LARGE") {}
 export class UnsupportedMediaType extends define("UnsupportedMediaType", "UNSUPPORTED_MEDIA_TYPE") {}
+export class AuthorizationRefused extends define("AuthorizationRefused", "AUTHORIZATION_REFUSED") {}
+export class RelayUnavailable extends define("RelayUnavailable", "RELAY_UNAVAILABLE") {}
 export class TestSettlementMismatch extends define("TestSettlementMismatch", "TEST_SETTLEMENT_MISMATCH") {}
 export class RateLimited extends define("RateLimited", "RATE_LIMITED") {}
 export class FaucetLimitReached extends define("FaucetLimitReached", "FAUCET_LIMIT_REACHED") {}

@@ -3,16 +3,19 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import type { Alerts } from "../alerts/Alerts.ts"
 import { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
-import { networks } from "../domain/Chain.ts"
+import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
+import { type Address, networks } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
-import { type Payment, PaymentId } from "../domain/Payment.ts"
+import { type PayerType, type Payment, PaymentId } from "../domain/Payment.ts"
 import type { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { Payments } from "../payments/Payments.ts"
+import { typedDataOf } from "./Authorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
 import {
   type InvalidReason,
@@ -21,7 +24,8 @@ import {
   judgeTerms,
   judgeToken
 } from "./Facilitator/judgeExact.ts"
-import { Relayer } from "./Relayer.ts"
+import { requirementsOf } from "./paymentRequirements.ts"
+import { Relayer, type RelayObstacle } from "./Relayer.ts"
 import {
   amountOf,
   isDeliverable,
@@ -50,6 +54,15 @@ export interface SettleAnswer {
   readonly network: string
 }
 
+/** A buyer's signature. All else that is signed follows from the payment. */
+export interface SignedTerms {
+  readonly payer: Address
+  /** Unix seconds. */
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly signature: Hex
+}
+
 export interface SupportedAnswer {
   readonly kinds: ReadonlyArray<{
     readonly x402Version: number
@@ -65,6 +78,7 @@ interface Account {
   readonly merchant: Merchant
   readonly env: Principal["env"]
   readonly payment: Payment | undefined
+  readonly payerType: PayerType
 }
 
 /** Why a payment is not good, with what the caller can do about it. */
@@ -96,7 +110,27 @@ interface Shape {
     authorization: ExactPayment,
     requirements: Requirements
   ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+  /** What a buyer's wallet signs to pay the payment, and why it would not be relayed now. */
+  readonly terms: (
+    merchant: Merchant,
+    payment: Payment,
+    payer: Address
+  ) => Effect.Effect<
+    { readonly typedData: ReturnType<typeof typedDataOf>; readonly obstacle: RelayObstacle | undefined },
+    RpcUnavailable
+  >
+  /** Settles a payment by what its buyer has signed of these terms, once however often it is asked. */
+  readonly settleSigned: (
+    merchant: Merchant,
+    payment: Payment,
+    signed: SignedTerms
+  ) => Effect.Effect<SettleAnswer, RpcUnavailable>
 }
+
+/** Seconds for which what a buyer signs is good. */
+const signedFor = 600n
+/** Seconds by which the chain's clock may be behind. */
+const clockSlack = 600n
 
 /** How long another instance leaves a settlement to the one that took it. */
 const firstLookMillis = 20_000
@@ -174,6 +208,9 @@ const make = Effect.gen(function* () {
     const receiver = payment === undefined ? merchant.receivers.test : payment.receiver
     const judged = judgeAuthorization(exact, requirements, receiver, now)
     if (judged !== undefined) return judged
+    // Asked of a buyer for a payment, it pays that one alone.
+    const asked = yield* repo.paymentOfNonce(exact.authorization.nonce)
+    if (Option.isSome(asked) && asked.value !== payment?.id) return "invalid_exact_evm_nonce_already_used"
     // While it is good it reserves the payment.
     if (payment !== undefined && exact.authorization.validBefore > now + longestReservation)
       return "invalid_exact_evm_payload_authorization_valid_before"
@@ -247,7 +284,12 @@ const make = Effect.gen(function* () {
   const verify: Shape["verify"] = Effect.fn("Facilitator.verify")(
     function* (principal, exact, requirements, identity) {
       const payer = exact.authorization.from
-      const account = { merchant: principal.merchant, env: principal.env, payment: undefined }
+      const account = {
+        merchant: principal.merchant,
+        env: principal.env,
+        payment: undefined,
+        payerType: "agent"
+      } as const
       const at = yield* DateTime.nowAsDate
       const known = yield* find(exact)
       const judgeOne = Effect.fnUntraced(function* (one: X402Settlement) {
@@ -348,7 +390,10 @@ const make = Effect.gen(function* () {
         return "status" in came ? yield* answerOf(exact, came, identity) : refused(exact, came)
       }
       const obstacle = yield* judgeNew(account, exact, requirements)
-      if (obstacle !== undefined) return refused(exact, obstacle)
+      // What a buyer has signed for this payment may be on the chain already, brought there by anybody.
+      const isThere =
+        account.payerType === "human" && obstacle?.reason === "invalid_exact_evm_nonce_already_used"
+      if (obstacle !== undefined && !isThere) return refused(exact, obstacle)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const { settlement } = yield* repo.register({
@@ -357,6 +402,7 @@ const make = Effect.gen(function* () {
         env: account.env,
         paymentId: account.payment?.id ?? PaymentId.make(id),
         opensPayment: account.payment === undefined,
+        payerType: account.payerType,
         chainId: network.chainId,
         asset: network.usdc.address,
         authorization: exact.authorization,
@@ -388,9 +434,47 @@ const make = Effect.gen(function* () {
     }),
     verify,
     settle: ({ merchant, env }, exact, requirements, identity) =>
-      settleFor({ merchant, env, payment: undefined }, exact, requirements, identity),
+      settleFor({ merchant, env, payment: undefined, payerType: "agent" }, exact, requirements, identity),
     settlePayment: (merchant, payment, exact, requirements) =>
-      settleFor({ merchant, env: payment.env, payment }, exact, requirements, undefined)
+      settleFor({ merchant, env: payment.env, payment, payerType: "agent" }, exact, requirements, undefined),
+    terms: Effect.fn("Facilitator.terms")(function* (merchant, payment, payer) {
+      const at = yield* DateTime.nowAsDate
+      const now = BigInt(Math.floor(at.getTime() / 1000))
+      const nonce = authorizationNonceOf(payment.id)
+      yield* repo.noteNonce(payment.id, nonce, at)
+      return {
+        typedData: typedDataOf(network, {
+          from: payer,
+          to: payment.receiver,
+          value: payment.amount,
+          validAfter: now - clockSlack,
+          validBefore: now + signedFor,
+          nonce
+        }),
+        obstacle: yield* relayer.obstacle(merchant.id, payer)
+      }
+    }),
+    settleSigned: (merchant, payment, { payer, validAfter, validBefore, signature }) => {
+      const resource = `${baseUrl}/api/v1/payments/${payment.id}/authorization`
+      const requirements = requirementsOf(payment, 2, resource)
+      const exact: ExactPayment = {
+        version: 2,
+        scheme: requirements.scheme,
+        network: requirements.network,
+        authorization: {
+          from: payer,
+          to: payment.receiver,
+          value: payment.amount,
+          validAfter,
+          validBefore,
+          nonce: authorizationNonceOf(payment.id),
+          signature
+        },
+        identifier: undefined
+      }
+      const account: Account = { merchant, env: payment.env, payment, payerType: "human" }
+      return settleFor(account, exact, requirements, undefined)
+    }
   }
   return shape
 })
@@ -416,6 +500,8 @@ export class Facilitator extends Context.Service<Facilitator, Shape>()("quittanc
     supported: () => ({ kinds: [], extensions: [], signers: {} }),
     verify: () => Effect.fail(unconfigured),
     settle: () => Effect.fail(unconfigured),
-    settlePayment: () => Effect.fail(unconfigured)
+    settlePayment: () => Effect.fail(unconfigured),
+    terms: () => Effect.fail(unconfigured),
+    settleSigned: () => Effect.fail(unconfigured)
   })
 }

@@ -37,11 +37,22 @@ export type Relayed =
   | { readonly _tag: "Closed" }
   | { readonly _tag: "OverBudget"; readonly limit: RelayLimit }
 
+/** Why nothing of a payer would be relayed now: a budget, or the wallet itself. */
+export type RelayObstacle = RelayLimit | "not_configured" | "empty"
+
+/** Gas that a payment of an account's signature takes at most, whose price the wallet must hold. */
+const usualGas = 160_000n
+
 interface Shape {
   /** Undefined while no mnemonic is configured. */
   readonly address: Address | undefined
   /** What the wallet holds and offers for gas. */
   readonly state: Effect.Effect<WalletState, RpcUnavailable>
+  /** Whether a usual payment of the payer would be relayed; nothing is held for it. */
+  readonly obstacle: (
+    merchantId: MerchantId,
+    payer: Address
+  ) => Effect.Effect<RelayObstacle | undefined, RpcUnavailable>
   /** Stores and broadcasts, once for each reference that has nothing open. */
   readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
   /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
@@ -61,6 +72,7 @@ const off: Shape = {
   state: Effect.fail(
     new RpcUnavailable({ reason: "unconfigured", message: "no relaying wallet is configured" })
   ),
+  obstacle: () => Effect.succeed("not_configured"),
   send: () => Effect.succeed({ _tag: "Refused" }),
   reconsider: () => Effect.void,
   look: () => Effect.succeed(undefined)
@@ -108,6 +120,11 @@ const make = Effect.gen(function* () {
     if (transaction?.outcome === "moved") yield* outbox.reopen(transaction)
   })
 
+  const budgetsWith = (leftWei: bigint) => ({
+    gasPerMerchant: relaying.gasPerMerchant,
+    gasPerPayer: relaying.gasPerPayer,
+    onlyReserve: leftWei < relaying.reserveWei
+  })
   const refused: Relayed = { _tag: "Refused" }
 
   const send: Shape["send"] = Effect.fn("Relayer.send")(function* (relay, state) {
@@ -125,11 +142,7 @@ const make = Effect.gen(function* () {
       gas,
       at: yield* DateTime.nowAsDate,
       chainNonce: state.nonce,
-      budgets: {
-        gasPerMerchant: relaying.gasPerMerchant,
-        gasPerPayer: relaying.gasPerPayer,
-        onlyReserve: state.wei - cost < relaying.reserveWei
-      },
+      budgets: budgetsWith(state.wei - cost),
       sign: (nonce) => wallet.sign(state.fees, { nonce, to: call.to, data: call.data, gas })
     })
     switch (taken._tag) {
@@ -149,9 +162,24 @@ const make = Effect.gen(function* () {
     }
   })
 
+  // Asked for every buyer who looks at a checkout.
+  const recentState = yield* Effect.cachedWithTTL(wallet.state, "2 seconds")
+  const obstacle: Shape["obstacle"] = Effect.fn("Relayer.obstacle")(function* (merchantId, payer) {
+    const { fees, wei } = yield* recentState
+    const cost = usualGas * fees.maxFeePerGas
+    if (wei < cost) return "empty"
+    return yield* repo.limitOf({
+      merchantId,
+      payer,
+      gas: usualGas,
+      at: yield* DateTime.nowAsDate,
+      budgets: budgetsWith(wei - cost)
+    })
+  })
+
   yield* outbox.tending
 
-  const shape: Shape = { address: wallet.address, state: wallet.state, send, look, reconsider }
+  const shape: Shape = { address: wallet.address, state: wallet.state, obstacle, send, look, reconsider }
   return shape
 })
 

@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
       amount: amount.value,
       intentUrl: settlement.resource,
       receiver: settlement.authorization.to,
-      payerType: "agent",
+      payerType: settlement.payerType,
       at: settlement.createdAt
     })
     return Option.some(payment)
@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
         env: settlement.env,
         paymentId: settlement.paymentId,
         evidence,
-        payerType: "agent",
+        payerType: settlement.payerType,
         at,
         nextCheckAt: new Date(at.getTime() + leaseMillis)
       })

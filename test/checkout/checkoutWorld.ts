@@ -48,6 +48,8 @@ export interface CheckoutWorld {
   readonly transfers: (wallet: TestWallet) => Promise<number>
   /** Blocks with each transaction, or on demand. */
   readonly automine: (on: boolean) => Promise<void>
+  /** Gives the relaying wallet so much gas; from then on buyers may pay by a signature. */
+  readonly fundRelayer: (wei?: bigint) => Promise<void>
   readonly mine: (blocks?: number) => Promise<void>
   readonly payment: (
     id: string
@@ -239,6 +241,12 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
     },
     automine: async (on) => {
       await run(chain.rpc("evm_setAutomine", [on]))
+    },
+    fundRelayer: async (wei = 10n ** 20n) => {
+      const { signers } = await api("/x402/supported")
+      await run(chain.setEth(Address.make(signers["eip155:*"][0]), wei))
+      // What was read of the wallet is good for two seconds.
+      await Bun.sleep(2_100)
     },
     mine: (blocks = 1) => run(chain.mine(blocks)),
     payment: async (id) => (await api(`/payments/${id}`)).payment

@@ -82,7 +82,7 @@ describe("Attempts of other browsers", () => {
   test("are read as soon as there is a payment, and again for the account", () => {
     expect(runs(after(loaded)[1])).toEqual(["readAttempts", "restore"])
     expect(runs(after(loaded, connected)[1])).toEqual(["readBalance", "readAttempts"])
-    expect(runs(after(loaded, { ...connected, chainId: 1 })[1])).toEqual(["readAttempts"])
+    expect(runs(after(loaded, { ...connected, chainId: 1 })[1])).toEqual(["readBalance", "readAttempts"])
     expect(runs(after(loaded, connected, { type: "ChangeWallet" })[1])).toEqual(["readAttempts"])
   })
 

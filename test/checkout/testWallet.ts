@@ -1,5 +1,7 @@
 // A wallet for the browser tests: announced over EIP-6963 in the page, its key and its
 // node in the test process. It really signs; a test may make any method misbehave.
+
+import { Schema } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import { type Hex, isHex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -25,6 +27,8 @@ export interface TestWallet {
   connected: boolean
   /** The nonce that the page asks for is not used, as in some wallets. */
   ignoresNonce: boolean
+  /** Typed data of another chain than the wallet's is refused, as in some wallets. */
+  signsForItsChainAlone: boolean
   readonly rpc: (method: string, params: ReadonlyArray<unknown>) => Promise<unknown>
   readonly emit: (page: Page, event: string, value: unknown) => Promise<void>
   readonly install: (
@@ -65,6 +69,29 @@ const isTransaction = (value: unknown): value is { to: Hex; data: Hex; nonce?: s
 
 const isProblem = (error: unknown): error is WalletProblem =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "number"
+
+const TypedData = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      types: Schema.Record(
+        Schema.String,
+        Schema.mutable(Schema.Array(Schema.Struct({ name: Schema.String, type: Schema.String })))
+      ),
+      primaryType: Schema.String,
+      domain: Schema.Record(Schema.String, Schema.Unknown),
+      message: Schema.Record(Schema.String, Schema.Unknown)
+    })
+  )
+)
+
+/** Wallets differ in whether they sign for a chain that they are not on. */
+const typedDataIn = (json: unknown, { chainId, signsForItsChainAlone }: TestWallet) => {
+  const { types, ...data } = TypedData(json)
+  const { EIP712Domain: _, ...own } = types
+  if (signsForItsChainAlone && data.domain["chainId"] !== chainId)
+    throw { code: -32603, message: `Provided chainId must match the active chainId "${chainId}"` }
+  return { ...data, types: own }
+}
 
 let wallets = 0
 
@@ -129,6 +156,8 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
       case "personal_sign":
         if (!isHex(first)) throw { code: -32602, message: "not hex" }
         return account.signMessage({ message: { raw: first } })
+      case "eth_signTypedData_v4":
+        return account.signTypedData(typedDataIn(params[1], wallet))
       case "eth_sendTransaction":
         if (!isTransaction(first)) throw { code: -32602, message: "no transaction" }
         return send(first)
@@ -160,6 +189,7 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
     known: new Set([chainId]),
     connected: false,
     ignoresNonce: false,
+    signsForItsChainAlone: false,
     rpc,
     emit: async (page, event, value) => {
       await page.evaluate(`window.${binding}Emit(${JSON.stringify(event)}, ${JSON.stringify(value)})`)

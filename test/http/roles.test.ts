@@ -57,6 +57,22 @@ const doors: Readonly<
     path: "/api/v1/payments/{id}",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "relaying.terms": {
+    method: "GET",
+    path: "/api/v1/payments/{id}/authorization?payer=0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+    opens: ["publishable", "livePublishable"]
+  },
+  "relaying.pay": {
+    method: "POST",
+    path: "/api/v1/payments/{id}/authorization",
+    body: {
+      payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+      validAfter: "0",
+      validBefore: "1",
+      signature: "0x00"
+    },
+    opens: ["publishable", "livePublishable"]
+  },
   "payments.open": {
     method: "POST",
     path: "/api/v1/payments",

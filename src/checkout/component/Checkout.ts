@@ -18,7 +18,8 @@ import { atomicOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
 import { beforePayment, type Command, initial, type Message, type Model, transition } from "./flow.ts"
 import { readIntentToken, type UnverifiedIntent } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
-import { type CheckoutService, checkoutService, ServiceError } from "./service.ts"
+import { type CheckoutService, checkoutService, ServiceError, type SigningTerms } from "./service.ts"
+import { forgetSigned, readSigned, type SignedTerms, sweepSigned, writeSigned } from "./signed.ts"
 import { switchChain } from "./switchChain.ts"
 import {
   accountsOf,
@@ -37,6 +38,8 @@ import {
 const identityLifetimeSeconds = 2 * 3600
 /** A token with less left than this is not used for a new payment. */
 const identityReserveSeconds = 15 * 60
+/** Terms older than this are read anew before they are signed: they are good for minutes. */
+const freshTermsMillis = 120_000
 const rememberedWallet = "quittance-checkout-wallet"
 
 interface Identity {
@@ -130,6 +133,7 @@ export class Checkout {
       return
     }
     sweepAttempts(Date.now())
+    sweepSigned(seconds())
     const { paymentId } = this
     if (paymentId !== undefined) {
       this.#stops.push(
@@ -202,6 +206,9 @@ export class Checkout {
         forgetAttempt(command.attempt)
         forgetAnnounced(command.attempt.paymentId, command.attempt.from)
         return
+      case "forgetSigned":
+        forgetSigned(this.paymentId ?? "")
+        return
       case "release":
         this.#release?.()
         return
@@ -211,7 +218,7 @@ export class Checkout {
   }
 
   async #perform(
-    command: Exclude<Command, { readonly run: "wait" | "save" | "forget" | "release" }>,
+    command: Exclude<Command, { readonly run: "wait" | "save" | "forget" | "forgetSigned" | "release" }>,
     tell: (message: Message) => void
   ): Promise<void> {
     switch (command.run) {
@@ -229,8 +236,12 @@ export class Checkout {
         return this.#readAttempts(tell)
       case "fund":
         return this.#fund(tell)
+      case "sign":
+        return this.#alone(tell, () => this.#sign(tell))
+      case "relay":
+        return this.#relay(command.signed, tell)
       case "pay":
-        return this.#pay(command.again, tell)
+        return this.#alone(tell, () => this.#payAlone(command.again, tell))
       case "awaitLock":
         return this.#awaitLock(tell)
       case "inquire":
@@ -255,7 +266,8 @@ export class Checkout {
       ])
       if (context.env !== "test") return this.#cannotStart("LIVE_MODE_GATED")
       const attempt = readAttempt(payment.id)
-      tell({ type: "Loaded", context, payment, attempt, elsewhere: await this.#sendingElsewhere() })
+      const signed = readSigned(payment.id)
+      tell({ type: "Loaded", context, payment, attempt, signed, elsewhere: await this.#sendingElsewhere() })
     } catch (error) {
       if (error instanceof ServiceError) tell({ type: "LoadFailed", refusal: error.refusal })
       // A sandboxed frame has neither storage nor locks: no double payment could be ruled out there.
@@ -374,10 +386,25 @@ export class Checkout {
     const { account } = this.model
     if (account === undefined) return
     try {
-      tell({ type: "BalanceRead", balance: await this.#service.balance(account) })
+      const [balance, terms] = await Promise.all([this.#service.balance(account), this.#terms(account)])
+      tell({ type: "BalanceRead", balance, terms })
     } catch {
       tell({ type: "BalanceFailed" })
     }
+  }
+
+  /** What the account would sign for exactly this payment; undefined where the service does not say. */
+  async #terms(account: string): Promise<SigningTerms | undefined> {
+    const claims = this.#claims
+    if (claims === undefined) return undefined
+    const terms = await this.#service.terms(claims.id, account).catch(() => undefined)
+    return terms !== undefined &&
+      sameHex(terms.receiver, claims.receiver) &&
+      sameHex(terms.token.address, claims.token.address) &&
+      terms.token.chainId === claims.token.chainId &&
+      terms.atomic === this.#atomic
+      ? terms
+      : undefined
   }
 
   async #readAttempts(tell: (message: Message) => void): Promise<void> {
@@ -460,7 +487,8 @@ export class Checkout {
 
   // Paying
 
-  async #pay(again: boolean, tell: (message: Message) => void): Promise<void> {
+  /** One tab at a time asks its wallet for money. */
+  async #alone(tell: (message: Message) => void, ask: () => Promise<void>): Promise<void> {
     // A prompt that was given up lets go of the lock first.
     await new Promise((resolve) => setTimeout(resolve, 0))
     await navigator.locks.request(this.#lockName, { ifAvailable: true }, async (lock) => {
@@ -469,9 +497,59 @@ export class Checkout {
         this.#release = resolve
       })
       const mine = this.#release
-      await Promise.race([this.#payAlone(again, tell), released])
+      await Promise.race([ask(), released])
       if (this.#release === mine) this.#release = undefined
     })
+  }
+
+  /** One prompt: what it signs pays this payment alone, and moves nothing until it is handed in. */
+  async #sign(tell: (message: Message) => void): Promise<void> {
+    const { account, payment, epoch } = this.model
+    if (account === undefined || payment === undefined) return
+    const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
+    let terms: SigningTerms | undefined = this.model.terms
+    try {
+      const earlier = readAttempt(payment.id)
+      if (earlier !== undefined) {
+        return tell(
+          earlier.hash === null ? { type: "Unclear", attempt: earlier } : { type: "Sent", attempt: earlier }
+        )
+      }
+      const now = await this.#service.open(this.#options.intentToken)
+      if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
+      if (terms === undefined || Date.now() - terms.readAt > freshTermsMillis)
+        terms = await this.#terms(account)
+    } catch {
+      return notSent("noticeUnreachable")
+    }
+    if (terms?.relayed !== true) return tell({ type: "NotRelayed" })
+    try {
+      const signature = await ask(this.#provider, "eth_signTypedData_v4", [account, terms.json])
+      if (typeof signature !== "string") throw new WalletError("unclear", "no signature")
+      // The buyer has changed course while the wallet was asked: what they signed goes nowhere.
+      if (this.model.epoch !== epoch || this.#stopped) return
+      const { validAfter, validBefore } = terms
+      const signed: SignedTerms = { payer: account, validAfter, validBefore, signature }
+      writeSigned(payment.id, signed)
+      tell({ type: "Signed", signed })
+    } catch (error) {
+      const chainId = await askChainId(this.#provider).catch(() => undefined)
+      tell({ type: "SignFailed", failure: failureOf(error), chainId })
+    }
+  }
+
+  async #relay(signed: SignedTerms, tell: (message: Message) => void): Promise<void> {
+    try {
+      const { payment, ...answer } = await this.#service.relay(this.paymentId ?? "", signed)
+      tell(
+        answer.outcome === "settled"
+          ? { type: "Reported", payment }
+          : { type: "StillPending", payment, retryAfter: answer.retryAfter }
+      )
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      tell({ type: "RelayRefused", refusal: error.refusal })
+    }
   }
 
   /** One tab at a time comes here. Nothing is sent before the attempt is on record. */

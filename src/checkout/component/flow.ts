@@ -3,7 +3,15 @@
 import type { Attempt } from "./attempt.ts"
 import { atomicOf } from "./erc20.ts"
 import type { MessageKey } from "./messages/en.ts"
-import type { CheckoutContext, CheckoutPayment, KnownAttempt, Refusal, TestBalance } from "./service.ts"
+import type {
+  CheckoutContext,
+  CheckoutPayment,
+  KnownAttempt,
+  Refusal,
+  SigningTerms,
+  TestBalance
+} from "./service.ts"
+import type { SignedTerms } from "./signed.ts"
 import type { Hex, WalletFailure } from "./wallets.ts"
 
 export type CheckoutState =
@@ -21,12 +29,12 @@ export type CheckoutState =
   | "cancelled"
 
 /**
- * What the wallet is asked for in `awaiting-signature`: the buyer's identity, the
- * transfer; or another tab asks (`elsewhere`), or it is not known whether the transfer
+ * What the wallet is asked for in `awaiting-signature`: a signature that pays
+ * (`authorization`), or the buyer's identity and the transfer; or another tab asks (`elsewhere`), or it is not known whether the transfer
  * of an earlier request went out (`unsure`), or the identity is wanted once more (`prove`).
  * In `confirming`: the same wallet pays from another browser (`announced`).
  */
-export type Step = "identity" | "transfer" | "elsewhere" | "unsure" | "prove" | "announced"
+export type Step = "authorization" | "identity" | "transfer" | "elsewhere" | "unsure" | "prove" | "announced"
 
 /** What is under way within a state. */
 export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
@@ -63,6 +71,14 @@ export interface Model {
   readonly chainId: number | undefined
   readonly balance: TestBalance | undefined
   readonly attempt: Attempt | undefined
+  /** What the account would sign; undefined where the service has not said. */
+  readonly terms: SigningTerms | undefined
+  /** What was signed and is handed in. */
+  readonly signed: SignedTerms | undefined
+  /** The buyer prefers a transfer of their own, or a signature cannot pay. */
+  readonly byTransfer: boolean
+  /** The wallet signs for the chain that it is on alone. */
+  readonly wantsChain: boolean
   /** Whether a buyer's token for the account is at hand. */
   readonly identified: boolean
   readonly loads: number
@@ -91,6 +107,10 @@ export const initial: Model = {
   chainId: undefined,
   balance: undefined,
   attempt: undefined,
+  terms: undefined,
+  signed: undefined,
+  byTransfer: false,
+  wantsChain: false,
   identified: false,
   loads: 0,
   polls: 0,
@@ -109,6 +129,8 @@ export type Action =
   | { readonly type: "CheckBalance" }
   | { readonly type: "ContinueAnyway" }
   | { readonly type: "Pay" }
+  /** Chooses who pays the network fee. */
+  | { readonly type: "ChooseWay"; readonly byTransfer: boolean }
   | { readonly type: "SendAgain" }
   | { readonly type: "CheckChain" }
   | { readonly type: "Prove" }
@@ -123,6 +145,7 @@ export type Happening =
       readonly context: CheckoutContext
       readonly payment: CheckoutPayment
       readonly attempt: Attempt | undefined
+      readonly signed?: SignedTerms | undefined
       /** Another tab is asking its wallet right now. */
       readonly elsewhere: boolean
     }
@@ -139,13 +162,23 @@ export type Happening =
   | { readonly type: "ConnectFailed"; readonly failure: WalletFailure }
   | { readonly type: "Switched"; readonly chainId: number }
   | { readonly type: "SwitchFailed"; readonly failure: WalletFailure }
-  | { readonly type: "BalanceRead"; readonly balance: TestBalance }
+  | {
+      readonly type: "BalanceRead"
+      readonly balance: TestBalance
+      readonly terms?: SigningTerms | undefined
+    }
   | { readonly type: "BalanceFailed" }
   | { readonly type: "Funded"; readonly balance: TestBalance }
   | { readonly type: "FundingFailed"; readonly refusal: Refusal }
   | { readonly type: "FundingDeclined"; readonly failure: WalletFailure }
   | { readonly type: "AccountsChanged"; readonly account: string | undefined; readonly identified: boolean }
   | { readonly type: "ChainChanged"; readonly chainId: number }
+  | { readonly type: "Signed"; readonly signed: SignedTerms }
+  /** The wallet gave no signature. Nothing can have been sent. */
+  | { readonly type: "SignFailed"; readonly failure: WalletFailure; readonly chainId: number | undefined }
+  /** The service relays nothing for the account now. */
+  | { readonly type: "NotRelayed" }
+  | { readonly type: "RelayRefused"; readonly refusal: Refusal }
   | { readonly type: "Asking"; readonly step: "identity" | "transfer" }
   | { readonly type: "Elsewhere" }
   | { readonly type: "LockFreed"; readonly attempt: Attempt | undefined }
@@ -193,6 +226,11 @@ export type Command =
   /** Asks the service who is paying. */
   | { readonly run: "readAttempts" }
   | { readonly run: "fund" }
+  /** Asks the wallet for the signature that pays. */
+  | { readonly run: "sign" }
+  /** Hands in what was signed. */
+  | { readonly run: "relay"; readonly signed: SignedTerms }
+  | { readonly run: "forgetSigned" }
   /** `again`: the buyer wants it sent although an earlier request is not accounted for. */
   | { readonly run: "pay"; readonly again: boolean }
   /** Lets go of the lock that a forgotten wallet prompt holds. */
@@ -229,6 +267,10 @@ export const beforePayment: ReadonlySet<CheckoutState> = new Set([
 /** Nothing is under way that may move money. */
 const mayPay = (model: Model): boolean => beforePayment.has(model.state) && model.attempt === undefined
 
+/** Whether the account pays by a signature, at the service's cost. */
+export const pays = ({ byTransfer, terms }: Model): "by signature" | "by transfer" =>
+  terms?.relayed === true && !byTransfer ? "by signature" : "by transfer"
+
 /** The chain is asked about an attempt, which takes the buyer's wallet. */
 const looking = ({ attempt, busy, step }: Model): boolean =>
   attempt?.hash === null && (busy === "checking" || step === "unsure")
@@ -248,16 +290,18 @@ const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {})
 const leave = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model =>
   enter(model, state, { epoch: model.epoch + 1, ...changes })
 
-const forgetting = ({ attempt }: Model): ReadonlyArray<Command> =>
-  attempt === undefined ? [] : [{ run: "forget", attempt }]
+const forgetting = ({ attempt, signed }: Model): ReadonlyArray<Command> => [
+  ...(attempt === undefined ? [] : [{ run: "forget", attempt } as const]),
+  ...(signed === undefined ? [] : [{ run: "forgetSigned" } as const])
+]
 
 /** The state of a payment that is not pending any more; undefined where it is. */
 const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {
   if (payment.status === "settled")
-    return [leave(model, "settled", { payment, attempt: undefined }), forgetting(model)]
+    return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
     // Money may have been sent for it all the same: the buyer is told whom to ask.
-    return payment.failureReason === "expired" && model.attempt === undefined
+    return payment.failureReason === "expired" && model.attempt === undefined && model.signed === undefined
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]
   }
@@ -282,7 +326,10 @@ const proceed = (model: Model, notice?: Notice): Next => {
       asks
     ]
   }
-  if (model.chainId !== context?.chain.id) return [enter(model, "wrong-network", { notice }), asks]
+  // A signature may do without the chain, which is known once the service has said.
+  const needsChain = attempt !== undefined || model.byTransfer || model.wantsChain
+  if (needsChain && model.chainId !== context?.chain.id)
+    return [enter(model, "wrong-network", { notice }), asks]
   if (attempt !== undefined) return checking(model, attempt, { missed: 0 })
   const state = model.state === "loading" ? "connect" : model.state
   return [
@@ -295,15 +342,17 @@ const proceed = (model: Model, notice?: Notice): Next => {
   ]
 }
 
+/** Another account may pay in another way. */
+const freshWay = { terms: undefined, byTransfer: false, wantsChain: false } as const
+
+const isOnChain = ({ chainId, context }: Model): boolean => chainId === context?.chain.id
+
 const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice): Next => {
   const enough = balance.usdcAtomic >= atomicOf(model.payment?.amount ?? "0.00")
-  return [
-    enter(model, enough && balance.gasWei > 0n ? "review" : "needs-funds", {
-      balance,
-      notice: notice ?? model.notice
-    }),
-    []
-  ]
+  const signs = pays(model) === "by signature"
+  const changes = { balance, notice: notice ?? model.notice }
+  if (!enough || !(signs || balance.gasWei > 0n)) return [enter(model, "needs-funds", changes), []]
+  return [enter(model, signs || isOnChain(model) ? "review" : "wrong-network", changes), []]
 }
 
 const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
@@ -339,8 +388,61 @@ const announced = (model: Model, known: KnownAttempt | undefined): Next => {
 }
 
 const nextPoll = (model: Model, retryAfter: number | undefined): ReadonlyArray<Command> => [
-  after(Math.min(Math.max(pollDelay(model.polls), (retryAfter ?? 0) * 1_000), longestDelay), { run: "poll" })
+  after(
+    Math.min(Math.max(pollDelay(model.polls), (retryAfter ?? 0) * 1_000), longestDelay),
+    model.signed === undefined ? { run: "poll" } : { run: "relay", signed: model.signed }
+  )
 ]
+
+const handedIn = (model: Model): Next => [
+  model,
+  model.signed === undefined ? [] : [{ run: "relay", signed: model.signed }]
+]
+
+/** The signature pays nothing: what is left is a transfer of the buyer's own. */
+const byTransfer = (model: Model, key: MessageKey): Next => {
+  const next = {
+    ...model,
+    byTransfer: true,
+    signed: undefined,
+    state: "review",
+    epoch: model.epoch + 1
+  } as const
+  const [shown, commands] = proceed(next, { key, tone: "warning" })
+  return [shown, [...forgetting({ ...model, attempt: undefined }), ...commands]]
+}
+
+const relayRefused = (model: Model, refusal: Refusal): Next => {
+  const again = (key: MessageKey): Next => {
+    const next = { ...model, signed: undefined, state: "review", epoch: model.epoch + 1 } as const
+    const [shown, commands] = proceed(next, { key, tone: "warning" })
+    return [shown, [{ run: "forgetSigned" }, ...commands]]
+  }
+  switch (refusal.code) {
+    case "RELAY_UNAVAILABLE":
+      return byTransfer(model, "noticeRelayDown")
+    case "PAYMENT_ATTEMPT_OPEN": {
+      const [waiting, commands] = announced({ ...model, signed: undefined }, undefined)
+      return [waiting, [{ run: "forgetSigned" }, ...commands]]
+    }
+    case "PAYMENT_FAILED":
+      return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), forgetting(model)]
+    case "AUTHORIZATION_REFUSED":
+      if (refusal.reason === "balance") return again("fundsTitle")
+      if (refusal.reason === "expired" || refusal.reason === "not_yet_valid") return again("noticeSignAgain")
+      return byTransfer(model, "noticeCannotSign")
+    default:
+      if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")
+      return [
+        {
+          ...model,
+          polls: model.polls + 1,
+          notice: { key: refusal.code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
+        },
+        nextPoll(model, refusal.retryAfter)
+      ]
+  }
+}
 
 const loadRefused = (model: Model, refusal: Refusal): Next => {
   if (refusal.code === "LIVE_MODE_GATED") {
@@ -421,6 +523,10 @@ export const transition = (model: Model, message: Message): Next => {
       if (message.elsewhere && attempt?.hash == null) {
         return [enter(loaded, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
       }
+      if (message.signed !== undefined && attempt === undefined) {
+        const [next, commands] = handedIn(enter(loaded, "submitted", { signed: message.signed, polls: 0 }))
+        return [next, [...commands, { run: "restore" }]]
+      }
       const [next, commands] = proceed(loaded)
       return [next, [...commands, { run: "restore" }]]
     }
@@ -455,7 +561,10 @@ export const transition = (model: Model, message: Message): Next => {
       if (model.busy !== "connecting") return [model, []]
       return [warned(model, walletNotice[message.failure]), []]
     case "ChangeWallet":
-      return [leave(model, "connect", { account: undefined, walletId: undefined }), [{ run: "readAttempts" }]]
+      return [
+        leave(model, "connect", { account: undefined, walletId: undefined, ...freshWay }),
+        [{ run: "readAttempts" }]
+      ]
 
     case "SwitchNetwork":
       return [{ ...model, busy: "switching", notice: undefined }, [{ run: "switchChain" }]]
@@ -470,13 +579,18 @@ export const transition = (model: Model, message: Message): Next => {
       return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]
     case "BalanceRead":
       if (!mayPay(model)) return [model, []]
-      return judgeBalance(model, message.balance)
+      return judgeBalance({ ...model, terms: message.terms }, message.balance)
     case "BalanceFailed":
       if (!mayPay(model)) return [model, []]
-      return [enter(model, "review", { notice: { key: "noticeNoBalance", tone: "warning" } }), []]
+      return [
+        enter(model, isOnChain(model) ? "review" : "wrong-network", {
+          notice: { key: "noticeNoBalance", tone: "warning" }
+        }),
+        []
+      ]
     case "ContinueAnyway":
       if (!mayPay(model)) return [model, []]
-      return [enter(model, "review"), []]
+      return [enter(model, isOnChain(model) ? "review" : "wrong-network"), []]
     case "GetFunds":
       return [{ ...model, busy: "funding", notice: undefined }, [{ run: "fund" }]]
     case "Funded":
@@ -497,7 +611,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "AccountsChanged": {
       const { account, identified } = message
       if (account === model.account) return [model, []]
-      const changed = { ...model, account, identified }
+      const changed = { ...model, account, identified, ...freshWay }
       if (model.step === "announced") {
         return proceed({ ...changed, state: "review", epoch: model.epoch + 1 })
       }
@@ -520,10 +634,32 @@ export const transition = (model: Model, message: Message): Next => {
 
     case "Pay":
       if (!mayPay(model)) return [model, []]
+      if (pays(model) === "by signature")
+        return [leave(model, "awaiting-signature", { step: "authorization" }), [{ run: "sign" }]]
+      if (!isOnChain(model)) return [enter(model, "wrong-network"), []]
       return [
         leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
         [{ run: "pay", again: false }]
       ]
+    case "ChooseWay":
+      if (!mayPay(model)) return [model, []]
+      return proceed({ ...model, byTransfer: message.byTransfer, epoch: model.epoch + 1, state: "review" })
+    case "Signed":
+      return handedIn(leave(model, "submitted", { signed: message.signed, polls: 0 }))
+    case "SignFailed": {
+      const { chainId = model.chainId, failure } = message
+      if (failure === "rejected" || failure === "busy") {
+        const notice: Notice = { key: walletNotice[failure], tone: "warning" }
+        return [leave(model, "review", { notice }), []]
+      }
+      const known = { ...model, chainId }
+      if (!isOnChain(known)) return [leave(known, "wrong-network", { wantsChain: true }), []]
+      return byTransfer(known, "noticeCannotSign")
+    }
+    case "NotRelayed":
+      return byTransfer(model, "noticeRelayDown")
+    case "RelayRefused":
+      return relayRefused(model, message.refusal)
     case "SendAgain":
       return [
         leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
@@ -565,7 +701,8 @@ export const transition = (model: Model, message: Message): Next => {
       return done ?? proceed({ ...model, payment: message.payment })
     }
     case "AttemptsRead": {
-      if (finals.has(model.state) || model.attempt !== undefined) return [model, []]
+      if (finals.has(model.state) || model.attempt !== undefined || model.signed !== undefined)
+        return [model, []]
       const { account, own, others, payment } = message
       const done = decided(model, payment)
       if (done !== undefined) return done

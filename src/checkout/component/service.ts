@@ -1,6 +1,8 @@
 // The service's checkout endpoints, called with the publishable key. Answers are
 // checked by hand: a schema library would outweigh the rest.
 
+import type { SignedTerms } from "./signed.ts"
+
 export interface CheckoutContext {
   readonly merchant: { readonly name: string }
   readonly env: "test" | "live"
@@ -25,6 +27,20 @@ export interface CheckoutPayment {
   readonly refCode: string
   readonly intentUrl: string
   readonly failureReason?: string | null
+}
+
+/** What the wallet signs, as the service wrote it, and whether it would be sent at the service's cost. */
+export interface SigningTerms {
+  readonly relayed: boolean
+  readonly validAfter: string
+  readonly validBefore: string
+  readonly receiver: string
+  readonly atomic: bigint
+  readonly token: { readonly address: string; readonly chainId: number }
+  /** The parameter of `eth_signTypedData_v4`. */
+  readonly json: string
+  /** Unix milliseconds of this page's clock. */
+  readonly readAt: number
 }
 
 export interface TestBalance {
@@ -144,6 +160,34 @@ const paymentOf = (body: unknown): CheckoutPayment => {
   return payment
 }
 
+const termsOf = (body: unknown): SigningTerms => {
+  const typedData = at(body, "typedData")
+  const [message, domain] = [at(typedData, "message"), at(typedData, "domain")]
+  const [to, value, validAfter, validBefore] = ["to", "value", "validAfter", "validBefore"].map((key) =>
+    textAt(message, key)
+  )
+  const [chainId, address] = [at(domain, "chainId"), textAt(domain, "verifyingContract")]
+  if (
+    to === undefined ||
+    validAfter === undefined ||
+    validBefore === undefined ||
+    !/^[0-9]+$/.test(value ?? "") ||
+    typeof chainId !== "number" ||
+    address === undefined
+  )
+    throw network()
+  return {
+    relayed: at(body, "relayed") === true,
+    validAfter,
+    validBefore,
+    receiver: to,
+    atomic: BigInt(value ?? "0"),
+    token: { address, chainId },
+    json: JSON.stringify(typedData),
+    readAt: Date.now()
+  }
+}
+
 const isKnownAttempt = (value: unknown): value is KnownAttempt =>
   typeof textAt(value, "payer") === "string" &&
   !Number.isNaN(Date.parse(textAt(value, "since") ?? "")) &&
@@ -160,11 +204,28 @@ const secondsIn = (response: Response): number | undefined => {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
+const reportAnswerOf = ({
+  answer,
+  response
+}: {
+  readonly answer: unknown
+  readonly response: Response
+}): ReportAnswer => {
+  const payment = paymentOf(answer)
+  return response.status === 200
+    ? { outcome: "settled", payment }
+    : { outcome: "pending", payment, retryAfter: secondsIn(response) }
+}
+
 export interface CheckoutService {
   readonly context: () => Promise<CheckoutContext>
   /** Opens the payment, or reads it where it is open already. */
   readonly open: (intentToken: string) => Promise<CheckoutPayment>
   readonly report: (paymentId: string, report: ReportBody) => Promise<ReportAnswer>
+  /** What a wallet signs to pay without gas. */
+  readonly terms: (paymentId: string, payer: string) => Promise<SigningTerms>
+  /** Hands in what was signed; the same again is the same payment. */
+  readonly relay: (paymentId: string, signed: SignedTerms) => Promise<ReportAnswer>
   readonly balance: (address: string) => Promise<TestBalance>
   readonly fund: (buyerDidToken: string) => Promise<TestBalance>
   /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
@@ -216,13 +277,12 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       return answer
     },
     open: async (intentToken) => paymentOf((await call("POST", "/payments", { intentToken })).answer),
-    report: async (paymentId, report) => {
-      const { answer, response } = await call("PATCH", `/payments/${paymentId}`, report)
-      const payment = paymentOf(answer)
-      return response.status === 200
-        ? { outcome: "settled", payment }
-        : { outcome: "pending", payment, retryAfter: secondsIn(response) }
-    },
+    report: async (paymentId, report) =>
+      reportAnswerOf(await call("PATCH", `/payments/${paymentId}`, report)),
+    terms: async (paymentId, payer) =>
+      termsOf((await call("GET", `/payments/${paymentId}/authorization?payer=${payer}`)).answer),
+    relay: async (paymentId, signed) =>
+      reportAnswerOf(await call("POST", `/payments/${paymentId}/authorization`, signed)),
     balance: async (address) =>
       balanceOf((await call("GET", `/checkout/test-balance?address=${address}`)).answer),
     fund: async (buyerDidToken) =>

@@ -1,7 +1,7 @@
 // What the buyer sees of a model: one screen a state, one main action on each.
 import { type CheckoutIcon, type Child, h, icon, spinner } from "./elements.ts"
 import { atomicOf, usdOf } from "./erc20.ts"
-import { type Action, beforePayment, type Model } from "./flow.ts"
+import { type Action, beforePayment, type Model, pays } from "./flow.ts"
 import type { UnverifiedIntent } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
 import type { Translation } from "./translate.ts"
@@ -191,7 +191,7 @@ const screens = (model: Model, tools: ViewTools) => {
       title: t("fundsTitle"),
       text: [
         ...(short ? [t("fundsText", { balance: translation.money(usdOf(balance?.usdcAtomic ?? 0n)) })] : []),
-        ...(balance?.gasWei === 0n ? [t("fundsGas")] : []),
+        ...(balance?.gasWei === 0n && !signs ? [t("fundsGas")] : []),
         model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account) })
       ],
       actions: busy
@@ -204,11 +204,19 @@ const screens = (model: Model, tools: ViewTools) => {
             check,
             // A wallet whose fees somebody else pays holds no coin of its own.
             ...(short ? [] : [button("quiet", "continueAnyway", { type: "ContinueAnyway" })]),
+            short ? undefined : otherWay,
             button("quiet", "changeWallet", { type: "ChangeWallet" }),
             cancel
           ]
     }
   }
+
+  const signs = pays(model) === "by signature"
+  /** Who pays the network fee is the buyer's choice, where there is one. */
+  const otherWay =
+    model.terms?.relayed !== true
+      ? undefined
+      : button("quiet", signs ? "reviewOwnFee" : "reviewNoFee", { type: "ChooseWay", byTransfer: signs })
 
   const review = (): Screen => ({
     icon: model.busy === undefined ? "wallet" : "spinner",
@@ -221,11 +229,12 @@ const screens = (model: Model, tools: ViewTools) => {
         row("reviewTo", values["merchant"], h("small", {}, code(tools.claims?.receiver ?? ""))),
         row("reviewFrom", h("bdi", {}, values["wallet"]), h("small", {}, code(model.account ?? ""))),
         row("reviewNetwork", values["network"]),
-        row("reviewFee", t("reviewFeeText"))
+        row("reviewFee", t(signs ? "reviewFeeNone" : "reviewFeeText"))
       )
     ],
     actions: [
       model.busy === undefined ? button("primary", "payAction", { type: "Pay" }) : waiting("checkingBalance"),
+      model.busy === undefined ? otherWay : undefined,
       button("quiet", "changeWallet", { type: "ChangeWallet" }),
       cancel
     ]
@@ -276,6 +285,8 @@ const screens = (model: Model, tools: ViewTools) => {
                 : button("primary", "proveAction", { type: "Prove" })
           ]
         }
+      case "authorization":
+        return { icon: "spinner", title: t("signTitle"), text: [t("signText")], actions: [stop] }
       case "identity":
         return { icon: "spinner", title: t("identityTitle"), text: [t("identityText")], actions: [stop] }
       default:

@@ -62,6 +62,12 @@ export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
     return rpc("eth_sendRawTransaction", [signed])
   }
 
+  const signTyped = async (json: unknown): Promise<string> => {
+    const { types, ...data } = JSON.parse(String(json))
+    const { EIP712Domain: _, ...own } = types
+    return account.signTypedData({ ...data, types: own })
+  }
+
   const provider = {
     request: async ({ method, params = [] }: { method: string; params?: ReadonlyArray<unknown> }) => {
       const [first] = params
@@ -76,6 +82,8 @@ export const announceBurnerWallet = (rpcUrl: string, chainId: number): void => {
         case "personal_sign":
           if (!isHex(first)) throw new Error("a hex message is needed")
           return account.signMessage({ message: { raw: first } })
+        case "eth_signTypedData_v4":
+          return signTyped(params[1])
         case "eth_sendTransaction":
           if (!isTransaction(first)) throw new Error("a transaction is needed")
           return send(first)

@@ -62,9 +62,16 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
     t.env = ${env} AND t.payment_id IS NULL AND t.dropped_at IS NULL
     AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)`
 
+  /** The settlement `s` is on its way, or has been seen so: what was never sent keeps nobody from anything. */
+  const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
+    SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
+
   const unannounced = (at: Date) => sql`
     r.payer_type = 'human' AND r.next_check_at IS NOT NULL
     AND r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}
+    AND NOT EXISTS (
+      SELECT 1 FROM x402_settlements s
+      WHERE s.payment_id = r.payment_id AND s.payer = r.payer_address AND s.transaction_id = r.transaction_id)
     AND NOT EXISTS (
       SELECT 1 FROM payment_attempts a WHERE a.payment_id = r.payment_id AND a.payer_address = r.payer_address)`
 
@@ -93,9 +100,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
           AND p.status = 'pending'
           AND NOT EXISTS (
             SELECT 1 FROM x402_settlements s
-            WHERE s.payment_id = p.id AND s.payer = ${payer} AND s.status = 'pending'
-              AND (s.reserves OR EXISTS (
-                SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle')))
+            WHERE s.payment_id = p.id AND s.payer = ${payer} AND ${mayMove})
           -- What the wallet has reported and never announced may still be mined.
           AND NOT EXISTS (
             SELECT 1 FROM payment_reports r
@@ -142,7 +147,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
             WHERE a.payment_id = ${paymentId} AND a.closed_at IS NULL
             UNION ALL
             SELECT s.payer, 'authorization', s.created_at, s.transaction_id
-            FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending'
+            FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND ${mayMove}
             UNION ALL
             SELECT * FROM (
               SELECT DISTINCT ON (r.payer_address) r.payer_address, 'transfer', r.reported_at, r.transaction_id

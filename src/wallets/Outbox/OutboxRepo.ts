@@ -1,6 +1,6 @@
 // What the service's wallets have signed, at rest: nonces are taken under one lock a wallet, a
 // transaction is stored before it is broadcast, and no signed version is ever deleted.
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Hex, hexToBytes, keccak256 } from "viem"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
@@ -158,15 +158,19 @@ export class OutboxRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const all = sql.literal(columns)
+      const turn = Semaphore.makeUnsafe(1)
       const decode = (wallet: Address) => (rows: ReadonlyArray<unknown>) =>
         Effect.map(decodeRows(rows), (found) => found.map(toTransaction(wallet)))
 
       return OutboxRepo.of({
+        // In this process they wait for their turn without a connection: only instances wait for the lock.
         locked: (wallet, effect) =>
-          sql.withTransaction(
-            Effect.andThen(
-              sql`SELECT pg_advisory_xact_lock(hashtext(${`quittance wallet ${wallet}`}))`,
-              effect
+          turn.withPermit(
+            sql.withTransaction(
+              Effect.andThen(
+                sql`SELECT pg_advisory_xact_lock(hashtext(${`quittance wallet ${wallet}`}))`,
+                effect
+              )
             )
           ),
 

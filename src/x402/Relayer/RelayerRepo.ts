@@ -9,13 +9,18 @@ import type { MerchantId } from "../../domain/Merchant.ts"
 import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
 import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
 
-export interface RelayOrder extends Entry {
-  readonly purpose: "settle" | "cancel"
+export interface BudgetedGas {
   readonly merchantId: MerchantId
   readonly payer: Address
+  readonly gas: bigint
+  readonly at: Date
+  readonly budgets: RelayBudgets
+}
+
+export interface RelayOrder extends Omit<Entry, keyof BudgetedGas>, BudgetedGas {
+  readonly purpose: "settle" | "cancel"
   /** The wallet's next nonce as the chain tells it. */
   readonly chainNonce: number
-  readonly budgets: RelayBudgets
 }
 
 /** Gas in any 24 hours. */
@@ -66,6 +71,8 @@ export class RelayerRepo extends Context.Service<
   {
     /** Signs and stores inside the lock, once for each reference that has nothing open. */
     readonly take: (wallet: Address, order: RelayOrder) => Effect.Effect<Taken>
+    /** The budget that has no room for so much gas, as they stand now. */
+    readonly limitOf: (order: BudgetedGas) => Effect.Effect<RelayLimit | undefined>
     /**
      * Whether a settlement may still move its money by one of these: it is pending and so is its payment,
      * for which its payer has sent nothing else; or this is what has settled it.
@@ -136,7 +143,7 @@ export class RelayerRepo extends Context.Service<
         return false
       })
 
-      const overBudget = Effect.fnUntraced(function* (order: RelayOrder) {
+      const overBudget = Effect.fnUntraced(function* (order: BudgetedGas) {
         const { budgets, gas, merchantId, payer } = order
         const since = new Date(order.at.getTime() - dayMillis)
         const spent = sql`coalesce(sum(CASE WHEN outcome = 'reverted' THEN gas * ${sql.literal(String(revertWeight))}
@@ -184,6 +191,8 @@ export class RelayerRepo extends Context.Service<
             })
           )
         }, Effect.orDie),
+
+        limitOf: Effect.fn("RelayerRepo.limitOf")(overBudget, Effect.orDie),
 
         isWanted: Effect.fn("RelayerRepo.isWanted")(function* (settlementId, ids) {
           const rows = yield* sql`

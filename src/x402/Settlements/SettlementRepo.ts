@@ -7,7 +7,7 @@ import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Address, Env, type TransactionHash } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
-import { PaymentId } from "../../domain/Payment.ts"
+import { PayerType, PaymentId } from "../../domain/Payment.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
 import { ownTransferStands } from "./ownTransferStandsSql.ts"
 
@@ -24,6 +24,7 @@ export interface NewSettlement {
   readonly paymentId: PaymentId
   /** Whether the payment exists only for this settlement: it is opened with it. */
   readonly opensPayment: boolean
+  readonly payerType: PayerType
   readonly chainId: number
   readonly asset: Address
   readonly authorization: SignedAuthorization
@@ -38,6 +39,7 @@ export interface X402Settlement {
   readonly env: Env
   readonly paymentId: PaymentId
   readonly opensPayment: boolean
+  readonly payerType: PayerType
   readonly authorization: SignedAuthorization
   readonly resource: string
   readonly status: "pending" | "settled" | "failed"
@@ -56,6 +58,7 @@ const Row = Schema.Struct({
   env: Env,
   payment_id: PaymentId,
   opens_payment: Schema.Boolean,
+  payer_type: PayerType,
   payer: AddressBytes,
   nonce: HashBytes,
   receiver: AddressBytes,
@@ -72,6 +75,7 @@ const Row = Schema.Struct({
   answered_at: Schema.NullOr(Schema.Date),
   answered_to: Schema.NullOr(Schema.String)
 })
+const decodeNamed = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ payment_id: PaymentId })))
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
 const toSettlement = (row: typeof Row.Type): X402Settlement => ({
@@ -80,6 +84,7 @@ const toSettlement = (row: typeof Row.Type): X402Settlement => ({
   env: row.env,
   paymentId: row.payment_id,
   opensPayment: row.opens_payment,
+  payerType: row.payer_type,
   authorization: {
     from: row.payer,
     to: row.receiver,
@@ -136,6 +141,10 @@ export class SettlementRepo extends Context.Service<
       nonce: Hex
     ) => Effect.Effect<Option.Option<X402Settlement>>
     readonly findById: (id: string) => Effect.Effect<Option.Option<X402Settlement>>
+    /** Notes that an authorization with this nonce is asked of a buyer for the payment. */
+    readonly noteNonce: (paymentId: PaymentId, nonce: Hex, at: Date) => Effect.Effect<void>
+    /** The payment that an authorization with this nonce was asked for. */
+    readonly paymentOfNonce: (nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
     /**
      * Reopens a failed settlement with the authorization as it is signed now, under the lock
      * that `register` takes. Nothing where it is not failed (any more) or its payment is closed.
@@ -180,7 +189,7 @@ export class SettlementRepo extends Context.Service<
       const first = (rows: ReadonlyArray<unknown>) =>
         Effect.map(decode(rows), ([one]) => Option.fromNullishOr(one))
       // numeric(78,0) and numeric(20,0) come as text from every driver this way.
-      const columns = sql`id, merchant_id, env, payment_id, opens_payment, payer, nonce, receiver,
+      const columns = sql`id, merchant_id, env, payment_id, opens_payment, payer_type, payer, nonce, receiver,
         amount::text AS amount, valid_after::text AS valid_after, valid_before::text AS valid_before,
         signature, resource, status, error_reason, told_reason, transaction_id, created_at, answered_at, answered_to`
 
@@ -227,10 +236,10 @@ export class SettlementRepo extends Context.Service<
             const rows = yield* sql`
               WITH reserved AS (${reserved})
               INSERT INTO x402_settlements
-                (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce, receiver, amount,
+                (id, merchant_id, env, payment_id, opens_payment, payer_type, chain_id, asset, payer, nonce, receiver, amount,
                  valid_after, valid_before, signature, resource, status, created_at, next_look_at)
               SELECT ${input.id}::uuid, ${input.merchantId}::uuid, ${input.env}::text, ${input.paymentId}::uuid,
-                ${input.opensPayment}::boolean, ${input.chainId}::integer, ${toBytes(input.asset)}::bytea,
+                ${input.opensPayment}::boolean, ${input.payerType}::text, ${input.chainId}::integer, ${toBytes(input.asset)}::bytea,
                 ${toBytes(authorization.from)}::bytea, ${bytesOf(authorization.nonce)}::bytea,
                 ${toBytes(authorization.to)}::bytea, ${authorization.value.toString()}::numeric,
                 ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore.toString()}::numeric,
@@ -252,6 +261,19 @@ export class SettlementRepo extends Context.Service<
           (effect) => sql.withTransaction(effect),
           Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
         ),
+
+        noteNonce: Effect.fn("SettlementRepo.noteNonce")(function* (paymentId, nonce, at) {
+          yield* sql`
+            INSERT INTO authorization_nonces (nonce, payment_id, asked_at)
+            VALUES (${bytesOf(nonce)}, ${paymentId}, ${at}) ON CONFLICT DO NOTHING`
+        }, Effect.orDie),
+
+        paymentOfNonce: Effect.fn("SettlementRepo.paymentOfNonce")(function* (nonce) {
+          const [row] = yield* decodeNamed(
+            yield* sql`SELECT payment_id FROM authorization_nonces WHERE nonce = ${bytesOf(nonce)}`
+          )
+          return Option.map(Option.fromUndefinedOr(row), ({ payment_id }) => payment_id)
+        }, Effect.orDie),
 
         findById: Effect.fn("SettlementRepo.findById")(function* (id) {
           return yield* first(yield* sql`SELECT ${columns} FROM x402_settlements WHERE id = ${id}`)

@@ -13,7 +13,11 @@ export const ownTransferStands = (
       AND a.method = 'transfer' AND a.closed_at IS NULL)
   OR EXISTS (
     SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id AND r.payer_address = ${payer}
-      AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL)
+      AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL
+      -- What an authorization has moved is no transfer beside it.
+      AND NOT EXISTS (
+        SELECT 1 FROM x402_settlements o
+        WHERE o.payment_id = p.id AND o.payer = r.payer_address AND o.transaction_id = r.transaction_id))
   OR EXISTS (
     SELECT 1 FROM incoming_transfers t WHERE t.env = p.env
       -- What a person attaches at this moment is not explained yet.

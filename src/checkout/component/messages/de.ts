@@ -42,9 +42,15 @@ export const de: Messages = {
   reviewTo: "An",
   reviewNetwork: "Netzwerk",
   reviewFee: "Netzwerkgebühr",
-  reviewFeeText: "Zeigt Ihre Wallet an",
+  reviewFeeText: "Sie zahlen sie, in ETH",
+  reviewFeeNone: "Keine für Sie: der Dienst zahlt sie",
+  reviewOwnFee: "Netzwerkgebühr selbst zahlen",
+  reviewNoFee: "Ohne Netzwerkgebühr zahlen",
   payAction: "{amount} zahlen",
   changeWallet: "Andere Wallet verwenden",
+  signTitle: "Zahlung unterschreiben",
+  signText:
+    "Unterschreiben Sie einmal in Ihrer Wallet. Damit gehen {amount} an {merchant}; ETH brauchen Sie nicht.",
   identityTitle: "Bestätigen Sie, dass Sie es sind",
   identityText: "Signieren Sie die Nachricht in Ihrer Wallet. Das ist kostenlos und bewegt kein Geld.",
   transferTitle: "Zahlung bestätigen",
@@ -123,6 +129,11 @@ export const de: Messages = {
   noticeFaucetLimit: "Zurzeit kein weiteres Testguthaben. Versuchen Sie es in {minutes} Minuten erneut.",
   noticeFaucetDown: "Testguthaben ist gerade nicht verfügbar. Versuchen Sie es später.",
   noticeOtherSigner: "Die Nachricht wurde von einem anderen Konto signiert. Wählen Sie das zahlende Konto.",
+  noticeCannotSign:
+    "Diese Wallet kann hier nicht per Unterschrift zahlen. Senden Sie stattdessen eine Überweisung; deren Gebühr zahlen Sie.",
+  noticeRelayDown:
+    "Der Dienst kann die Netzwerkgebühr jetzt nicht zahlen. Senden Sie stattdessen eine Überweisung; deren Gebühr zahlen Sie.",
+  noticeSignAgain: "Die Unterschrift war zu alt, es wurde nichts abgebucht. Unterschreiben Sie erneut.",
   noticeOtherPayer:
     "Die Überweisung kam von {account}. Wählen Sie dieses Konto in Ihrer Wallet und signieren Sie.",
   noticeReplaced: "Ihre Wallet hat die Transaktion ersetzt. Wir folgen der neuen."

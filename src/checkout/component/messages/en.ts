@@ -48,10 +48,15 @@ export const en = {
   reviewTo: "To",
   reviewNetwork: "Network",
   reviewFee: "Network fee",
-  reviewFeeText: "Shown by your wallet",
+  reviewFeeText: "You pay it, in ETH",
+  reviewFeeNone: "None for you: it is paid by the service",
+  reviewOwnFee: "Pay the network fee yourself",
+  reviewNoFee: "Pay without a network fee",
   payAction: "Pay {amount}",
   changeWallet: "Use another wallet",
 
+  signTitle: "Sign the payment",
+  signText: "Sign once in your wallet. It pays {amount} to {merchant}, and you need no ETH.",
   identityTitle: "Confirm it is you",
   identityText: "Sign the message in your wallet. It is free and moves no money.",
   transferTitle: "Approve the payment",
@@ -129,6 +134,9 @@ export const en = {
   noticeFaucetLimit: "No more test funds for now. Try again in {minutes} minutes.",
   noticeFaucetDown: "Test funds are not available now. Try again later.",
   noticeOtherSigner: "The message was signed by another account. Choose the account that pays.",
+  noticeCannotSign: "This wallet cannot pay by a signature here. Send a transfer instead; you pay its fee.",
+  noticeRelayDown: "The service cannot pay the network fee now. Send a transfer instead; you pay its fee.",
+  noticeSignAgain: "The signature was too old, and nothing was charged. Sign again.",
   noticeOtherPayer: "The transfer came from {account}. Choose that account in your wallet and sign.",
   noticeReplaced: "Your wallet replaced the transaction. We follow the new one."
 } as const

@@ -42,9 +42,14 @@ export const es: Messages = {
   reviewTo: "A",
   reviewNetwork: "Red",
   reviewFee: "Comisión de red",
-  reviewFeeText: "La muestra tu billetera",
+  reviewFeeText: "La paga usted, en ETH",
+  reviewFeeNone: "Ninguna para usted: la paga el servicio",
+  reviewOwnFee: "Pagar yo la comisión de red",
+  reviewNoFee: "Pagar sin comisión de red",
   payAction: "Pagar {amount}",
   changeWallet: "Usar otra billetera",
+  signTitle: "Firme el pago",
+  signText: "Firme una vez en su cartera. Paga {amount} a {merchant} y no necesita ETH.",
   identityTitle: "Confirma que eres tú",
   identityText: "Firma el mensaje en tu billetera. Es gratis y no mueve dinero.",
   transferTitle: "Aprueba el pago",
@@ -115,6 +120,11 @@ export const es: Messages = {
   noticeFaucetLimit: "No hay más fondos de prueba por ahora. Inténtalo en {minutes} minutos.",
   noticeFaucetDown: "Los fondos de prueba no están disponibles. Inténtalo más tarde.",
   noticeOtherSigner: "El mensaje lo firmó otra cuenta. Elige la cuenta que paga.",
+  noticeCannotSign:
+    "Esta cartera no puede pagar aquí con una firma. Envíe una transferencia; usted paga su comisión.",
+  noticeRelayDown:
+    "El servicio no puede pagar la comisión de red ahora. Envíe una transferencia; usted paga su comisión.",
+  noticeSignAgain: "La firma era demasiado antigua y no se cobró nada. Firme de nuevo.",
   noticeOtherPayer: "La transferencia vino de {account}. Elige esa cuenta en tu billetera y firma.",
   noticeReplaced: "Tu billetera reemplazó la transacción. Seguimos la nueva."
 }

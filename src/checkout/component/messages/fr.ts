@@ -42,9 +42,14 @@ export const fr: Messages = {
   reviewTo: "À",
   reviewNetwork: "Réseau",
   reviewFee: "Frais de réseau",
-  reviewFeeText: "Indiqués par votre portefeuille",
+  reviewFeeText: "À votre charge, en ETH",
+  reviewFeeNone: "Aucun pour vous : le service les paie",
+  reviewOwnFee: "Payer moi-même les frais de réseau",
+  reviewNoFee: "Payer sans frais de réseau",
   payAction: "Payer {amount}",
   changeWallet: "Utiliser un autre portefeuille",
+  signTitle: "Signez le paiement",
+  signText: "Signez une fois dans votre portefeuille. {amount} sont payés à {merchant}, sans ETH.",
   identityTitle: "Confirmez votre identité",
   identityText: "Signez le message dans votre portefeuille. C’est gratuit et ne déplace pas d’argent.",
   transferTitle: "Approuvez le paiement",
@@ -120,6 +125,11 @@ export const fr: Messages = {
   noticeFaucetLimit: "Plus de fonds de test pour l’instant. Réessayez dans {minutes} minutes.",
   noticeFaucetDown: "Les fonds de test sont indisponibles. Réessayez plus tard.",
   noticeOtherSigner: "Le message a été signé par un autre compte. Choisissez le compte qui paie.",
+  noticeCannotSign:
+    "Ce portefeuille ne peut pas payer par signature ici. Envoyez un transfert ; ses frais sont à votre charge.",
+  noticeRelayDown:
+    "Le service ne peut pas payer les frais de réseau pour le moment. Envoyez un transfert ; ses frais sont à votre charge.",
+  noticeSignAgain: "La signature était trop ancienne, rien n’a été débité. Signez à nouveau.",
   noticeOtherPayer:
     "Le transfert vient de {account}. Choisissez ce compte dans votre portefeuille et signez.",
   noticeReplaced: "Votre portefeuille a remplacé la transaction. Nous suivons la nouvelle."

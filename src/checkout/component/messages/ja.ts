@@ -42,9 +42,14 @@ export const ja: Messages = {
   reviewTo: "支払先",
   reviewNetwork: "ネットワーク",
   reviewFee: "ネットワーク手数料",
-  reviewFeeText: "ウォレットに表示されます",
+  reviewFeeText: "お客様が ETH で負担",
+  reviewFeeNone: "負担なし：サービスが支払います",
+  reviewOwnFee: "ネットワーク手数料を自分で払う",
+  reviewNoFee: "ネットワーク手数料なしで支払う",
   payAction: "{amount} を支払う",
   changeWallet: "別のウォレットを使う",
+  signTitle: "支払いに署名",
+  signText: "ウォレットで一度署名してください。{merchant} に {amount} を支払います。ETH は不要です。",
   identityTitle: "本人確認",
   identityText: "ウォレットでメッセージに署名してください。無料で、お金は動きません。",
   transferTitle: "お支払いを承認",
@@ -118,6 +123,11 @@ export const ja: Messages = {
   noticeFaucetLimit: "テスト資金の上限に達しました。{minutes} 分後にお試しください。",
   noticeFaucetDown: "テスト資金は現在利用できません。後でお試しください。",
   noticeOtherSigner: "別のアカウントが署名しました。支払うアカウントを選んでください。",
+  noticeCannotSign:
+    "このウォレットではここで署名による支払いができません。代わりに送金してください。手数料はお客様の負担です。",
+  noticeRelayDown:
+    "サービスは現在ネットワーク手数料を支払えません。代わりに送金してください。手数料はお客様の負担です。",
+  noticeSignAgain: "署名が古すぎたため、請求されていません。もう一度署名してください。",
   noticeOtherPayer: "送金元は {account} です。ウォレットでそのアカウントを選び、署名してください。",
   noticeReplaced: "ウォレットが取引を差し替えました。新しい取引を追跡します。"
 }

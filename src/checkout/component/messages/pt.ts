@@ -42,9 +42,14 @@ export const pt: Messages = {
   reviewTo: "Para",
   reviewNetwork: "Rede",
   reviewFee: "Taxa de rede",
-  reviewFeeText: "Mostrada pela sua carteira",
+  reviewFeeText: "Paga por você, em ETH",
+  reviewFeeNone: "Nenhuma para você: o serviço paga",
+  reviewOwnFee: "Pagar eu mesmo a taxa de rede",
+  reviewNoFee: "Pagar sem taxa de rede",
   payAction: "Pagar {amount}",
   changeWallet: "Usar outra carteira",
+  signTitle: "Assine o pagamento",
+  signText: "Assine uma vez na sua carteira. Paga {amount} a {merchant}, sem precisar de ETH.",
   identityTitle: "Confirme que é você",
   identityText: "Assine a mensagem na sua carteira. É grátis e não move dinheiro.",
   transferTitle: "Aprove o pagamento",
@@ -120,6 +125,11 @@ export const pt: Messages = {
   noticeFaucetLimit: "Sem mais fundos de teste por enquanto. Tente em {minutes} minutos.",
   noticeFaucetDown: "Fundos de teste indisponíveis agora. Tente mais tarde.",
   noticeOtherSigner: "A mensagem foi assinada por outra conta. Escolha a conta que paga.",
+  noticeCannotSign:
+    "Esta carteira não pode pagar aqui por assinatura. Envie uma transferência; você paga a taxa.",
+  noticeRelayDown:
+    "O serviço não pode pagar a taxa de rede agora. Envie uma transferência; você paga a taxa.",
+  noticeSignAgain: "A assinatura era antiga demais e nada foi cobrado. Assine novamente.",
   noticeOtherPayer: "A transferência veio de {account}. Escolha essa conta na carteira e assine.",
   noticeReplaced: "Sua carteira substituiu a transação. Seguimos a nova."
 }

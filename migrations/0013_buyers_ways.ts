@@ -1,0 +1,26 @@
+// Ways in which buyers pay: signatures that the service relays.
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export const up = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // Who has signed: an agent by x402, or a person in the checkout.
+  yield* sql`
+    ALTER TABLE x402_settlements ADD COLUMN payer_type text NOT NULL DEFAULT 'agent'
+      CHECK (payer_type IN ('human', 'agent'))`
+
+  // Which payment a nonce was asked for: what is signed with it pays nothing else.
+  yield* sql`
+    CREATE TABLE authorization_nonces (
+      nonce bytea PRIMARY KEY CHECK (length(nonce) = 32),
+      payment_id uuid NOT NULL,
+      asked_at timestamptz NOT NULL
+    )`
+})
+
+export const down = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE authorization_nonces`
+  yield* sql`ALTER TABLE x402_settlements DROP COLUMN payer_type`
+})

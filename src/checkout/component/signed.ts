@@ -1,0 +1,58 @@
+// What the buyer has signed, kept until the service has decided about it: a reload hands it in again.
+
+/** As the service takes it. Its nonce is the payment's: two of one wallet move its money once. */
+export interface SignedTerms {
+  readonly payer: string
+  /** Unix seconds. */
+  readonly validAfter: string
+  readonly validBefore: string
+  readonly signature: string
+}
+
+const prefix = "quittance-signed:"
+
+const isSigned = (value: unknown): value is SignedTerms => {
+  if (typeof value !== "object" || value === null) return false
+  const one: Partial<Record<keyof SignedTerms, unknown>> = value
+  return [one.payer, one.validAfter, one.validBefore, one.signature].every((text) => typeof text === "string")
+}
+
+const parse = (text: string | null): SignedTerms | undefined => {
+  try {
+    const value: unknown = JSON.parse(text ?? "null")
+    return isSigned(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Without storage it is handed in once, by the page as it is. */
+const quietly = <A>(run: () => A): A | undefined => {
+  try {
+    return run()
+  } catch {
+    return undefined
+  }
+}
+
+export const readSigned = (paymentId: string): SignedTerms | undefined =>
+  quietly(() => parse(localStorage.getItem(prefix + paymentId)))
+
+export const writeSigned = (paymentId: string, signed: SignedTerms): void => {
+  quietly(() => localStorage.setItem(prefix + paymentId, JSON.stringify(signed)))
+}
+
+export const forgetSigned = (paymentId: string): void => {
+  quietly(() => localStorage.removeItem(prefix + paymentId))
+}
+
+/** Drops what is good no more. `now` in Unix seconds. */
+export const sweepSigned = (now: number): void => {
+  quietly(() => {
+    for (const key of Object.keys(localStorage)) {
+      if (!key.startsWith(prefix)) continue
+      if (Number(parse(localStorage.getItem(key))?.validBefore ?? 0) < now - 86_400)
+        localStorage.removeItem(key)
+    }
+  })
+}

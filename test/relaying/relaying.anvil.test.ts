@@ -1,0 +1,210 @@
+// Payments by signature: one signature pays its payment, once, and nothing else.
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { Address } from "../../src/domain/Chain.ts"
+import {
+  bodyV2,
+  broadcasts,
+  headerV1,
+  openPayment,
+  payPath,
+  relayElsewhere,
+  report,
+  rowsOf,
+  transfer,
+  until
+} from "../x402/payloads.ts"
+import { receiver, startX402World, type X402World } from "../x402/x402World.ts"
+import { payBySignature, type SignedBody, signTerms, termsOf } from "./signed.ts"
+
+setDefaultTimeout(60_000)
+
+const amount = 10_000_000n
+
+describe("a payment by signature", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+  afterEach(() => world.node.behave(() => undefined))
+
+  const statusOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment
+
+  test("a wallet with no wei settles; the payer is a human; the same again is the same payment", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const before = await world.balanceOf(receiver)
+    const terms = await termsOf(world, id, buyer.address)
+    expect(terms.status).toBe(200)
+    expect(terms.body.relayed).toBe(true)
+    expect(terms.body.typedData.message).toMatchObject({ to: receiver, value: "10000000" })
+    const signed = await signTerms(world, id, buyer)
+    const began = performance.now()
+    const answer = await payBySignature(world, id, signed)
+    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(answer.status).toBe(200)
+    expect(answer.body.payment).toMatchObject({
+      status: "settled",
+      payerType: "human",
+      payerAddress: buyer.address
+    })
+    const again = await payBySignature(world, id, signed)
+    expect(again.body).toEqual(answer.body)
+    expect((await world.balanceOf(receiver)) - before).toBe(amount)
+    await until(async () => world.delivered.some((one) => one.type === "payment.settled"))
+  })
+
+  test("two browsers of one wallet sign twice, and one transfer moves", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const [one, other] = [await signTerms(world, id, buyer), await signTerms(world, id, buyer)]
+    expect(one.payload.authorization["nonce"]).toBe(other.payload.authorization["nonce"] ?? "")
+    const answers = await Promise.all(
+      [one, other, one, other].map((signed) => payBySignature(world, id, signed))
+    )
+    expect(answers.some(({ status }) => status === 200)).toBe(true)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("a stolen signature pays its payment alone, whichever door it is taken to", async () => {
+    const [id, thiefs] = [await openPayment(world, "10"), await openPayment(world, "10")]
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    const sent = broadcasts(world)
+    const direct = await payBySignature(world, thiefs, signed)
+    expect(direct.status).toBe(422)
+    expect(direct.body.error).toMatchObject({ code: "AUTHORIZATION_REFUSED", reason: "signature" })
+    const asX402 = await world.call(
+      "GET",
+      payPath(world, thiefs),
+      undefined,
+      undefined,
+      headerV1(signed.payload)
+    )
+    expect(asX402.status).toBe(402)
+    const atTheShopsApi = await world.call(
+      "POST",
+      "/x402/settle",
+      world.keys.test.secret,
+      bodyV2(signed.payload, amount)
+    )
+    expect(atTheShopsApi.body).toMatchObject({
+      success: false,
+      errorReason: "invalid_exact_evm_nonce_already_used"
+    })
+    expect(broadcasts(world)).toBe(sent)
+    // The thief puts it on the chain: the money is the merchant's, and the payment is its own.
+    await relayElsewhere(world, signed.payload)
+    expect((await statusOf(thiefs)).status).toBe("pending")
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
+    await until(async () => (await statusOf(id)).status === "settled")
+    expect((await statusOf(thiefs)).status).toBe("pending")
+  })
+
+  test("what a wallet is paying by a transfer it does not also pay by its signature", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    const hash = await transfer(world, buyer, amount)
+    expect((await report(world, id, buyer, amount, hash)).status).toBe(200)
+    expect((await payBySignature(world, id, signed)).body.payment.reportedTransactionId).toBe(hash)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("an answer that the service never saw: the payment settles all the same", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    let lost = 0
+    world.node.behave(async (method, params) => {
+      if (method !== "eth_sendRawTransaction") return undefined
+      lost += 1
+      // The node has it, and its answer never comes back.
+      await Effect.runPromise(Effect.exit(world.chain.rpc(method, params)))
+      return { error: { code: -32603, message: "timeout" } }
+    })
+    const answer = await payBySignature(world, id, signed)
+    world.node.behave(() => undefined)
+    expect(lost).toBeGreaterThan(0)
+    expect([200, 202]).toContain(answer.status)
+    await until(async () => (await statusOf(id)).status === "settled", 40_000)
+    expect((await statusOf(id)).payerType).toBe("human")
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
+  test("refusals say what is wrong, and nothing is sent", async () => {
+    const id = await openPayment(world, "10")
+    const poor = await world.payer(1n)
+    const sent = broadcasts(world)
+    const reasonOf = async (signed: Parameters<typeof payBySignature>[2]) => {
+      const { body, status } = await payBySignature(world, id, signed)
+      expect(status).toBe(422)
+      return body.error.reason
+    }
+    expect(await reasonOf(await signTerms(world, id, poor))).toBe("balance")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    expect(await reasonOf({ ...signed, payer: poor.address })).toBe("signature")
+    expect(await reasonOf({ ...signed, validBefore: "1" })).toBe("signature")
+    expect(broadcasts(world)).toBe(sent)
+    const [row] = await rowsOf(
+      world,
+      `SELECT count(*)::int AS n FROM x402_settlements WHERE payment_id = '${id}'`
+    )
+    expect(row?.["n"]).toBe(0)
+  })
+
+  test("200 buyers at once: each pays once, none is lost", async () => {
+    const buyers: Array<PrivateKeyAccount> = []
+    const bodies: Array<{ readonly id: string; readonly signed: SignedBody }> = []
+    for (let number = 0; number < 200; number++) {
+      const buyer = await world.payer(amount)
+      buyers.push(buyer)
+      const id = await openPayment(world, "10")
+      bodies.push({ id, signed: await signTerms(world, id, buyer) })
+    }
+    const before = await world.balanceOf(receiver)
+    const began = performance.now()
+    const answers = await Promise.all(bodies.map(({ id, signed }) => payBySignature(world, id, signed)))
+    const first = performance.now() - began
+    await until(async () => {
+      const [row] = await rowsOf(
+        world,
+        `SELECT count(*)::int AS n FROM payments WHERE status = 'settled'
+           AND id IN (${bodies.map(({ id }) => `'${id}'`).join(", ")})`
+      )
+      return row?.["n"] === 200
+    }, 60_000)
+    const all = performance.now() - began
+    console.log(
+      `200 signatures: answered in ${first.toFixed(0)} ms, ${answers.filter(({ status }) => status === 200).length} settled at once; all after ${all.toFixed(0)} ms`
+    )
+    expect((await world.balanceOf(receiver)) - before).toBe(amount * 200n)
+    const left = await Promise.all(buyers.map(({ address }) => world.balanceOf(address)))
+    expect(left.every((one) => one === 0n)).toBe(true)
+  }, 120_000)
+})
+
+test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
+  const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+  try {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const terms = await termsOf(world, id, buyer.address)
+    expect(terms.body).toMatchObject({ relayed: false, reason: "merchant_budget" })
+    const signed = await signTerms(world, id, buyer)
+    const refused = await payBySignature(world, id, signed)
+    expect(refused.status).toBe(503)
+    expect(refused.body.error).toMatchObject({ code: "RELAY_UNAVAILABLE", reason: "merchant_budget" })
+    await Effect.runPromise(world.chain.setEth(Address.make(buyer.address), 10n ** 18n))
+    const hash = await transfer(world, buyer, amount)
+    expect((await report(world, id, buyer, amount, hash)).status).toBe(200)
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  } finally {
+    await world.close()
+  }
+})
