@@ -1,4 +1,4 @@
-// Ways in which buyers pay: signatures that the service relays.
+// Ways in which buyers pay: signatures that the service relays, transfers from an exchange.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -17,10 +17,18 @@ export const up = Effect.gen(function* () {
       payment_id uuid NOT NULL,
       asked_at timestamptz NOT NULL
     )`
+
+  // Buyers who were shown the address: a transfer of the amount from anywhere is likely theirs.
+  yield* sql`
+    CREATE TABLE shown_addresses (
+      payment_id uuid PRIMARY KEY,
+      shown_at timestamptz NOT NULL
+    )`
 })
 
 export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE shown_addresses`
   yield* sql`DROP TABLE authorization_nonces`
   yield* sql`ALTER TABLE x402_settlements DROP COLUMN payer_type`
 })

@@ -177,6 +177,7 @@ export const tables = [
   "receiver_changes",
   "relayer_transactions",
   "sessions",
+  "shown_addresses",
   "users",
   "wallet_transactions",
   "webhook_attempts",

@@ -13,6 +13,7 @@ import {
   PaymentFailed,
   PaymentNotFound,
   PaymentReportConflict,
+  PaymentSettled,
   TestSettlementMismatch
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
@@ -111,6 +112,22 @@ export const AnnouncedAttempt = Schema.Struct({
 export const AttemptRefused = Schema.Struct({
   error: ErrorBody(["PAYMENT_ATTEMPT_OPEN", "PAYMENT_SETTLED", "PAYMENT_FAILED"]),
   ...AttemptsAnswer.fields
+})
+
+/** For people who send from an exchange, or from an app that opens no page. */
+export const AddressAnswer = Schema.Struct({
+  payment: PaymentView,
+  address: Address.annotate({ description: "The payment's receiver." }),
+  amountAtomic: Schema.String.annotate({
+    description: "The exact amount in atomic USDC.",
+    examples: ["10000000"]
+  }),
+  uri: Schema.String.annotate({
+    description: "The transfer by EIP-681, for a QR code.",
+    examples: [
+      "ethereum:0x036CbD53842c5426634e7929541eC2318f3dCF7e@84532/transfer?address=0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045&uint256=10000000"
+    ]
+  })
 })
 
 /** A UUID in any letter case. */
@@ -278,6 +295,25 @@ export class PaymentsApi extends endpointGroup("payments")(
       OpenApi.annotations({
         summary: "List open attempts",
         description: "The payment as it stands, and who is paying it since when."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
+    HttpApiEndpoint.post("showAddress", "/payments/:id/address", {
+      params: { id: PaymentIdParam },
+      success: AddressAnswer,
+      error: [
+        errorResponse(PaymentNotFound),
+        errorResponse(PaymentSettled),
+        errorResponse(PaymentFailed),
+        errorResponse(LiveModeGated)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Show the address to a buyer",
+        description:
+          "Where to send the exact amount from an exchange or any other app. Such a transfer names no payment: it waits for the merchant, with this payment as its likeliest."
       })
     )
   ),

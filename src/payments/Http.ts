@@ -15,6 +15,7 @@ import { errorBody } from "../http/Envelope.ts"
 import { narrowedGroup } from "../http/narrowed.ts"
 import { clientAddressOf, RequestId } from "../http/RequestContext.ts"
 import type {
+  AddressAnswer,
   AnnouncedAttempt,
   AttemptRefused,
   AttemptsAnswer,
@@ -178,6 +179,18 @@ export const layer = HttpApiBuilder.group(
           client: yield* client
         })
         return HttpServerResponse.jsonUnsafe(attemptsView(known))
+      }),
+      showAddress: Effect.fnUntraced(function* ({ params }) {
+        const payment = yield* attempts.showAddress(yield* CurrentPrincipal, params.id, yield* client)
+        const { chainId, usdc } = networks[payment.env]
+        const amountAtomic = payment.amount.toString()
+        const body: typeof AddressAnswer.Encoded = {
+          payment: viewOf(payment),
+          address: payment.receiver,
+          amountAtomic,
+          uri: `ethereum:${usdc.address}@${chainId}/transfer?address=${payment.receiver}&uint256=${amountAtomic}`
+        }
+        return HttpServerResponse.jsonUnsafe(body)
       }),
       declineAttempt: Effect.fnUntraced(function* ({ params }) {
         yield* attempts.decline(yield* CurrentPrincipal, params.id, params.attemptId)

@@ -87,6 +87,15 @@ export class PaymentAttempts extends Context.Service<
       paymentId: PaymentId,
       by: { readonly payer: Address | undefined; readonly client: string }
     ) => Effect.Effect<KnownAttempts, PaymentNotFound | RateLimited>
+    /** The buyer is shown where to send the amount to; the payment, which is pending. */
+    readonly showAddress: (
+      principal: Principal,
+      paymentId: PaymentId,
+      client: string
+    ) => Effect.Effect<
+      Payment,
+      PaymentNotFound | PaymentSettled | PaymentFailed | LiveModeGated | RateLimited
+    >
     /** The wallet has said that it sends nothing. */
     readonly decline: (
       principal: Principal,
@@ -304,6 +313,17 @@ export class PaymentAttempts extends Context.Service<
           return mayHaveEnded && (yield* closeEnded(known.payment, payer))
             ? yield* knownOf(principal, paymentId, by)
             : known
+        }),
+        showAddress: Effect.fn("PaymentAttempts.showAddress")(function* (principal, paymentId, client) {
+          yield* limited(principal, paymentId, client)
+          const tenant = { merchantId: principal.merchant.id, env: principal.env }
+          const payment = yield* repo.find(tenant, paymentId)
+          if (Option.isNone(payment)) return yield* new PaymentNotFound()
+          if (principal.env !== "test") return yield* new LiveModeGated()
+          if (payment.value.status === "settled") return yield* new PaymentSettled()
+          if (payment.value.status === "failed") return yield* new PaymentFailed()
+          yield* repo.noteAddressShown(paymentId, yield* DateTime.nowAsDate)
+          return payment.value
         }),
         decline: Effect.fn("PaymentAttempts.decline")(function* (principal, paymentId, attemptId) {
           const tenant = { merchantId: principal.merchant.id, env: principal.env }

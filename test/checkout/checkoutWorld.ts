@@ -244,7 +244,9 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
     },
     fundRelayer: async (wei = 10n ** 20n) => {
       const { signers } = await api("/x402/supported")
-      await run(chain.setEth(Address.make(signers["eip155:*"][0]), wei))
+      const relayer = Address.make(signers["eip155:*"][0])
+      if ((await chain.publicClient.getBalance({ address: relayer })) === wei) return
+      await run(chain.setEth(relayer, wei))
       // What was read of the wallet is good for two seconds.
       await Bun.sleep(2_100)
     },

@@ -8,6 +8,8 @@ import { press, toReview, untilState } from "./checkoutWorld.ts"
 import { type Behaviour, makeTestWallet, type TestWallet } from "./testWallet.ts"
 
 const { browserTest, world } = checkoutSuite()
+const phone =
+  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"
 const never: Behaviour = () => new Promise(() => {})
 
 interface Scene {
@@ -16,6 +18,9 @@ interface Scene {
   readonly noWallet?: true
   readonly amount?: string
   readonly query?: string
+  readonly userAgent?: string
+  /** Whether the relaying wallet has gas. */
+  readonly relayed?: true
   readonly stage: (page: Page, wallet: TestWallet, browser: BrowserContext) => Promise<void>
 }
 
@@ -24,7 +29,7 @@ const heading = (page: Page, name: string) => page.getByRole("heading", { name }
 const toConfirming = async (page: Page) => {
   await toReview(page)
   await world().automine(false)
-  await press(page, /^Pay/)
+  await press(page, /^Pay [$]/)
   await untilState(page, "confirming")
 }
 
@@ -35,7 +40,7 @@ const announceElsewhere = async (page: Page, wallet: TestWallet) => {
   const there = await other.newPage()
   await there.goto(page.url())
   await toReview(there)
-  await press(there, /^Pay/)
+  await press(there, /^Pay [$]/)
   await heading(there, "Approve the payment")
   while (wallet.count("eth_sendTransaction") === 0) await Bun.sleep(20)
   await other.close()
@@ -55,6 +60,64 @@ const scenes: ReadonlyArray<Scene> = [
     name: "connect-none",
     noWallet: true,
     stage: (page) => heading(page, "No wallet found in this browser")
+  },
+  {
+    name: "connect-none-phone",
+    noWallet: true,
+    userAgent: phone,
+    stage: (page) => page.getByRole("link", { name: "MetaMask" }).waitFor()
+  },
+  {
+    name: "by-phone",
+    stage: async (page) => {
+      await press(page, "Pay with a phone")
+      await heading(page, "Pay with your phone")
+    }
+  },
+  {
+    name: "by-address",
+    stage: async (page) => {
+      await press(page, "Pay from an exchange or another app")
+      await page.getByRole("button", { name: "Copy: Address" }).waitFor()
+    }
+  },
+  {
+    name: "by-address-arabic",
+    query: "&lang=ar",
+    stage: async (page) => {
+      await press(page, "ادفع من منصة تداول أو تطبيق آخر")
+      await page.getByRole("button", { name: "نسخ: العنوان" }).waitFor()
+    }
+  },
+  {
+    name: "review-signature",
+    relayed: true,
+    stage: async (page) => {
+      await toReview(page)
+      await page.getByText("None for you").waitFor()
+    }
+  },
+  {
+    name: "awaiting-signature-authorization",
+    relayed: true,
+    stage: async (page, wallet) => {
+      wallet.behave("eth_signTypedData_v4", never)
+      await toReview(page)
+      await press(page, /^Pay [$]/)
+      await heading(page, "Sign the payment")
+    }
+  },
+  {
+    name: "review-cannot-sign",
+    relayed: true,
+    stage: async (page, wallet) => {
+      wallet.behave("eth_signTypedData_v4", async () => {
+        throw { code: -32601, message: "no" }
+      })
+      await toReview(page)
+      await press(page, /^Pay [$]/)
+      await page.getByText("This wallet cannot pay by a signature here.").last().waitFor()
+    }
   },
   {
     name: "connect-waiting",
@@ -96,7 +159,7 @@ const scenes: ReadonlyArray<Scene> = [
         throw { code: 4001, message: "no" }
       })
       await toReview(page)
-      await press(page, /^Pay/)
+      await press(page, /^Pay [$]/)
       await page.getByText("You declined in your wallet.").last().waitFor()
     }
   },
@@ -123,7 +186,7 @@ const scenes: ReadonlyArray<Scene> = [
     stage: async (page, wallet) => {
       wallet.behave("personal_sign", never)
       await toReview(page)
-      await press(page, /^Pay/)
+      await press(page, /^Pay [$]/)
       await heading(page, "Confirm it is you")
     }
   },
@@ -132,7 +195,7 @@ const scenes: ReadonlyArray<Scene> = [
     stage: async (page, wallet) => {
       wallet.behave("eth_sendTransaction", never)
       await toReview(page)
-      await press(page, /^Pay/)
+      await press(page, /^Pay [$]/)
       await heading(page, "Approve the payment")
     }
   },
@@ -141,7 +204,7 @@ const scenes: ReadonlyArray<Scene> = [
     stage: async (page, wallet) => {
       wallet.behave("eth_sendTransaction", never)
       await toReview(page)
-      await press(page, /^Pay/)
+      await press(page, /^Pay [$]/)
       await heading(page, "Approve the payment")
       while (wallet.count("eth_sendTransaction") === 0) await Bun.sleep(20)
       await page.reload()
@@ -181,7 +244,7 @@ const scenes: ReadonlyArray<Scene> = [
     stage: async (page, _wallet, browser) => {
       await browser.route("**/api/v1/payments/*", () => {})
       await toReview(page)
-      await press(page, /^Pay/)
+      await press(page, /^Pay [$]/)
       await untilState(page, "submitted")
     }
   },
@@ -198,7 +261,7 @@ const scenes: ReadonlyArray<Scene> = [
     name: "settled",
     stage: async (page) => {
       await toReview(page)
-      await press(page, /^Pay/)
+      await press(page, /^Pay [$]/)
       await untilState(page, "settled")
     }
   },
@@ -243,7 +306,11 @@ describe("Looks", () => {
         const { automine, chain, context, createIntent, open, wallet } = world()
         const buyer =
           scene.noWallet === true ? makeTestWallet(chain.rpcUrl, 84532) : await wallet(scene.funds)
-        const browser = await context(scene.noWallet === true ? [] : [buyer])
+        await world().fundRelayer(scene.relayed === true ? 10n ** 20n : 0n)
+        const browser = await context(
+          scene.noWallet === true ? [] : [buyer],
+          scene.userAgent === undefined ? {} : { userAgent: scene.userAgent }
+        )
         const page = await open(browser, (await createIntent(scene.amount)).token, scene.query)
         await page.locator("quittance-checkout [data-state]").waitFor()
         await scene.stage(page, buyer, browser)

@@ -57,6 +57,11 @@ const doors: Readonly<
     path: "/api/v1/payments/{id}",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "payments.showAddress": {
+    method: "POST",
+    path: "/api/v1/payments/{id}/address",
+    opens: ["publishable", "livePublishable"]
+  },
   "relaying.terms": {
     method: "GET",
     path: "/api/v1/payments/{id}/authorization?payer=0x70997970C51812dc3A010C7d01b50e0d17dc79C8",

@@ -19,6 +19,7 @@ export interface PageOptions {
   readonly colorScheme?: "light" | "dark"
   readonly reducedMotion?: "reduce" | "no-preference"
   readonly locale?: string
+  readonly userAgent?: string
 }
 
 let running: Promise<Browser> | undefined
@@ -47,7 +48,8 @@ export const newContext = async (options: PageOptions = {}): Promise<BrowserCont
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
     colorScheme: options.colorScheme ?? "light",
     reducedMotion: options.reducedMotion ?? "reduce",
-    locale: options.locale ?? "en-US"
+    locale: options.locale ?? "en-US",
+    ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent })
   })
   context.setDefaultTimeout(30_000)
   return context

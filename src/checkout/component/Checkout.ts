@@ -173,7 +173,7 @@ export class Checkout {
 
   send(message: Message): void {
     if (this.#stopped) return
-    if (message.type === "ChangeWallet") {
+    if (message.type === "ChangeWallet" || message.type === "ShowPanel") {
       this.#listenTo(undefined)
       storage.set(undefined)
     }
@@ -236,6 +236,8 @@ export class Checkout {
         return this.#readAttempts(tell)
       case "fund":
         return this.#fund(tell)
+      case "readAddress":
+        return this.#readAddress(tell)
       case "sign":
         return this.#alone(tell, () => this.#sign(tell))
       case "relay":
@@ -429,6 +431,21 @@ export class Checkout {
       })
     } catch {
       tell({ type: "AttemptsUnread" })
+    }
+  }
+
+  async #readAddress(tell: (message: Message) => void): Promise<void> {
+    const { payment } = this.model
+    if (payment === undefined) return
+    try {
+      const address = await this.#service.address(payment.id)
+      // What the service says is held against what the intent names.
+      const { receiver } = this.#claims ?? {}
+      if (receiver === undefined || !sameHex(address.address, receiver))
+        return tell({ type: "AddressUnread" })
+      tell({ type: "AddressRead", address })
+    } catch {
+      tell({ type: "AddressUnread" })
     }
   }
 

@@ -7,6 +7,7 @@ import type { CheckoutPayment } from "./service.ts"
 import styles from "./styles.css" with { type: "text" }
 import { type Translation, translation } from "./translate.ts"
 import { render } from "./view.ts"
+import { isPhone } from "./walletApps.ts"
 
 /** What every event carries. `payment` is there once the service has opened it. */
 export interface CheckoutEventDetail {
@@ -117,6 +118,15 @@ export class QuittanceCheckout extends HTMLElement {
     if (model.state === "cancelled" && model.reason === "cancelledByBuyer") this.#emit("closed")
   }
 
+  /** Token and key stand in the fragment, which no server is sent. */
+  get #payUrl(): string {
+    const fragment = new URLSearchParams({
+      token: this.getAttribute("intent-token") ?? "",
+      key: this.getAttribute("publishable-key") ?? ""
+    })
+    return `${QUITTANCE_BASE_URL}/pay#${fragment}`
+  }
+
   /** Replaces the card, and keeps the focus where it was or brings it to the new title. */
   #draw(checkout: Checkout): void {
     const focused = this.#root.activeElement
@@ -124,6 +134,8 @@ export class QuittanceCheckout extends HTMLElement {
     const { card, announcement } = render(checkout.model, {
       translation: this.#translation,
       claims: readIntentToken(this.getAttribute("intent-token") ?? ""),
+      payUrl: this.#payUrl,
+      phone: isPhone(navigator),
       send: (action) => checkout.send(action),
       close: () => this.#emit("closed")
     })

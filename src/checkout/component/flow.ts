@@ -7,6 +7,7 @@ import type {
   CheckoutContext,
   CheckoutPayment,
   KnownAttempt,
+  PaymentAddress,
   Refusal,
   SigningTerms,
   TestBalance
@@ -38,6 +39,8 @@ export type Step = "authorization" | "identity" | "transfer" | "elsewhere" | "un
 
 /** What is under way within a state. */
 export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
+
+export type Panel = "address" | "phone"
 
 export interface Notice {
   readonly key: MessageKey
@@ -79,6 +82,9 @@ export interface Model {
   readonly byTransfer: boolean
   /** The wallet signs for the chain that it is on alone. */
   readonly wantsChain: boolean
+  /** What `connect` shows beside the browser's wallets: the address to send to, or a code for a phone. */
+  readonly panel: Panel | undefined
+  readonly address: PaymentAddress | undefined
   /** Whether a buyer's token for the account is at hand. */
   readonly identified: boolean
   readonly loads: number
@@ -111,6 +117,8 @@ export const initial: Model = {
   signed: undefined,
   byTransfer: false,
   wantsChain: false,
+  panel: undefined,
+  address: undefined,
   identified: false,
   loads: 0,
   polls: 0,
@@ -129,6 +137,8 @@ export type Action =
   | { readonly type: "CheckBalance" }
   | { readonly type: "ContinueAnyway" }
   | { readonly type: "Pay" }
+  /** Shows another way to pay; none leads back to the wallets. */
+  | { readonly type: "ShowPanel"; readonly panel: Panel | undefined }
   /** Chooses who pays the network fee. */
   | { readonly type: "ChooseWay"; readonly byTransfer: boolean }
   | { readonly type: "SendAgain" }
@@ -193,6 +203,8 @@ export type Happening =
       readonly others: ReadonlyArray<KnownAttempt>
     }
   | { readonly type: "AttemptsUnread" }
+  | { readonly type: "AddressRead"; readonly address: PaymentAddress }
+  | { readonly type: "AddressUnread" }
   /** The service has an attempt of the account open. The wallet was not asked. */
   | { readonly type: "AttemptOpen" }
   /** Certainly nothing was sent. */
@@ -226,6 +238,7 @@ export type Command =
   /** Asks the service who is paying. */
   | { readonly run: "readAttempts" }
   | { readonly run: "fund" }
+  | { readonly run: "readAddress" }
   /** Asks the wallet for the signature that pays. */
   | { readonly run: "sign" }
   /** Hands in what was signed. */
@@ -341,6 +354,17 @@ const proceed = (model: Model, notice?: Notice): Next => {
     [{ run: "readBalance" }, ...asks]
   ]
 }
+
+const longestWatch = 3_000
+
+/** While the buyer pays elsewhere, by a phone or from an exchange, the page follows the payment. */
+const watching = (model: Model): Next =>
+  model.state === "connect" && (model.panel !== undefined || model.wallets.length === 0)
+    ? [
+        { ...model, polls: model.polls + 1 },
+        [after(Math.min(pollDelay(model.polls), longestWatch), { run: "readAttempts" })]
+      ]
+    : [model, []]
 
 /** Another account may pay in another way. */
 const freshWay = { terms: undefined, byTransfer: false, wantsChain: false } as const
@@ -550,7 +574,7 @@ export const transition = (model: Model, message: Message): Next => {
       ]
     case "Connected": {
       const { account, chainId, walletId, identified } = message
-      const connected = { ...model, account, chainId, walletId, identified }
+      const connected = { ...model, account, chainId, walletId, identified, panel: undefined }
       // A payment that is under way does not wait for its wallet.
       if (!beforePayment.has(model.state)) return [connected, []]
       return proceed(connected)
@@ -641,6 +665,18 @@ export const transition = (model: Model, message: Message): Next => {
         leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
         [{ run: "pay", again: false }]
       ]
+    case "ShowPanel": {
+      if (!beforePayment.has(model.state) || model.attempt !== undefined) return [model, []]
+      const { panel } = message
+      return [
+        leave(model, "connect", { panel, account: undefined, walletId: undefined, polls: 0, ...freshWay }),
+        [{ run: "readAttempts" }, ...(panel === "address" ? [{ run: "readAddress" } as const] : [])]
+      ]
+    }
+    case "AddressRead":
+      return [{ ...model, address: message.address }, []]
+    case "AddressUnread":
+      return [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
     case "ChooseWay":
       if (!mayPay(model)) return [model, []]
       return proceed({ ...model, byTransfer: message.byTransfer, epoch: model.epoch + 1, state: "review" })
@@ -708,6 +744,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (done !== undefined) return done
       const read = { ...model, payment, others }
       if (account !== model.account) return [read, []]
+      if (account === undefined) return watching(read)
       const waits = model.step === "announced"
       if (own !== undefined) {
         return waits || beforePayment.has(model.state) ? announced(read, own) : [read, []]
@@ -715,7 +752,7 @@ export const transition = (model: Model, message: Message): Next => {
       return waits ? proceed({ ...read, state: "review", epoch: model.epoch + 1 }) : [read, []]
     }
     case "AttemptsUnread":
-      if (model.step !== "announced") return [model, []]
+      if (model.step !== "announced") return watching(model)
       return announced({ ...model, notice: { key: "noticeUnreachable", tone: "warning" } }, undefined)
     case "AttemptOpen":
       return announced({ ...model, attempt: undefined }, undefined)

@@ -86,6 +86,12 @@ export interface KnownAttempt {
   readonly transactionId?: string
 }
 
+export interface PaymentAddress {
+  readonly address: string
+  /** EIP-681. */
+  readonly uri: string
+}
+
 export interface AttemptAnswer {
   readonly buyerDidToken: string
   /** The same id is the same attempt, however often it is announced. */
@@ -232,6 +238,8 @@ export interface CheckoutService {
   readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number>
   /** Attempts that may still pay: a wallet's, or everybody's. */
   readonly attempts: (paymentId: string, payer?: string) => Promise<KnownAttempts>
+  /** Where to send the amount from anywhere. */
+  readonly address: (paymentId: string) => Promise<PaymentAddress>
   /** The wallet has said that it sends nothing. */
   readonly withdraw: (paymentId: string, attemptId: string) => Promise<void>
 }
@@ -300,6 +308,12 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
         (await call("GET", `/payments/${paymentId}/attempts${payer === undefined ? "" : `?payer=${payer}`}`))
           .answer
       ),
+    address: async (paymentId) => {
+      const { answer } = await call("POST", `/payments/${paymentId}/address`)
+      const [address, uri] = [textAt(answer, "address"), textAt(answer, "uri")]
+      if (address === undefined || uri === undefined) throw network()
+      return { address, uri }
+    },
     withdraw: async (paymentId, attemptId) => {
       await call("DELETE", `/payments/${paymentId}/attempts/${attemptId}`)
     }

@@ -1,14 +1,20 @@
 // What the buyer sees of a model: one screen a state, one main action on each.
 import { type CheckoutIcon, type Child, h, icon, spinner } from "./elements.ts"
 import { atomicOf, usdOf } from "./erc20.ts"
-import { type Action, beforePayment, type Model, pays } from "./flow.ts"
+import { type Action, beforePayment, type Model, type Panel, pays } from "./flow.ts"
 import type { UnverifiedIntent } from "./intentToken.ts"
 import type { MessageKey } from "./messages/en.ts"
+import { qrCode } from "./qr.ts"
 import type { Translation } from "./translate.ts"
+import { walletApps } from "./walletApps.ts"
 
 export interface ViewTools {
   readonly translation: Translation
   readonly claims: UnverifiedIntent | undefined
+  /** Of the hosted page with this payment. */
+  readonly payUrl: string
+  /** Whether wallets are apps here. */
+  readonly phone: boolean
   readonly send: (action: Action) => void
   /** The buyer is done with the checkout. */
   readonly close: () => void
@@ -88,7 +94,7 @@ const screens = (model: Model, tools: ViewTools) => {
     )
   // Once the wallet was asked, nobody can promise that nothing is charged.
   const cancel = model.attempt === undefined ? button("quiet", "cancel", { type: "Cancel" }) : undefined
-  const code = (hex: string) => h("bdi", { class: "code", title: hex, dir: "ltr" }, shortened(hex))
+  const shortHex = (hex: string) => h("bdi", { class: "code", title: hex, dir: "ltr" }, shortened(hex))
   const row = (key: MessageKey, ...value: ReadonlyArray<Child>) =>
     h("div", { class: "row" }, h("dt", {}, t(key)), h("dd", {}, ...value))
   const hash = model.attempt?.hash ?? model.known?.transactionId
@@ -128,6 +134,84 @@ const screens = (model: Model, tools: ViewTools) => {
       )
     )
 
+  const panelButton = (look: "secondary" | "quiet", key: MessageKey, panel: Panel | undefined) =>
+    button(look, key, { type: "ShowPanel", panel })
+  const code = (text: string, label: MessageKey) => h("div", { class: "code-box" }, qrCode(text, t(label)))
+  /** Links that open this payment in a wallet's own browser. */
+  const apps = () =>
+    h(
+      "ul",
+      { class: "wallets", part: "wallets" },
+      ...walletApps.map(({ link, name }) =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            { class: "wallet", part: "button wallet", href: link(tools.payUrl), "data-key": `app ${name}` },
+            h("span", { class: "glyph", "aria-hidden": "true" }, icon("wallet")),
+            h("span", { class: "name" }, h("bdi", {}, name))
+          )
+        )
+      )
+    )
+  const copyRow = (label: MessageKey, text: string, key: string) => {
+    const copy = h(
+      "button",
+      {
+        type: "button",
+        class: "copy",
+        part: "button copy",
+        "data-key": key,
+        "aria-label": `${t("copy")}: ${t(label)}`
+      },
+      t("copy")
+    )
+    copy.addEventListener("click", () => {
+      void navigator.clipboard.writeText(text).then(
+        () => {
+          copy.textContent = t("copied")
+        },
+        () => {}
+      )
+    })
+    return h(
+      "div",
+      { class: "row" },
+      h("dt", {}, t(label)),
+      h("dd", {}, h("bdi", { class: "whole", dir: "ltr" }, text), copy)
+    )
+  }
+  const byAddress = (): Screen => {
+    const { address, payment } = model
+    return {
+      icon: address === undefined ? "spinner" : "clock",
+      title: t("addressTitle"),
+      text: [t("addressText"), t("addressMatched")],
+      body:
+        address === undefined || payment === undefined
+          ? []
+          : [
+              code(address.uri, "qrAddress"),
+              h(
+                "dl",
+                { part: "details" },
+                copyRow("addressAmount", payment.amount, "copy amount"),
+                copyRow("addressTo", address.address, "copy address"),
+                row("reviewNetwork", values["network"])
+              )
+            ],
+      actions: [panelButton("secondary", "back", undefined), cancel]
+    }
+  }
+  const byPhone = (): Screen => ({
+    icon: "phone",
+    title: t("phoneTitle"),
+    text: [t("phoneText")],
+    body: [code(tools.payUrl, "qrPay")],
+    actions: [panelButton("secondary", "back", undefined), cancel]
+  })
+
   const connect = (): Screen => {
     if (model.busy === "connecting") {
       return {
@@ -137,8 +221,16 @@ const screens = (model: Model, tools: ViewTools) => {
         actions: [button("secondary", "stopWaiting", { type: "StopWaiting" })]
       }
     }
+    if (model.panel === "address") return byAddress()
+    if (model.panel === "phone") return byPhone()
     if (model.wallets.length === 0) {
-      return { icon: "wallet", title: t("connectNone"), text: [t("connectNoneText")], actions: [cancel] }
+      return {
+        icon: tools.phone ? "wallet" : "phone",
+        title: t("connectNone"),
+        text: [t(tools.phone ? "connectPhoneText" : "connectNoneText")],
+        body: [tools.phone ? apps() : code(tools.payUrl, "qrPay")],
+        actions: [panelButton("secondary", "payByAddress", "address"), cancel]
+      }
     }
     const choices = model.wallets.map(({ id, name, icon: image }) => {
       const choice = h(
@@ -157,7 +249,14 @@ const screens = (model: Model, tools: ViewTools) => {
       title: t("connectTitle"),
       text: [model.busy === "balance" ? t("checkingBalance") : t("connectText")],
       body: model.busy === "balance" ? [] : [h("ul", { class: "wallets", part: "wallets" }, ...choices)],
-      actions: [cancel]
+      actions:
+        model.busy === "balance"
+          ? [cancel]
+          : [
+              tools.phone ? undefined : panelButton("quiet", "payByPhone", "phone"),
+              panelButton("quiet", "payByAddress", "address"),
+              cancel
+            ]
     }
   }
 
@@ -194,6 +293,7 @@ const screens = (model: Model, tools: ViewTools) => {
         ...(balance?.gasWei === 0n && !signs ? [t("fundsGas")] : []),
         model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account) })
       ],
+      body: [h("dl", { part: "details" }, copyRow("addressTo", account, "copy account"))],
       actions: busy
         ? [
             waiting(model.busy === "funding" ? "identityTitle" : "checkingBalance"),
@@ -226,8 +326,8 @@ const screens = (model: Model, tools: ViewTools) => {
       h(
         "dl",
         { part: "details" },
-        row("reviewTo", values["merchant"], h("small", {}, code(tools.claims?.receiver ?? ""))),
-        row("reviewFrom", h("bdi", {}, values["wallet"]), h("small", {}, code(model.account ?? ""))),
+        row("reviewTo", values["merchant"], h("small", {}, shortHex(tools.claims?.receiver ?? ""))),
+        row("reviewFrom", h("bdi", {}, values["wallet"]), h("small", {}, shortHex(model.account ?? ""))),
         row("reviewNetwork", values["network"]),
         row("reviewFee", t(signs ? "reviewFeeNone" : "reviewFeeText"))
       )

@@ -150,8 +150,35 @@ const walletOf = (detail: unknown): Wallet | undefined => {
   }
 }
 
-/** How long wallets may take to announce themselves before the page's own provider is offered. */
-const announcementMillis = 300
+/**
+ * How long wallets may take to announce themselves before the page's own provider is offered, and when it is
+ * looked for again: browsers of wallet apps put theirs into a page that has loaded already.
+ */
+const announcementMillis = [300, 1_000, 3_000]
+
+/** Names of wallets by the marks that they put on a provider they do not announce. */
+const marks: Readonly<Record<string, string>> = {
+  isRainbow: "Rainbow",
+  isTrust: "Trust Wallet",
+  isTrustWallet: "Trust Wallet",
+  isCoinbaseWallet: "Coinbase Wallet",
+  isOkxWallet: "OKX Wallet",
+  isOKExWallet: "OKX Wallet",
+  isRabby: "Rabby",
+  isMetaMask: "MetaMask"
+}
+
+/** Providers that the page holds without an announcement: one, or several behind it. */
+const injectedWallets = (): ReadonlyArray<Wallet> => {
+  const own: unknown = Reflect.get(globalThis, "ethereum")
+  const several = isRecord(own) && Array.isArray(own["providers"]) ? own["providers"] : []
+  const all: ReadonlyArray<unknown> = several.length === 0 ? [own] : several
+  return all.filter(isProvider).map((provider, index) => {
+    const mark = Object.keys(marks).find((one) => Reflect.get(provider, one) === true)
+    const id = index === 0 ? legacyId : `${legacyId} ${index}`
+    return { id, rdns: id, name: mark === undefined ? "" : (marks[mark] ?? ""), icon: "", provider }
+  })
+}
 
 /**
  * Calls back with every wallet on the page, as often as one announces itself, however
@@ -162,19 +189,21 @@ export const discoverWallets = (found: (wallets: ReadonlyArray<Wallet>) => void)
   const listen = (event: Event) => {
     const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined
     if (wallet === undefined || wallets.some((one) => one.provider === wallet.provider)) return
-    wallets = [...wallets.filter(({ id }) => id !== wallet.id && id !== legacyId), wallet]
+    wallets = [...wallets.filter(({ id }) => id !== wallet.id && !id.startsWith(legacyId)), wallet]
     found(wallets)
   }
   addEventListener("eip6963:announceProvider", listen)
   dispatchEvent(new Event("eip6963:requestProvider"))
-  const timer = setTimeout(() => {
-    const legacy: unknown = Reflect.get(globalThis, "ethereum")
-    if (wallets.length > 0 || !isProvider(legacy)) return
-    wallets = [{ id: legacyId, rdns: legacyId, name: "", icon: "", provider: legacy }]
-    found(wallets)
-  }, announcementMillis)
+  const look = () => {
+    if (wallets.length > 0) return
+    wallets = injectedWallets()
+    if (wallets.length > 0) found(wallets)
+  }
+  const timers = announcementMillis.map((millis) => setTimeout(look, millis))
+  addEventListener("ethereum#initialized", look)
   return () => {
-    clearTimeout(timer)
+    for (const timer of timers) clearTimeout(timer)
+    removeEventListener("ethereum#initialized", look)
     removeEventListener("eip6963:announceProvider", listen)
   }
 }

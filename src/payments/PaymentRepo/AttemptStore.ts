@@ -83,6 +83,8 @@ export interface AttemptStore {
   ) => Effect.Effect<Option.Option<TransactionHash>>
   /** Whether the payer is paying another pending payment of the same amount to the same receiver. */
   readonly paysAnEqual: (payment: Payment, payer: Address) => Effect.Effect<boolean>
+  /** The buyer has the address and may send from anywhere. */
+  readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<void>
   /** Closes an open attempt. */
   readonly closeAttempt: (
     paymentId: PaymentId,

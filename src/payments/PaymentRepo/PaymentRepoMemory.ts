@@ -114,6 +114,7 @@ export const makePaymentRepoMemory: Effect.Effect<
           at: reportedAt
         })),
     announcedBy: attempts.announcedBy,
+    addressShown: attempts.addressShown,
     isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null)
   })
 

@@ -16,6 +16,8 @@ export interface MemoryAttempts {
   readonly store: AttemptStore
   /** The height at which the payer first announced to pay the payment. */
   readonly firstBlock: (paymentId: PaymentId, payer: Address) => bigint | null
+  /** When the buyer was last shown the address. */
+  readonly addressShown: (paymentId: PaymentId) => Date | undefined
   /** Announcements of the payer, the newest first. */
   readonly announcedBy: (payer: Address) => ReadonlyArray<MatchAttempt & { readonly paymentId: PaymentId }>
 }
@@ -30,12 +32,14 @@ export const makeAttemptsMemory = (known: {
   readonly unclaimed: MemoryTransfers["unclaimed"]
 }): MemoryAttempts => {
   let all: ReadonlyArray<KeptAttempt> = []
+  const shown = new Map<PaymentId, Date>()
   const of = (paymentId: PaymentId, payer?: Address) =>
     all.filter((one) => one.paymentId === paymentId && (payer === undefined || one.payer === payer))
   const isOpen = ({ closed }: KeptAttempt) => closed === null
 
   return {
     firstBlock: (paymentId, payer) => lowest(of(paymentId, payer).map(({ blockNumber }) => blockNumber)),
+    addressShown: (paymentId) => shown.get(paymentId),
     announcedBy: (payer) =>
       all
         .filter((one) => one.payer === payer)
@@ -115,6 +119,10 @@ export const makeAttemptsMemory = (known: {
             )
           })
         ),
+      noteAddressShown: (paymentId, at) =>
+        Effect.sync(() => {
+          shown.set(paymentId, at)
+        }),
       closeAttempt: (paymentId, attemptId, reason) =>
         Effect.sync(() => {
           all = all.map((one) =>

@@ -208,6 +208,12 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
+    noteAddressShown: Effect.fn("PaymentRepo.noteAddressShown")(function* (paymentId, at) {
+      yield* sql`
+        INSERT INTO shown_addresses AS a (payment_id, shown_at) VALUES (${paymentId}, ${at})
+        ON CONFLICT (payment_id) DO UPDATE SET shown_at = greatest(a.shown_at, excluded.shown_at)`
+    }, Effect.orDie),
+
     closeAttempt: Effect.fn("PaymentRepo.closeAttempt")(function* (paymentId, attemptId, reason, at) {
       yield* sql`
         UPDATE payment_attempts SET closed_at = ${at}, closed_reason = ${reason}

@@ -82,6 +82,7 @@ export const makeTransfersMemory = (known: {
     transfer: ChainTransfer
   ) => ReadonlyArray<{ readonly paymentId: PaymentId; readonly payer: Address; readonly at: Date }>
   readonly announcedBy: MemoryAttempts["announcedBy"]
+  readonly addressShown: MemoryAttempts["addressShown"]
   /** Whether the chain no longer shows the transfer that has settled the payment. */
   readonly isDropped: (id: PaymentId) => boolean
 }): MemoryTransfers => {
@@ -280,6 +281,12 @@ export const makeTransfersMemory = (known: {
             const reasons: ReadonlyArray<LikelyReason> = [
               ...(announced.has(payment.id) ? (["announced"] as const) : []),
               ...(reported.has(payment.id) ? (["reported"] as const) : []),
+              ...(payment.status !== "settled" &&
+              payment.amount === transfer.amount &&
+              payment.receiver === transfer.receiver &&
+              known.addressShown(payment.id) !== undefined
+                ? (["address"] as const)
+                : []),
               ...(payment.reported?.evidence.payer === transfer.payer ? (["paid_before"] as const) : []),
               ...(payment.status !== "settled" && payment.amount === transfer.amount
                 ? (["amount"] as const)
@@ -292,6 +299,7 @@ export const makeTransfersMemory = (known: {
               (left, right) =>
                 Number(right.payment.amount === transfer.amount) -
                   Number(left.payment.amount === transfer.amount) ||
+                Number(right.reasons.includes("address")) - Number(left.reasons.includes("address")) ||
                 right.payment.createdAt.getTime() - left.payment.createdAt.getTime()
             )
             .slice(0, 10)

@@ -324,10 +324,17 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
             UNION ALL
             SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE payer = ${payer}
             UNION ALL
-            SELECT payment_id, 'paid_before', 2 FROM claimed_transfers
+            SELECT a.payment_id, 'address', 2 FROM shown_addresses a JOIN payments p ON p.id = a.payment_id
+            WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
+              AND p.status IN ('pending', 'failed') AND p.amount = ${transfer.amount.toString()}::numeric
+              AND p.receiver = ${toBytes(transfer.receiver)}
+              AND a.shown_at > ${transfer.blockTime}::timestamptz - interval '2 days'
+              AND a.shown_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
+            UNION ALL
+            SELECT payment_id, 'paid_before', 3 FROM claimed_transfers
             WHERE payer = ${payer} AND receiver = ${toBytes(transfer.receiver)}
             UNION ALL
-            SELECT id, 'amount', 3 FROM (
+            SELECT id, 'amount', 4 FROM (
               SELECT id, amount, receiver FROM payments
               WHERE ${ofTenant(transfer)} AND status IN ('pending', 'failed')
                 AND created_at < ${transfer.blockTime}::timestamptz + interval '1 minute'

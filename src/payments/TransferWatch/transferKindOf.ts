@@ -10,7 +10,9 @@ export const transferKindOf = (
   { amount, blockTime }: Pick<IncomingTransfer, "amount" | "blockTime">,
   likely: ReadonlyArray<LikelyPayment>
 ): TransferKind => {
-  const byPayer = likely.filter(({ reasons }) => reasons.some((reason) => reason !== "amount"))
+  const byPayer = likely.filter(({ reasons }) =>
+    reasons.some((reason) => reason !== "amount" && reason !== "address")
+  )
   const paidAlready = byPayer.some(
     ({ dropped, payment: { amount: price, settledAt } }) =>
       // What replaces a transfer that has left the chain is nobody's second payment.

@@ -248,6 +248,7 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the contract", asy
       "/api/v1/agent/test-funds",
       "/api/v1/agent/x402/payments",
       "/api/v1/agent/x402/payments/{id}/release",
+      "/api/v1/payments/{id}/address",
       "/api/v1/payments/{id}/attempts",
       "/api/v1/payments/{id}/attempts/{attemptId}",
       "/api/v1/payments/{id}/authorization",

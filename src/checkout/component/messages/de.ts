@@ -20,7 +20,25 @@ export const de: Messages = {
   connectText: "Sie zahlen {amount} in USDC auf {network}.",
   connectNone: "Keine Wallet in diesem Browser gefunden",
   connectNoneText:
-    "Installieren Sie eine Wallet-Erweiterung oder öffnen Sie diese Seite im Browser Ihrer Wallet-App. Sie erscheint hier, sobald sie bereit ist.",
+    "Scannen Sie den Code mit Ihrem Telefon und zahlen Sie dort; diese Seite folgt mit. Oder installieren Sie eine Wallet-Erweiterung.",
+  connectPhoneText: "Öffnen Sie diese Zahlung in Ihrer Wallet-App. Gezahlt wird dort.",
+  payByPhone: "Mit dem Telefon zahlen",
+  phoneTitle: "Mit dem Telefon zahlen",
+  phoneText:
+    "Scannen Sie den Code mit der Kamera Ihres Telefons und öffnen Sie die Seite im Browser Ihrer Wallet. Diese Seite folgt mit.",
+  payByAddress: "Von einer Börse oder anderen App zahlen",
+  addressTitle: "An diese Adresse senden",
+  addressText:
+    "Senden Sie genau {amount} in USDC auf {network}, in einer Überweisung. Deren Gebühr zahlen Sie.",
+  addressMatched:
+    "Eine solche Überweisung nennt Ihre Bestellung nicht: {merchant} ordnet sie von Hand zu, das dauert länger. Bewahren Sie die Referenz auf.",
+  addressAmount: "Genauer Betrag in USDC",
+  addressTo: "Adresse",
+  qrPay: "QR-Code, der diese Zahlung auf einem Telefon öffnet",
+  qrAddress: "QR-Code der Überweisung",
+  copy: "Kopieren",
+  copied: "Kopiert",
+  back: "Zurück",
   browserWallet: "Browser-Wallet",
   connecting: "Öffnen Sie {wallet} und bestätigen Sie die Verbindung.",
   stopWaiting: "Nicht länger warten",

@@ -20,7 +20,25 @@ export const es: Messages = {
   connectText: "Pagas {amount} en USDC en {network}.",
   connectNone: "No hay ninguna billetera en este navegador",
   connectNoneText:
-    "Instala una extensión de billetera o abre esta página en el navegador de tu app. Aparecerá aquí en cuanto esté lista.",
+    "Escanee el código con su teléfono para pagar allí; esta página lo sigue. O instale una extensión de cartera.",
+  connectPhoneText: "Abra este pago en su aplicación de cartera. Se paga allí.",
+  payByPhone: "Pagar con un teléfono",
+  phoneTitle: "Pague con su teléfono",
+  phoneText:
+    "Escanee el código con la cámara y abra la página en el navegador de su cartera. Esta página lo sigue.",
+  payByAddress: "Pagar desde un exchange u otra aplicación",
+  addressTitle: "Envíe a esta dirección",
+  addressText:
+    "Envíe exactamente {amount} en USDC en {network}, en una sola transferencia. Usted paga su comisión.",
+  addressMatched:
+    "Esa transferencia no nombra su pedido: {merchant} la asigna a mano y tarda más. Conserve la referencia.",
+  addressAmount: "Importe exacto en USDC",
+  addressTo: "Dirección",
+  qrPay: "Código QR que abre este pago en un teléfono",
+  qrAddress: "Código QR de la transferencia",
+  copy: "Copiar",
+  copied: "Copiado",
+  back: "Atrás",
   browserWallet: "Billetera del navegador",
   connecting: "Abre {wallet} y aprueba la conexión.",
   stopWaiting: "Dejar de esperar",

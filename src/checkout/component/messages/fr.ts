@@ -20,7 +20,25 @@ export const fr: Messages = {
   connectText: "Vous payez {amount} en USDC sur {network}.",
   connectNone: "Aucun portefeuille trouvé dans ce navigateur",
   connectNoneText:
-    "Installez une extension de portefeuille ou ouvrez cette page dans le navigateur de votre application. Il apparaîtra ici dès qu’il sera prêt.",
+    "Scannez le code avec votre téléphone pour y payer ; cette page suit. Ou installez une extension de portefeuille.",
+  connectPhoneText: "Ouvrez ce paiement dans votre application de portefeuille : le paiement s’y fait.",
+  payByPhone: "Payer avec un téléphone",
+  phoneTitle: "Payer avec votre téléphone",
+  phoneText:
+    "Scannez le code avec l’appareil photo, puis ouvrez la page dans le navigateur de votre portefeuille. Cette page suit.",
+  payByAddress: "Payer depuis une plateforme ou une autre application",
+  addressTitle: "Envoyez à cette adresse",
+  addressText:
+    "Envoyez exactement {amount} en USDC sur {network}, en un seul transfert. Ses frais sont à votre charge.",
+  addressMatched:
+    "Un tel transfert ne nomme pas votre commande : {merchant} l’associe à la main, ce qui prend plus de temps. Gardez la référence.",
+  addressAmount: "Montant exact en USDC",
+  addressTo: "Adresse",
+  qrPay: "Code QR qui ouvre ce paiement sur un téléphone",
+  qrAddress: "Code QR du transfert",
+  copy: "Copier",
+  copied: "Copié",
+  back: "Retour",
   browserWallet: "Portefeuille du navigateur",
   connecting: "Ouvrez {wallet} et approuvez la connexion.",
   stopWaiting: "Ne plus attendre",

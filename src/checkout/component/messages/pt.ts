@@ -20,7 +20,25 @@ export const pt: Messages = {
   connectText: "Você paga {amount} em USDC na {network}.",
   connectNone: "Nenhuma carteira encontrada neste navegador",
   connectNoneText:
-    "Instale uma extensão de carteira ou abra esta página no navegador do seu aplicativo. Ela aparece aqui assim que estiver pronta.",
+    "Leia o código com o telefone para pagar nele; esta página acompanha. Ou instale uma extensão de carteira.",
+  connectPhoneText: "Abra este pagamento no aplicativo da sua carteira. O pagamento é feito lá.",
+  payByPhone: "Pagar com um telefone",
+  phoneTitle: "Pague com o seu telefone",
+  phoneText:
+    "Leia o código com a câmera e abra a página no navegador da sua carteira. Esta página acompanha.",
+  payByAddress: "Pagar de uma corretora ou de outro aplicativo",
+  addressTitle: "Envie para este endereço",
+  addressText:
+    "Envie exatamente {amount} em USDC na {network}, em uma única transferência. Você paga a taxa.",
+  addressMatched:
+    "Essa transferência não nomeia o seu pedido: {merchant} a associa manualmente, o que demora mais. Guarde a referência.",
+  addressAmount: "Valor exato em USDC",
+  addressTo: "Endereço",
+  qrPay: "Código QR que abre este pagamento em um telefone",
+  qrAddress: "Código QR da transferência",
+  copy: "Copiar",
+  copied: "Copiado",
+  back: "Voltar",
   browserWallet: "Carteira do navegador",
   connecting: "Abra {wallet} e aprove a conexão.",
   stopWaiting: "Parar de esperar",

@@ -1,0 +1,94 @@
+// Buyers without a wallet in their browser: on a phone, by a code, and from an exchange.
+import { describe, expect } from "bun:test"
+import type { Page } from "playwright-core"
+import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
+import { networks } from "../../src/domain/Chain.ts"
+import { checkoutSuite } from "./browserWorld.ts"
+import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
+
+const { browserTest, world } = checkoutSuite()
+
+const phone =
+  "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
+
+/** What a code on the page says, by its modules. */
+const codeOf = (page: Page) => page.locator("quittance-checkout svg.qr path").getAttribute("d")
+
+describe("Paying from elsewhere", () => {
+  browserTest("on a phone links open this very payment in the wallets' own browsers", async () => {
+    const { baseUrl, context, createIntent, keys, open } = world()
+    const browser = await context([], { userAgent: phone })
+    const { token } = await createIntent()
+    const page = await open(browser, token)
+    await page.getByText("Open this payment in your wallet app.").first().waitFor()
+    const href = (name: string) => page.getByRole("link", { name }).getAttribute("href")
+    const url = `${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`
+    expect(await href("MetaMask")).toBe(`https://link.metamask.io/dapp/${url.replace("http://", "")}`)
+    const encoded = encodeURIComponent(url)
+    expect(await href("Coinbase Wallet")).toBe(`cbwallet://dapp?url=${encoded}`)
+    expect(await href("Trust Wallet")).toBe(`trust://open_url?coin_id=60&url=${encoded}`)
+    expect(await href("Rainbow")).toBe(`rainbow://dapp?url=${encoded}`)
+    expect(await href("OKX Wallet")).toBe(`okx://wallet/dapp/url?dappUrl=${encoded}`)
+    await browser.close()
+  })
+
+  browserTest("a desktop shows a code, and follows while the phone pays", async () => {
+    const { baseUrl, context, createIntent, keys, open, wallet } = world()
+    const { token } = await createIntent()
+    const desk = await context([], { width: 1280 })
+    const page = await open(desk, token)
+    await page.getByRole("img", { name: "QR code that opens this payment on a phone" }).waitFor()
+    expect((await codeOf(page))?.length).toBeGreaterThan(1_000)
+    const pocket = await context([await wallet()], { userAgent: phone })
+    const there = await pocket.newPage()
+    await there.goto(`${baseUrl}/pay#token=${token}&key=${keys.test.publishable}`)
+    await toReview(there)
+    await press(there, "Pay $10.00")
+    await untilState(there, "settled")
+    const began = performance.now()
+    await untilState(page, "settled")
+    expect(performance.now() - began).toBeLessThan(5_000)
+    await Promise.all([desk.close(), pocket.close()])
+  })
+
+  browserTest("a wallet app that injects late, without an announcement, is found and named", async () => {
+    const { context, createIntent, open } = world()
+    const browser = await context([], { userAgent: phone })
+    await browser.addInitScript(
+      `setTimeout(() => { window.ethereum = { isTrust: true, request: async () => [] } }, 600)`
+    )
+    const page = await open(browser, (await createIntent()).token)
+    await page.getByRole("button", { name: "Trust Wallet" }).waitFor()
+    await browser.close()
+  })
+
+  browserTest(
+    "from an exchange: the address, the exact amount, and a transfer that waits for the shop",
+    async () => {
+      const { chain, context, createIntent, open, payment, shopUrl } = world()
+      const { token, id } = await createIntent("12.34")
+      const browser = await context([], { width: 1280 })
+      await browser.grantPermissions(["clipboard-read", "clipboard-write"], { origin: shopUrl })
+      const page = await open(browser, token)
+      await press(page, "Pay from an exchange or another app")
+      await page.getByText(receiver).waitFor()
+      await page.getByText("Such a transfer does not name your order", { exact: false }).first().waitFor()
+      await press(page, "Copy: Address")
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(receiver)
+      await press(page, "Copy: Exact amount in USDC")
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe("12.34")
+      // The exchange's wallet is nobody the service knows.
+      const hash = await chain.walletClient(0).writeContract({
+        address: networks.test.usdc.address,
+        abi: usdcAbi,
+        functionName: "mint",
+        args: [receiver, 12_340_000n]
+      })
+      await chain.publicClient.waitForTransactionReceipt({ hash })
+      expect(await payment(id)).toMatchObject({ status: "pending" })
+      await press(page, "Back")
+      await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+      await browser.close()
+    }
+  )
+})
