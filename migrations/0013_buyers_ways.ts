@@ -1,4 +1,4 @@
-// Ways in which buyers pay: signatures that the service relays, transfers from an exchange.
+// Ways in which buyers pay: signatures that the service relays, transfers from an exchange; and their receipts.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -24,10 +24,29 @@ export const up = Effect.gen(function* () {
       payment_id uuid PRIMARY KEY,
       shown_at timestamptz NOT NULL
     )`
+
+  // Public parts stay for as long as receipts are shown; the private one is sealed.
+  yield* sql`
+    CREATE TABLE receipt_keys (
+      kid text PRIMARY KEY,
+      public_jwk text NOT NULL,
+      private_kid text NOT NULL,
+      private_sealed bytea NOT NULL,
+      created_at timestamptz NOT NULL
+    )`
+  yield* sql`
+    CREATE TABLE receipts (
+      id text PRIMARY KEY CHECK (length(id) >= 22),
+      payment_id uuid NOT NULL UNIQUE,
+      jws text NOT NULL,
+      created_at timestamptz NOT NULL
+    )`
 })
 
 export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE receipts`
+  yield* sql`DROP TABLE receipt_keys`
   yield* sql`DROP TABLE shown_addresses`
   yield* sql`DROP TABLE authorization_nonces`
   yield* sql`ALTER TABLE x402_settlements DROP COLUMN payer_type`

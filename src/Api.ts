@@ -7,6 +7,7 @@ import { Answers } from "./http/RequestRules.ts"
 import { PaymentIntentsApi } from "./intents/Api.ts"
 import { compactDocument } from "./openapi/compactDocument.ts"
 import { PaymentsApi } from "./payments/Api.ts"
+import { PublicReceiptsApi, ReceiptsApi } from "./receipts/Api.ts"
 import { RelayingApi } from "./relaying/Api.ts"
 import { WebhookEndpointApi } from "./webhooks/Api.ts"
 import { X402Api, X402PaymentApi } from "./x402/Api.ts"
@@ -16,6 +17,8 @@ export class Api extends HttpApi.make("quittance")
     PaymentIntentsApi,
     PaymentsApi,
     RelayingApi,
+    ReceiptsApi,
+    PublicReceiptsApi,
     WebhookEndpointApi,
     CheckoutApi,
     TestRailApi,

@@ -40,6 +40,7 @@ import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
 import * as TransferWatch from "./payments/TransferWatch.ts"
 import * as Routes from "./Routes.ts"
+import { Receipts } from "./receipts/Receipts.ts"
 import * as Telemetry from "./telemetry/Telemetry.ts"
 import * as AttemptPruning from "./webhooks/DeliveryWorker/AttemptPruning.ts"
 import { Attempts } from "./webhooks/DeliveryWorker/Attempts.ts"
@@ -96,6 +97,8 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
   Layer.provide(services)
 )
 
+const receipts = Receipts.layer.pipe(Layer.provide(SecretBox.layer))
+
 /** Routes and workers on services of the caller's choice. Readiness goes off before they stop. */
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Readiness.layerDelay.pipe(
@@ -112,11 +115,16 @@ export const layer: Layer.Layer<
   Layer.Success<typeof real>,
   Layer.Error<typeof real | typeof Server.layer | typeof Telemetry.layer>,
   AppConfig
-> = layerHttp(Server.layer).pipe(Layer.provide(x402), Layer.merge(Telemetry.layer), Layer.provideMerge(real))
+> = layerHttp(Server.layer).pipe(
+  Layer.provide([x402, receipts]),
+  Layer.merge(Telemetry.layer),
+  Layer.provideMerge(real)
+)
 
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
 export const layerRoutes = Layer.mergeAll(Routes.layer, paymentWorkers, webhookWorkers).pipe(
   Layer.provide(services),
+  Layer.provide(Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer))),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
   Layer.provide([
     BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone)),

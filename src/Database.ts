@@ -174,6 +174,8 @@ export const tables = [
   "payment_reports",
   "payment_verdicts",
   "payments",
+  "receipt_keys",
+  "receipts",
   "receiver_changes",
   "relayer_transactions",
   "sessions",

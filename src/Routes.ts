@@ -21,6 +21,8 @@ import * as System from "./http/System.ts"
 import * as IntentsHttp from "./intents/Http.ts"
 import * as Documents from "./openapi/Documents.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
+import * as ReceiptsHttp from "./receipts/Http.ts"
+import * as ReceiptPages from "./receipts/Pages.ts"
 import * as RelayingHttp from "./relaying/Http.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 import * as X402Http from "./x402/Http.ts"
@@ -30,6 +32,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     IntentsHttp.layer,
     PaymentsHttp.layer,
     RelayingHttp.layer,
+    ReceiptsHttp.layer,
     WebhooksHttp.layer,
     CheckoutHttp.layer,
     AgentsHttp.layer,
@@ -38,11 +41,17 @@ const contract = HttpApiBuilder.layer(Api).pipe(
   Layer.provide([ApiKeyAuthLive.layer, ApiKeyAuthLive.layerTestRail, BodyRulesLive.layer, AnswersLive.layer])
 )
 
-const served = Layer.mergeAll(contract, System.layer, Documents.layer, CheckoutPages.layer)
+const served = Layer.mergeAll(
+  contract,
+  System.layer,
+  Documents.layer,
+  CheckoutPages.layer,
+  ReceiptPages.layer
+)
 
 /** What takes no query: machines and developers read it. */
 const documents = [...System.systemPaths, ...Documents.documentPaths]
-const paths = [...documents, ...CheckoutPages.pagePaths]
+const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths]
 
 /** Without what needs a database. */
 export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, documents))

@@ -244,6 +244,11 @@ export const errorCodes = {
     summary:
       "The transfer cannot settle this payment: it must be pending or failed, with the same receiver and the exact amount. `reason` names the difference."
   },
+  PAYMENT_NOT_SETTLED: {
+    status: 409,
+    retryable: true,
+    summary: "The payment has not settled, so there is no receipt. Ask again once it has."
+  },
   PAYMENT_REPORT_CONFLICT: {
     status: 409,
     retryable: false,

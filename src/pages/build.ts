@@ -9,6 +9,8 @@ const entries: Readonly<Record<string, ReadonlyArray<string>>> = {
   "checkout/component/main.ts": ["QUITTANCE_BASE_URL"],
   "checkout/pages/pay.ts": ["QUITTANCE_BASE_URL"],
   "checkout/pages/playground.ts": ["QUITTANCE_BASE_URL"],
+  "receipts/pages/receipt.ts": [],
+  "receipts/pages/verify.ts": [],
   "dashboard/browser/main.tsx": [],
   "dashboard/browser/dashboard.css": []
 }

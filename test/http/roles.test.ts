@@ -57,6 +57,11 @@ const doors: Readonly<
     path: "/api/v1/payments/{id}",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "receipts.issue": {
+    method: "POST",
+    path: "/api/v1/payments/{id}/receipt",
+    opens: ["full", "readOnly", "publishable", "liveFull", "liveReadOnly", "livePublishable"]
+  },
   "payments.showAddress": {
     method: "POST",
     path: "/api/v1/payments/{id}/address",
@@ -244,15 +249,15 @@ describe("Key roles by route", () => {
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-  test("every endpoint that a key calls is walked, and two are open without one", () => {
+  test("every endpoint that a key calls is walked, and the others are known", () => {
     const calledBy = (by: string) =>
       endpointsOf(Api)
         .filter(({ access }) => access.by === by)
         .map(({ name }) => name)
         .sort()
     expect(Object.keys(doors).sort()).toEqual(calledBy("key"))
-    expect(calledBy("anyone")).toEqual(["playground.intent", "x402Payment.pay"])
-    expect(endpointsOf(Api)).toHaveLength(Object.keys(doors).length + 2)
+    expect(calledBy("anyone")).toEqual(["playground.intent", "publicReceipts.read", "x402Payment.pay"])
+    expect(endpointsOf(Api)).toHaveLength(Object.keys(doors).length + calledBy("anyone").length)
   })
 
   for (const [name, door] of Object.entries(doors)) {

@@ -21,8 +21,10 @@ import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import * as Server from "../../src/http/Server.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DerivedWallets } from "../../src/wallets/DerivedWallets.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -49,6 +51,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     Agents.layer.pipe(Layer.provide([AgentRepo.layer, DerivedWallets.layer])),
     Facilitator.layerNone,
     Releases.layerNone,
+    Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
   ).pipe(

@@ -182,6 +182,13 @@ export class Checkout {
     this.model = model
     if (model !== before) this.#options.changed(model)
     for (const command of commands) this.#run(command)
+    if (before.state !== "settled" && model.state === "settled") void this.#readReceipt()
+  }
+
+  /** A payment is paid without its receipt being read. */
+  async #readReceipt(): Promise<void> {
+    const url = await this.#service.receipt(this.paymentId ?? "").catch(() => undefined)
+    if (url !== undefined) this.send({ type: "ReceiptRead", url })
   }
 
   /** Carries out a command; a result that comes after the buyer has changed course is dropped. */

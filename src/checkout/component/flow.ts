@@ -85,6 +85,8 @@ export interface Model {
   /** What `connect` shows beside the browser's wallets: the address to send to, or a code for a phone. */
   readonly panel: Panel | undefined
   readonly address: PaymentAddress | undefined
+  /** The receipt's page, once it has settled. */
+  readonly receipt: string | undefined
   /** Whether a buyer's token for the account is at hand. */
   readonly identified: boolean
   readonly loads: number
@@ -119,6 +121,7 @@ export const initial: Model = {
   wantsChain: false,
   panel: undefined,
   address: undefined,
+  receipt: undefined,
   identified: false,
   loads: 0,
   polls: 0,
@@ -205,6 +208,7 @@ export type Happening =
   | { readonly type: "AttemptsUnread" }
   | { readonly type: "AddressRead"; readonly address: PaymentAddress }
   | { readonly type: "AddressUnread" }
+  | { readonly type: "ReceiptRead"; readonly url: string }
   /** The service has an attempt of the account open. The wallet was not asked. */
   | { readonly type: "AttemptOpen" }
   /** Certainly nothing was sent. */
@@ -675,6 +679,8 @@ export const transition = (model: Model, message: Message): Next => {
     }
     case "AddressRead":
       return [{ ...model, address: message.address }, []]
+    case "ReceiptRead":
+      return [{ ...model, receipt: message.url }, []]
     case "AddressUnread":
       return [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
     case "ChooseWay":

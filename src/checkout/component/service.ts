@@ -240,6 +240,8 @@ export interface CheckoutService {
   readonly attempts: (paymentId: string, payer?: string) => Promise<KnownAttempts>
   /** Where to send the amount from anywhere. */
   readonly address: (paymentId: string) => Promise<PaymentAddress>
+  /** The page of a settled payment's receipt. */
+  readonly receipt: (paymentId: string) => Promise<string>
   /** The wallet has said that it sends nothing. */
   readonly withdraw: (paymentId: string, attemptId: string) => Promise<void>
 }
@@ -313,6 +315,11 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       const [address, uri] = [textAt(answer, "address"), textAt(answer, "uri")]
       if (address === undefined || uri === undefined) throw network()
       return { address, uri }
+    },
+    receipt: async (paymentId) => {
+      const url = textAt((await call("POST", `/payments/${paymentId}/receipt`)).answer, "url")
+      if (url === undefined || !url.startsWith(`${baseUrl}/`)) throw network()
+      return url
     },
     withdraw: async (paymentId, attemptId) => {
       await call("DELETE", `/payments/${paymentId}/attempts/${attemptId}`)

@@ -113,6 +113,21 @@ const screens = (model: Model, tools: ViewTools) => {
           },
           t("viewTransaction")
         )
+  const receipt = (): Child =>
+    model.receipt === undefined
+      ? undefined
+      : h(
+          "a",
+          {
+            class: "link",
+            part: "link",
+            href: model.receipt,
+            target: "_blank",
+            rel: "noopener noreferrer",
+            "data-key": "viewReceipt"
+          },
+          t("viewReceipt")
+        )
   const stages = (done: number) =>
     h(
       "ol",
@@ -451,7 +466,7 @@ const screens = (model: Model, tools: ViewTools) => {
           title: t("settledTitle"),
           text: [t("settledText")],
           body: [stages(3)],
-          actions: [button("primary", "done", tools.close), explorer()]
+          actions: [button("primary", "done", tools.close), receipt(), explorer()]
         }
       case "failed":
         return failed()

@@ -69,6 +69,11 @@ const Details = ({ data }: { readonly data: PaymentDetail }) => {
                   <External href={`${explorerUrl}/tx/${payment.reportedTransactionId}`}>Explorer</External>
                 </Row>
               )}
+              {data.receiptUrl === null ? null : (
+                <Row name="Receipt">
+                  <External href={data.receiptUrl}>Open the receipt</External>
+                </Row>
+              )}
               <Row name={payment.payerType === "agent" ? "Resource" : "Order"}>
                 <span class="break">{payment.intentUrl}</span>
               </Row>

@@ -97,6 +97,8 @@ export const PaymentDetail = Schema.Struct({
   openAlerts: Count,
   payment: PaymentView,
   receiver: Schema.String,
+  /** Of a settled payment. */
+  receiptUrl: Schema.NullOr(Schema.String),
   explorerUrl: Schema.String,
   timeline: Schema.Array(TimelineEvent),
   deliveries: Schema.Array(Schema.Struct({ id: Uuid, type: EventType, status: DeliveryStatus }))

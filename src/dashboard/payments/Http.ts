@@ -5,6 +5,7 @@ import { networks, TransactionHash } from "../../domain/Chain.ts"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { viewOf } from "../../payments/Http.ts"
+import { Receipts } from "../../receipts/Receipts.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { CurrentMember } from "../Session.ts"
@@ -36,6 +37,7 @@ export const layer = HttpApiBuilder.group(
   "paymentPages",
   Effect.fnUntraced(function* (handlers) {
     const repo = yield* PaymentPagesRepo
+    const receipts = yield* Receipts
     const alerts = yield* AlertPagesRepo
 
     return handlers.handleAll({
@@ -90,7 +92,7 @@ export const layer = HttpApiBuilder.group(
         return page
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
-        const { tenant } = yield* CurrentMember
+        const { merchant, tenant } = yield* CurrentMember
         const [found, openAlerts] = yield* Effect.all(
           [repo.find(tenant, params.paymentId), alerts.countOpen],
           { concurrency: 2 }
@@ -102,6 +104,10 @@ export const layer = HttpApiBuilder.group(
           openAlerts,
           payment: viewOf(payment),
           receiver: payment.receiver,
+          receiptUrl: yield* receipts.issue(payment, merchant.name).pipe(
+            Effect.map(({ url }) => url),
+            Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))
+          ),
           explorerUrl: networks[tenant.env].explorerUrl,
           timeline: timelineOf(found.value),
           deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))

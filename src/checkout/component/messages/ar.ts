@@ -95,6 +95,7 @@ export const ar: Messages = {
   stageConfirmed: "تأكدت على {network}",
   stageSettled: "قُبلت",
   viewTransaction: "عرض المعاملة",
+  viewReceipt: "عرض الإيصال",
   settledTitle: "اكتملت الدفعة",
   settledText: "دفعت {amount} إلى {merchant}.",
   failedTitle: "لا يمكن متابعة هذه الدفعة",

@@ -105,6 +105,7 @@ export const de: Messages = {
   stageConfirmed: "Auf {network} bestätigt",
   stageSettled: "Angenommen",
   viewTransaction: "Transaktion ansehen",
+  viewReceipt: "Beleg ansehen",
   settledTitle: "Zahlung abgeschlossen",
   settledText: "Sie haben {amount} an {merchant} gezahlt.",
   failedTitle: "Diese Zahlung kann nicht fortgesetzt werden",

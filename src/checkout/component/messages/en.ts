@@ -108,6 +108,7 @@ export const en = {
   stageConfirmed: "Confirmed on {network}",
   stageSettled: "Accepted",
   viewTransaction: "View transaction",
+  viewReceipt: "View receipt",
 
   settledTitle: "Payment complete",
   settledText: "You paid {amount} to {merchant}.",

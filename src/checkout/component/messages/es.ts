@@ -100,6 +100,7 @@ export const es: Messages = {
   stageConfirmed: "Confirmado en {network}",
   stageSettled: "Aceptado",
   viewTransaction: "Ver transacción",
+  viewReceipt: "Ver el recibo",
   settledTitle: "Pago completado",
   settledText: "Pagaste {amount} a {merchant}.",
   failedTitle: "Este pago no puede continuar",

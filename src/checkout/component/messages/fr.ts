@@ -104,6 +104,7 @@ export const fr: Messages = {
   stageConfirmed: "Confirmé sur {network}",
   stageSettled: "Accepté",
   viewTransaction: "Voir la transaction",
+  viewReceipt: "Voir le reçu",
   settledTitle: "Paiement effectué",
   settledText: "Vous avez payé {amount} à {merchant}.",
   failedTitle: "Ce paiement ne peut pas continuer",

@@ -101,6 +101,7 @@ export const ja: Messages = {
   stageConfirmed: "{network} で確認",
   stageSettled: "受領",
   viewTransaction: "取引を見る",
+  viewReceipt: "領収書を見る",
   settledTitle: "お支払い完了",
   settledText: "{merchant} に {amount} を支払いました。",
   failedTitle: "このお支払いは続けられません",

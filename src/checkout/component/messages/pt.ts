@@ -103,6 +103,7 @@ export const pt: Messages = {
   stageConfirmed: "Confirmado na {network}",
   stageSettled: "Aceito",
   viewTransaction: "Ver transação",
+  viewReceipt: "Ver o recibo",
   settledTitle: "Pagamento concluído",
   settledText: "Você pagou {amount} a {merchant}.",
   failedTitle: "Este pagamento não pode continuar",

@@ -94,6 +94,7 @@ export const zh: Messages = {
   stageConfirmed: "已在 {network} 上确认",
   stageSettled: "已接受",
   viewTransaction: "查看交易",
+  viewReceipt: "查看收据",
   settledTitle: "付款完成",
   settledText: "您已向 {merchant} 支付 {amount}。",
   failedTitle: "此付款无法继续",

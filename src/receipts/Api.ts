@@ -1,0 +1,73 @@
+// The contract of receipts: what a settled payment was, signed, for whoever holds its id.
+import { Schema } from "effect"
+import { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { Address, Env, TransactionHash } from "../domain/Chain.ts"
+import { NotFound, PaymentNotFound, PaymentNotSettled } from "../domain/Errors.ts"
+import { UsdAmount } from "../domain/Money.ts"
+import { PaymentId } from "../domain/Payment.ts"
+import { allow, endpointGroup } from "../http/Access.ts"
+import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
+import { errorResponse } from "../http/Envelope.ts"
+import { BodyRules } from "../http/RequestRules.ts"
+import { Token } from "../intents/Api.ts"
+import { PaymentIdParam } from "../payments/Api.ts"
+
+/** What a receipt says, and what its signature covers. */
+export const Receipt = Schema.Struct({
+  iss: Schema.String.annotate({ description: "The service." }),
+  jti: Schema.String.annotate({ description: "The receipt's id, which cannot be guessed." }),
+  iat: Schema.Int.annotate({ description: "Unix seconds at which the payment settled." }),
+  paymentId: PaymentId,
+  refCode: Schema.String,
+  merchant: Schema.String,
+  amount: UsdAmount,
+  currency: Schema.Literal("USD"),
+  env: Env,
+  settledAt: Schema.String,
+  payer: Address,
+  receiver: Address,
+  transactionId: TransactionHash,
+  token: Token
+}).annotate({ identifier: "Receipt" })
+
+export const SignedReceipt = Schema.Struct({
+  receipt: Receipt,
+  url: Schema.String.annotate({ description: "The page that shows it." }),
+  jws: Schema.String.annotate({
+    description: "The receipt as a compact JWS (ES256), to be verified by `/.well-known/jwks.json`."
+  })
+}).annotate({ identifier: "SignedReceipt" })
+
+export class ReceiptsApi extends endpointGroup("receipts")(
+  allow(
+    { by: "key", kinds: ["publishable", "secret"], crossOrigin: true },
+    HttpApiEndpoint.post("issue", "/payments/:id/receipt", {
+      params: { id: PaymentIdParam },
+      success: SignedReceipt,
+      error: [errorResponse(PaymentNotFound), errorResponse(PaymentNotSettled)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get a payment's receipt",
+        description: "The same receipt however often it is asked for."
+      })
+    )
+  )
+)
+  .middleware(BodyRules)
+  .middleware(ApiKeyAuth)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Receipts", description: "Signed receipts of settled payments." })
+  ) {}
+
+export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
+  allow(
+    { by: "anyone", crossOrigin: true },
+    HttpApiEndpoint.get("read", "/receipts/:id", {
+      params: { id: Schema.String.check(Schema.isPattern(/^[\w-]{22,64}$/u, { message: "a receipt's id" })) },
+      success: SignedReceipt,
+      error: [errorResponse(NotFound)]
+    }).annotateMerge(
+      OpenApi.annotations({ summary: "Read a receipt", description: "For whoever holds its id." })
+    )
+  )
+).annotateMerge(OpenApi.annotations({ title: "Public receipts", description: "Receipts by their ids." })) {}

@@ -1,0 +1,74 @@
+// A receipt from the checkout to its page, its signature, and its verification without a network.
+import { describe, expect } from "bun:test"
+import { compactVerify, createLocalJWKSet } from "jose"
+import { checkoutSuite } from "../checkout/browserWorld.ts"
+import { press, toReview, untilState } from "../checkout/checkoutWorld.ts"
+import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
+
+const { browserTest, world } = checkoutSuite()
+
+describe("Receipts", () => {
+  browserTest("the checkout leads to one that prints, verifies, and tells a forgery", async () => {
+    const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer], { width: 1280 })
+    const { token, id } = await createIntent("10.00")
+    const early = await fetch(`${baseUrl}/api/v1/payments/${id}/receipt`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys.test.publishable}` }
+    })
+    expect(early.status).toBe(404)
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    const href = await page.getByRole("link", { name: "View receipt" }).getAttribute("href")
+    const address = href ?? ""
+    expect(address).toMatch(/\/receipt\/[\w-]{24}$/)
+
+    const shown = await browser.newPage()
+    await shown.goto(address)
+    await shown.getByText("the signature holds").waitFor()
+    const { payerAddress = "", reportedTransactionId = "" } = await payment(id)
+    for (const text of ["Demo Books", "$10.00", payerAddress, reportedTransactionId])
+      await shown.getByText(text, { exact: true }).waitFor()
+    await expectNoAxeViolations(shown)
+    for (const colorScheme of ["light", "dark"] as const) {
+      await shown.emulateMedia({ colorScheme })
+      for (const width of [320, 1280]) {
+        await shown.setViewportSize({ width, height: 800 })
+        expect(await shown.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
+        await screenshot(shown, `receipt-${colorScheme}-${width}`)
+      }
+      await expectNoAxeViolations(shown)
+    }
+    await shown.emulateMedia({ media: "print" })
+    expect(await shown.getByRole("button", { name: "Print" }).isVisible()).toBe(false)
+    await screenshot(shown, "receipt-print")
+
+    const id24 = address.split("/").at(-1)
+    const { jws, receipt } = await (await fetch(`${baseUrl}/api/v1/receipts/${id24}`)).json()
+    const jwks = await (await fetch(`${baseUrl}/.well-known/jwks.json`)).json()
+    expect(JSON.stringify(jwks)).not.toContain('"d"')
+    const { payload } = await compactVerify(jws, createLocalJWKSet(jwks))
+    expect(JSON.parse(new TextDecoder().decode(payload))).toEqual(receipt)
+    expect((await fetch(`${baseUrl}/api/v1/receipts/${"a".repeat(24)}`)).status).toBe(404)
+
+    const verifier = await browser.newPage()
+    await verifier.goto(`${baseUrl}/verify-receipt`)
+    await browser.setOffline(true)
+    await verifier.getByLabel("Signed receipt", { exact: true }).fill(jws)
+    await verifier.getByRole("button", { name: "Verify" }).click()
+    await verifier.getByText("Genuine: Demo Books was paid.").waitFor()
+    await screenshot(verifier, "verify-receipt")
+    const [head, body = "", signature] = jws.split(".")
+    const forged = Buffer.from(
+      Buffer.from(body, "base64url").toString().replace('"10.00"', '"99.00"')
+    ).toString("base64url")
+    await verifier.getByLabel("Signed receipt", { exact: true }).fill(`${head}.${forged}.${signature}`)
+    await verifier.getByRole("button", { name: "Verify" }).click()
+    await verifier.getByText("Not a receipt of this service, or it was changed.").waitFor()
+    await expectNoAxeViolations(verifier)
+    await browser.close()
+  })
+})
