@@ -1,4 +1,4 @@
-// Ways in which buyers pay: signatures that the service relays, transfers from an exchange; and their receipts.
+// Ways in which buyers pay: signatures that the service relays, transfers from an exchange, payment links; and their receipts.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -34,6 +34,26 @@ export const up = Effect.gen(function* () {
       private_sealed bytea NOT NULL,
       created_at timestamptz NOT NULL
     )`
+  // A link that pays once leads to one payment, whose id it keeps. Its publishable key is public anyway.
+  yield* sql`
+    CREATE TABLE payment_links (
+      id text PRIMARY KEY CHECK (length(id) >= 22),
+      merchant_id uuid NOT NULL REFERENCES merchants (id),
+      env text NOT NULL CHECK (env IN ('test', 'live')),
+      publishable_key text NOT NULL,
+      description text NOT NULL CHECK (length(description) <= 500),
+      amount numeric(20,0) CHECK (amount > 0),
+      least numeric(20,0) CHECK (least > 0),
+      most numeric(20,0) CHECK (most >= least),
+      once boolean NOT NULL,
+      payment_id uuid,
+      created_at timestamptz NOT NULL,
+      expires_at timestamptz,
+      closed_at timestamptz,
+      CHECK ((amount IS NULL) = (least IS NOT NULL AND most IS NOT NULL))
+    )`
+  yield* sql`CREATE INDEX payment_links_newest ON payment_links (merchant_id, env, created_at DESC, id DESC)`
+
   yield* sql`
     CREATE TABLE receipts (
       id text PRIMARY KEY CHECK (length(id) >= 22),
@@ -45,6 +65,7 @@ export const up = Effect.gen(function* () {
 
 export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE payment_links`
   yield* sql`DROP TABLE receipts`
   yield* sql`DROP TABLE receipt_keys`
   yield* sql`DROP TABLE shown_addresses`

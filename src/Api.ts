@@ -5,6 +5,7 @@ import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
 import { Envelope } from "./http/Envelope.ts"
 import { Answers } from "./http/RequestRules.ts"
 import { PaymentIntentsApi } from "./intents/Api.ts"
+import { PaymentLinksApi, PublicLinksApi } from "./links/Api.ts"
 import { compactDocument } from "./openapi/compactDocument.ts"
 import { PaymentsApi } from "./payments/Api.ts"
 import { PublicReceiptsApi, ReceiptsApi } from "./receipts/Api.ts"
@@ -17,6 +18,8 @@ export class Api extends HttpApi.make("quittance")
     PaymentIntentsApi,
     PaymentsApi,
     RelayingApi,
+    PaymentLinksApi,
+    PublicLinksApi,
     ReceiptsApi,
     PublicReceiptsApi,
     WebhookEndpointApi,

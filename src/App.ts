@@ -29,6 +29,8 @@ import { PaymentIntents } from "./intents/PaymentIntents.ts"
 import { KeyAuth } from "./keys/KeyAuth.ts"
 import { SecretBox } from "./keys/SecretBox.ts"
 import { RateLimiter } from "./limits/RateLimiter.ts"
+import { LinkRepo } from "./links/Links/LinkRepo.ts"
+import { Links } from "./links/Links.ts"
 import * as MailWorker from "./mail/MailWorker.ts"
 import { MerchantRepo } from "./merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "./merchants/ReceiverChangeWorker.ts"
@@ -81,7 +83,8 @@ const real = Layer.mergeAll(
 )
 
 /** Built on the swappable services. */
-const services = Layer.mergeAll(WebhookEndpoints.layer, PaymentIntents.layer, IncomingTransfers.layer).pipe(
+const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
+  Layer.provideMerge(PaymentIntents.layer),
   Layer.provideMerge(PaymentAttempts.layer),
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(Layer.merge(Attempts.layer, ChainReach.layer)),
@@ -117,6 +120,7 @@ export const layer: Layer.Layer<
   AppConfig
 > = layerHttp(Server.layer).pipe(
   Layer.provide([x402, receipts]),
+  Layer.provide(LinkRepo.layer),
   Layer.merge(Telemetry.layer),
   Layer.provideMerge(real)
 )
@@ -124,7 +128,7 @@ export const layer: Layer.Layer<
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
 export const layerRoutes = Layer.mergeAll(Routes.layer, paymentWorkers, webhookWorkers).pipe(
   Layer.provide(services),
-  Layer.provide(Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer))),
+  Layer.provide([Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)), LinkRepo.layerMemory]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
   Layer.provide([
     BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone)),

@@ -171,6 +171,7 @@ export const tables = [
   "merchants",
   "one_time_links",
   "payment_attempts",
+  "payment_links",
   "payment_reports",
   "payment_verdicts",
   "payments",

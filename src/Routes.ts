@@ -19,6 +19,8 @@ import * as Routing from "./http/Routing.ts"
 import * as Server from "./http/Server.ts"
 import * as System from "./http/System.ts"
 import * as IntentsHttp from "./intents/Http.ts"
+import * as LinksHttp from "./links/Http.ts"
+import * as LinkPages from "./links/Pages.ts"
 import * as Documents from "./openapi/Documents.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import * as ReceiptsHttp from "./receipts/Http.ts"
@@ -32,6 +34,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     IntentsHttp.layer,
     PaymentsHttp.layer,
     RelayingHttp.layer,
+    LinksHttp.layer,
     ReceiptsHttp.layer,
     WebhooksHttp.layer,
     CheckoutHttp.layer,
@@ -46,12 +49,13 @@ const served = Layer.mergeAll(
   System.layer,
   Documents.layer,
   CheckoutPages.layer,
-  ReceiptPages.layer
+  ReceiptPages.layer,
+  LinkPages.layer
 )
 
 /** What takes no query: machines and developers read it. */
 const documents = [...System.systemPaths, ...Documents.documentPaths]
-const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths]
+const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]
 
 /** Without what needs a database. */
 export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, documents))

@@ -244,6 +244,16 @@ export const errorCodes = {
     summary:
       "The transfer cannot settle this payment: it must be pending or failed, with the same receiver and the exact amount. `reason` names the difference."
   },
+  PAYMENT_LINK_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "No payment link with this id exists."
+  },
+  PAYMENT_LINK_CLOSED: {
+    status: 409,
+    retryable: false,
+    summary: "The payment link takes no more payments. `reason` says why: `paid`, `expired` or `closed`."
+  },
   PAYMENT_NOT_SETTLED: {
     status: 409,
     retryable: true,

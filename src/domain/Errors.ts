@@ -90,6 +90,8 @@ export class NotFound extends define("NotFound", "NOT_FOUND") {}
 export class MethodNotAllowed extends define("MethodNotAllowed", "METHOD_NOT_ALLOWED") {}
 export class RequestTimeout extends define("RequestTimeout", "REQUEST_TIMEOUT") {}
 export class PaymentAttemptOpen extends define("PaymentAttemptOpen", "PAYMENT_ATTEMPT_OPEN") {}
+export class PaymentLinkNotFound extends define("PaymentLinkNotFound", "PAYMENT_LINK_NOT_FOUND") {}
+export class PaymentLinkClosed extends define("PaymentLinkClosed", "PAYMENT_LINK_CLOSED") {}
 export class PaymentNotSettled extends define("PaymentNotSettled", "PAYMENT_NOT_SETTLED") {}
 export class PaymentSettled extends define("PaymentSettled", "PAYMENT_SETTLED") {}
 export class IncomingTransferNotFound extends define(

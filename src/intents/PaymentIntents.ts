@@ -6,9 +6,16 @@ import { networks } from "../domain/Chain.ts"
 import { ReceiverTaken } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd } from "../domain/Money.ts"
-import { PaymentId } from "../domain/Payment.ts"
+import { type Payment, PaymentId } from "../domain/Payment.ts"
 import type { CreatedIntent } from "./Api.ts"
 import { IntentTokens } from "./IntentTokens.ts"
+
+interface IntentInput {
+  readonly amount: AtomicUsdc
+  readonly intentUrl: string
+  /** The payment's future id; drawn when absent. */
+  readonly id?: PaymentId
+}
 
 const moved =
   "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
@@ -19,8 +26,10 @@ export class PaymentIntents extends Context.Service<
     /** Signs an intent to pay the principal's merchant in its environment. */
     readonly create: (
       principal: Principal,
-      input: { readonly amount: AtomicUsdc; readonly intentUrl: string }
+      input: IntentInput
     ) => Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken>
+    /** Another token of a payment that exists, for the terms that it was opened with. */
+    readonly renew: (payment: Payment) => Effect.Effect<string>
   }
 >()("quittance/intents/PaymentIntents") {
   static readonly layer: Layer.Layer<PaymentIntents, never, AppConfig | SecureRandom.SecureRandom> =
@@ -32,7 +41,7 @@ export class PaymentIntents extends Context.Service<
 
         const create = Effect.fnUntraced(function* (
           { merchant, env }: Principal,
-          { amount, intentUrl }: { readonly amount: AtomicUsdc; readonly intentUrl: string }
+          { amount, id, intentUrl }: IntentInput
         ) {
           if (merchant.movedReceivers?.includes(env) === true)
             return yield* new ReceiverTaken({ message: moved })
@@ -41,7 +50,7 @@ export class PaymentIntents extends Context.Service<
           const receiver = merchant.receivers[env]
           const intentToken = yield* tokens.sign({
             // Time-ordered, so that the payments' index grows at its end.
-            jti: PaymentId.make(yield* random.uuidV7()),
+            jti: id ?? PaymentId.make(yield* random.uuidV7()),
             amount,
             intentUrl,
             merchant: merchant.id,
@@ -55,7 +64,13 @@ export class PaymentIntents extends Context.Service<
           }
         })
 
-        return PaymentIntents.of({ create })
+        const renew = ({ amount, env, id, intentUrl, merchantId, receiver }: Payment) => {
+          const { chainId, usdc } = networks[env]
+          const token = { address: usdc.address, chainId }
+          return tokens.sign({ jti: id, amount, intentUrl, merchant: merchantId, env, receiver, token })
+        }
+
+        return PaymentIntents.of({ create, renew })
       })
     ).pipe(Layer.provide(IntentTokens.layer))
 }

@@ -57,6 +57,22 @@ const doors: Readonly<
     path: "/api/v1/payments/{id}",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "paymentLinks.create": {
+    method: "POST",
+    path: "/api/v1/payment-links",
+    body: { description: "Chess lesson", amount: "1" },
+    opens: ["full", "liveFull"]
+  },
+  "paymentLinks.list": {
+    method: "GET",
+    path: "/api/v1/payment-links",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "paymentLinks.close": {
+    method: "DELETE",
+    path: "/api/v1/payment-links/AAAAAAAAAAAAAAAAAAAAAAAA",
+    opens: ["full", "liveFull"]
+  },
   "receipts.issue": {
     method: "POST",
     path: "/api/v1/payments/{id}/receipt",
@@ -256,7 +272,13 @@ describe("Key roles by route", () => {
         .map(({ name }) => name)
         .sort()
     expect(Object.keys(doors).sort()).toEqual(calledBy("key"))
-    expect(calledBy("anyone")).toEqual(["playground.intent", "publicReceipts.read", "x402Payment.pay"])
+    expect(calledBy("anyone")).toEqual([
+      "playground.intent",
+      "publicLinks.open",
+      "publicLinks.read",
+      "publicReceipts.read",
+      "x402Payment.pay"
+    ])
     expect(endpointsOf(Api)).toHaveLength(Object.keys(doors).length + calledBy("anyone").length)
   })
 

@@ -23,6 +23,7 @@ import * as Server from "../../src/http/Server.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { LinkRepo } from "../../src/links/Links/LinkRepo.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DerivedWallets } from "../../src/wallets/DerivedWallets.ts"
@@ -51,6 +52,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     Agents.layer.pipe(Layer.provide([AgentRepo.layer, DerivedWallets.layer])),
     Facilitator.layerNone,
     Releases.layerNone,
+    LinkRepo.layer,
     Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })

@@ -1,0 +1,57 @@
+// Payment links over HTTP.
+import { Effect, Layer } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { RateLimited } from "../domain/Errors.ts"
+import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
+import { clientAddressOf } from "../http/RequestContext.ts"
+import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
+import { Links } from "./Links.ts"
+
+const made = HttpApiBuilder.group(
+  Api,
+  "paymentLinks",
+  Effect.fnUntraced(function* (handlers) {
+    const links = yield* Links
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const link = yield* links.create(yield* CurrentPrincipal, payload)
+        return HttpServerResponse.jsonUnsafe({ link }, { status: 201 })
+      }),
+      list: Effect.fnUntraced(function* () {
+        return HttpServerResponse.jsonUnsafe({ links: yield* links.list(yield* CurrentPrincipal) })
+      }),
+      close: Effect.fnUntraced(function* ({ params }) {
+        yield* links.close(yield* CurrentPrincipal, params.id)
+      })
+    })
+  })
+)
+
+/** Openings by a client address: 60 a minute. */
+const openings: Limit = { rate: 60, perSeconds: 60, burst: 60 }
+
+const opened = HttpApiBuilder.group(
+  Api,
+  "publicLinks",
+  Effect.fnUntraced(function* (handlers) {
+    const links = yield* Links
+    const limiter = yield* RateLimiter
+    const { trustedProxyHops } = yield* AppConfig
+    return handlers.handleAll({
+      read: Effect.fnUntraced(function* ({ params }) {
+        return HttpServerResponse.jsonUnsafe({ link: yield* links.read(params.id) })
+      }),
+      open: Effect.fnUntraced(function* ({ params, payload }) {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const wait = yield* limiter.take(`links ${clientAddressOf(request, trustedProxyHops)}`, openings)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        return HttpServerResponse.jsonUnsafe(yield* links.open(params.id, payload), { status: 201 })
+      })
+    })
+  })
+)
+
+export const layer = Layer.merge(made, opened)

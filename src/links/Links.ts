@@ -1,0 +1,209 @@
+// Payment links: made once by a merchant; each opening mints an intent for the checkout.
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AppConfig } from "../AppConfig.ts"
+import {
+  InvalidRequest,
+  LiveModeGated,
+  PaymentLinkClosed,
+  PaymentLinkNotFound,
+  type ReceiverTaken
+} from "../domain/Errors.ts"
+import type { Merchant, Tenant } from "../domain/Merchant.ts"
+import { type AtomicUsdc, formatUsd } from "../domain/Money.ts"
+import { PaymentId } from "../domain/Payment.ts"
+import { PaymentIntents } from "../intents/PaymentIntents.ts"
+import { KeyAuth } from "../keys/KeyAuth.ts"
+import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
+import { type KeptLink, LinkRepo } from "./Links/LinkRepo.ts"
+
+type LinkView = typeof PaymentLink.Encoded
+
+interface Owner {
+  readonly merchant: Merchant
+  readonly env: Tenant["env"]
+}
+
+const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
+
+export class Links extends Context.Service<
+  Links,
+  {
+    readonly create: (
+      owner: Owner,
+      input: typeof NewLink.Type
+    ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated>
+    readonly list: (owner: Owner) => Effect.Effect<ReadonlyArray<LinkView>>
+    readonly close: (owner: Owner, id: string) => Effect.Effect<void, PaymentLinkNotFound>
+    readonly read: (id: string) => Effect.Effect<LinkView, PaymentLinkNotFound>
+    readonly open: (
+      id: string,
+      asked: { readonly amount?: AtomicUsdc; readonly paymentId?: PaymentId }
+    ) => Effect.Effect<
+      typeof OpenedLink.Encoded,
+      PaymentLinkNotFound | PaymentLinkClosed | InvalidRequest | ReceiverTaken
+    >
+  }
+>()("quittance/links/Links") {
+  static readonly layer: Layer.Layer<
+    Links,
+    never,
+    AppConfig | LinkRepo | KeyAuth | PaymentIntents | PaymentRepo | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Links,
+    Effect.gen(function* () {
+      const repo = yield* LinkRepo
+      const keys = yield* KeyAuth
+      const intents = yield* PaymentIntents
+      const payments = yield* PaymentRepo
+      const random = yield* SecureRandom.SecureRandom
+      const { baseUrl } = yield* AppConfig
+      const pageOf = (id: string) => `${baseUrl}/link/${id}`
+
+      /** Who the link's key belongs to; none once it is revoked, which closes its links. */
+      const principalOf = (key: string) => Effect.option(keys.authenticate(key))
+
+      const paymentOf = (link: KeptLink) =>
+        link.paymentId === null ? Effect.succeed(Option.none()) : payments.find(link, link.paymentId)
+
+      const stateOf = Effect.fnUntraced(function* (link: KeptLink): Effect.fn.Return<LinkView["state"]> {
+        const payment = yield* paymentOf(link)
+        if (Option.isSome(payment) && payment.value.status === "settled") return "paid"
+        if (link.closedAt !== null) return "closed"
+        const now = yield* DateTime.nowAsDate
+        return link.expiresAt !== null && link.expiresAt.getTime() <= now.getTime() ? "expired" : "open"
+      })
+
+      const viewOf = Effect.fnUntraced(function* (link: KeptLink, merchant: string) {
+        const { amount, least, most } = link
+        const view: LinkView = {
+          id: link.id,
+          url: pageOf(link.id),
+          posterUrl: `${pageOf(link.id)}/poster`,
+          env: link.env,
+          merchant,
+          description: link.description,
+          ...(amount === null ? {} : { amount: formatUsd(amount) }),
+          ...(least === null ? {} : { minAmount: formatUsd(least) }),
+          ...(most === null ? {} : { maxAmount: formatUsd(most) }),
+          currency: "USD",
+          once: link.once,
+          state: yield* stateOf(link),
+          createdAt: link.createdAt.toISOString(),
+          ...(link.expiresAt === null ? {} : { expiresAt: link.expiresAt.toISOString() })
+        }
+        return view
+      })
+
+      const found = Effect.fnUntraced(function* (id: string) {
+        const link = yield* repo.find(id)
+        return Option.isSome(link) ? link.value : yield* new PaymentLinkNotFound()
+      })
+
+      /** One publishable key serves the links of a merchant and environment. */
+      const publishableKey = Effect.fnUntraced(function* ({ merchant, env }: Owner) {
+        const [last] = yield* repo.list({ merchantId: merchant.id, env })
+        if (last !== undefined && Option.isSome(yield* principalOf(last.publishableKey)))
+          return last.publishableKey
+        const made = yield* keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
+        return made.key
+      })
+
+      const create = Effect.fn("Links.create")(function* (owner: Owner, input: typeof NewLink.Type) {
+        if (owner.env !== "test") return yield* new LiveModeGated()
+        const { amount, maxAmount, minAmount } = input
+        if (
+          amount === undefined ? minAmount === undefined || maxAmount === undefined : minAmount !== maxAmount
+        )
+          return yield* refused("body.amount", "`amount`, or `minAmount` and `maxAmount` without it")
+        if (amount !== undefined && (minAmount !== undefined || maxAmount !== undefined))
+          return yield* refused("body.amount", "`amount`, or `minAmount` and `maxAmount` without it")
+        if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount)
+          return yield* refused("body.maxAmount", "at least `minAmount`")
+        const at = yield* DateTime.nowAsDate
+        const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt)
+        if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
+          return yield* refused("body.expiresAt", "a time to come")
+        const link: KeptLink = {
+          id: Buffer.from(yield* random.randomBytes(18)).toString("base64url"),
+          merchantId: owner.merchant.id,
+          env: owner.env,
+          publishableKey: yield* publishableKey(owner),
+          description: input.description,
+          amount: amount ?? null,
+          least: minAmount ?? null,
+          most: maxAmount ?? null,
+          once: input.once ?? false,
+          paymentId: null,
+          createdAt: at,
+          expiresAt,
+          closedAt: null
+        }
+        yield* repo.insert(link)
+        return yield* viewOf(link, owner.merchant.name)
+      })
+
+      const amountOf = ({ amount, least, most }: KeptLink, chosen: AtomicUsdc | undefined) => {
+        if (amount !== null)
+          return chosen === undefined || chosen === amount
+            ? Effect.succeed(amount)
+            : Effect.fail(refused("body.amount", `${formatUsd(amount)}, or nothing`))
+        const [from, to] = [least ?? 1n, most ?? 0n]
+        return chosen !== undefined && chosen >= from && chosen <= to
+          ? Effect.succeed(chosen)
+          : Effect.fail(refused("body.amount", `an amount from ${formatUsd(from)} to ${formatUsd(to)}`))
+      }
+
+      return Links.of({
+        create,
+        list: Effect.fn("Links.list")(function* ({ merchant, env }) {
+          const links = yield* repo.list({ merchantId: merchant.id, env })
+          return yield* Effect.forEach(links, (link) => viewOf(link, merchant.name))
+        }),
+        close: Effect.fn("Links.close")(function* ({ merchant, env }, id) {
+          const tenant = { merchantId: merchant.id, env }
+          if (!(yield* repo.close(tenant, id, yield* DateTime.nowAsDate)))
+            return yield* new PaymentLinkNotFound()
+        }),
+        read: Effect.fn("Links.read")(function* (id) {
+          const link = yield* found(id)
+          const principal = yield* principalOf(link.publishableKey)
+          if (Option.isNone(principal)) return yield* new PaymentLinkNotFound()
+          return yield* viewOf(link, principal.value.merchant.name)
+        }),
+        open: Effect.fn("Links.open")(function* (id, { amount: chosen, paymentId }) {
+          const link = yield* found(id)
+          if (paymentId !== undefined) {
+            const known = yield* payments.find(link, paymentId)
+            if (Option.isNone(known) || known.value.intentUrl !== pageOf(id))
+              return yield* refused("body.paymentId", "a payment that was opened from this link")
+            const { publishableKey } = link
+            return { intentToken: yield* intents.renew(known.value), publishableKey }
+          }
+          const state = yield* stateOf(link)
+          if (state !== "open") return yield* new PaymentLinkClosed({ reason: state })
+          const principal = yield* principalOf(link.publishableKey)
+          if (Option.isNone(principal)) return yield* new PaymentLinkClosed({ reason: "closed" })
+          const { publishableKey } = link
+          const mint = Effect.fnUntraced(function* (paymentId?: PaymentId) {
+            const { intentToken } = yield* intents.create(principal.value, {
+              amount: yield* amountOf(link, chosen),
+              intentUrl: pageOf(id),
+              ...(paymentId === undefined ? {} : { id: paymentId })
+            })
+            return { intentToken, publishableKey }
+          })
+          if (!link.once) return yield* mint()
+          const payment = yield* paymentOf(link)
+          // The payment keeps what it was opened with, whoever opens the link next.
+          if (Option.isSome(payment) && payment.value.status !== "failed")
+            return { intentToken: yield* intents.renew(payment.value), publishableKey }
+          if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)
+          const next = PaymentId.make(yield* random.uuidV7())
+          return yield* mint(yield* repo.settleOn(id, link.paymentId, next))
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,145 @@
+// Payment links at rest.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Env } from "../../domain/Chain.ts"
+import { MerchantId, type Tenant } from "../../domain/Merchant.ts"
+import { AtomicUsdc } from "../../domain/Money.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+
+export interface KeptLink extends Tenant {
+  readonly id: string
+  readonly publishableKey: string
+  readonly description: string
+  /** Null where the buyer chooses between `least` and `most`. */
+  readonly amount: AtomicUsdc | null
+  readonly least: AtomicUsdc | null
+  readonly most: AtomicUsdc | null
+  readonly once: boolean
+  /** The one payment of a link that is paid once. */
+  readonly paymentId: PaymentId | null
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  readonly closedAt: Date | null
+}
+
+const Amount = Schema.NullOr(Schema.BigIntFromString.pipe(Schema.decodeTo(AtomicUsdc)))
+const Row = Schema.Struct({
+  id: Schema.String,
+  merchant_id: MerchantId,
+  env: Env,
+  publishable_key: Schema.String,
+  description: Schema.String,
+  amount: Amount,
+  least: Amount,
+  most: Amount,
+  once: Schema.Boolean,
+  payment_id: Schema.NullOr(PaymentId),
+  created_at: Schema.Date,
+  expires_at: Schema.NullOr(Schema.Date),
+  closed_at: Schema.NullOr(Schema.Date)
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+
+const toLink = (row: typeof Row.Type): KeptLink => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  env: row.env,
+  publishableKey: row.publishable_key,
+  description: row.description,
+  amount: row.amount,
+  least: row.least,
+  most: row.most,
+  once: row.once,
+  paymentId: row.payment_id,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  closedAt: row.closed_at
+})
+
+const listed = 100
+
+export class LinkRepo extends Context.Service<
+  LinkRepo,
+  {
+    readonly insert: (link: KeptLink) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
+    /** The newest first. */
+    readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<KeptLink>>
+    /** Closes an open link of the tenant; false where there is none. */
+    readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
+    /** Gives the link its one payment in place of `before`; the payment that it has then. */
+    readonly settleOn: (id: string, before: PaymentId | null, next: PaymentId) => Effect.Effect<PaymentId>
+  }
+>()("quittance/links/LinkRepo") {
+  static readonly layer: Layer.Layer<LinkRepo, never, SqlClient.SqlClient> = Layer.effect(
+    LinkRepo,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql`id, merchant_id, env, publishable_key, description, amount::text AS amount,
+        least::text AS least, most::text AS most, once, payment_id, created_at, expires_at, closed_at`
+      const all = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+        Effect.map(Effect.flatMap(statement, decodeRows), (rows) => rows.map(toLink))
+      const text = (amount: AtomicUsdc | null) => amount?.toString() ?? null
+
+      return LinkRepo.of({
+        insert: Effect.fn("LinkRepo.insert")(function* (link) {
+          yield* sql`
+            INSERT INTO payment_links (id, merchant_id, env, publishable_key, description, amount, least, most,
+              once, payment_id, created_at, expires_at, closed_at)
+            VALUES (${link.id}, ${link.merchantId}, ${link.env}, ${link.publishableKey}, ${link.description},
+              ${text(link.amount)}::numeric, ${text(link.least)}::numeric, ${text(link.most)}::numeric,
+              ${link.once}, ${link.paymentId}, ${link.createdAt}, ${link.expiresAt}, ${link.closedAt})`
+        }, Effect.orDie),
+        find: Effect.fn("LinkRepo.find")(function* (id) {
+          const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
+          return Option.fromUndefinedOr(link)
+        }, Effect.orDie),
+        list: Effect.fn("LinkRepo.list")(function* (tenant) {
+          return yield* all(sql`
+            SELECT ${columns} FROM payment_links
+            WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+            ORDER BY created_at DESC, id DESC LIMIT ${listed}`)
+        }, Effect.orDie),
+        close: Effect.fn("LinkRepo.close")(function* (tenant, id, at) {
+          const rows = yield* sql`
+            UPDATE payment_links SET closed_at = coalesce(closed_at, ${at})
+            WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env} RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+        settleOn: Effect.fn("LinkRepo.settleOn")(function* (id, before, next) {
+          yield* sql`
+            UPDATE payment_links SET payment_id = ${next}
+            WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid`
+          const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
+          return link?.paymentId ?? next
+        }, Effect.orDie)
+      })
+    })
+  )
+
+  /** In this process. */
+  static readonly layerMemory: Layer.Layer<LinkRepo> = Layer.sync(LinkRepo, () => {
+    const links = new Map<string, KeptLink>()
+    const ofTenant = (tenant: Tenant) => (link: KeptLink) =>
+      link.merchantId === tenant.merchantId && link.env === tenant.env
+    return LinkRepo.of({
+      insert: (link) => Effect.sync(() => void links.set(link.id, link)),
+      find: (id) => Effect.sync(() => Option.fromUndefinedOr(links.get(id))),
+      list: (tenant) =>
+        Effect.sync(() => [...links.values()].filter(ofTenant(tenant)).toReversed().slice(0, listed)),
+      close: (tenant, id, at) =>
+        Effect.sync(() => {
+          const link = links.get(id)
+          if (link === undefined || !ofTenant(tenant)(link)) return false
+          links.set(id, { ...link, closedAt: link.closedAt ?? at })
+          return true
+        }),
+      settleOn: (id, before, next) =>
+        Effect.sync(() => {
+          const link = links.get(id)
+          if (link !== undefined && link.paymentId === before) links.set(id, { ...link, paymentId: next })
+          return links.get(id)?.paymentId ?? next
+        })
+    })
+  })
+}

@@ -1,0 +1,48 @@
+// What people open of payment links: the link itself, its poster, and a shop's counter.
+import { Effect, type Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { AppConfig } from "../AppConfig.ts"
+import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
+import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
+import { counterDocument, linkDocument, posterDocument } from "./pages/documents.ts"
+import styles from "./pages/links.css" with { type: "text" }
+
+export const linkPaths = [
+  "/link/:id",
+  "/link/:id/poster",
+  "/link.js",
+  "/links.css",
+  "/poster.js",
+  "/counter",
+  "/counter.js"
+]
+
+const headers = {
+  ...pageHeaders(
+    policyOf({ "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'", "img-src": "data:" })
+  ),
+  "cross-origin-opener-policy": "same-origin-allow-popups"
+}
+
+const page = (html: string) =>
+  Effect.succeed(HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers }))
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { baseUrl } = yield* AppConfig
+    yield* router.add("GET", "/link/:id", page(linkDocument))
+    yield* router.add("GET", "/link/:id/poster", page(posterDocument))
+    yield* router.add("GET", "/counter", page(counterDocument))
+    yield* router.add(
+      "GET",
+      "/links.css",
+      Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
+    )
+    for (const [path, entry, constants] of [
+      ["/link.js", "links/pages/link.ts", {}],
+      ["/poster.js", "links/pages/poster.ts", {}],
+      ["/counter.js", "links/pages/counter.ts", { QUITTANCE_BASE_URL: baseUrl }]
+    ] as const)
+      yield* router.add("GET", path, bundleAnswer(browserBundle(entry, constants), { crossOrigin: false }))
+  })
+)

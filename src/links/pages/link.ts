@@ -1,0 +1,89 @@
+// /link/{id}: opens the link and shows the checkout. A reload shows the same payment.
+import {
+  closedWords,
+  element,
+  input,
+  LinkProblem,
+  money,
+  type Opened,
+  openLink,
+  readLink
+} from "./linkApi.ts"
+
+const id = location.pathname.split("/")[2] ?? ""
+const kept = `quittance-link:${id}`
+const [message, form, problem] = [element("message"), element("form"), element("problem")]
+
+const isOpened = (value: unknown): value is Opened =>
+  typeof value === "object" && value !== null && "intentToken" in value && "publishableKey" in value
+
+const keptOpening = (): Opened | undefined => {
+  try {
+    const value: unknown = JSON.parse(sessionStorage.getItem(kept) ?? "null")
+    return isOpened(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const show = ({ intentToken, publishableKey }: Opened) => {
+  message.hidden = true
+  form.hidden = true
+  const checkout = document.createElement("quittance-checkout")
+  checkout.setAttribute("intent-token", intentToken)
+  checkout.setAttribute("publishable-key", publishableKey)
+  const forget = () => sessionStorage.removeItem(kept)
+  checkout.addEventListener("settled", forget)
+  checkout.addEventListener("failed", forget)
+  element("checkout").replaceChildren(checkout)
+}
+
+const open = async (asked: Parameters<typeof openLink>[1]) => {
+  const opened = await openLink(id, asked)
+  try {
+    sessionStorage.setItem(kept, JSON.stringify(opened))
+  } catch {
+    // Without storage a reload opens another payment.
+  }
+  show(opened)
+}
+
+const told = (error: unknown): string =>
+  error instanceof LinkProblem
+    ? (closedWords[error.reason ?? ""] ?? error.message)
+    : "The payment service cannot be reached. Reload the page."
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault()
+  problem.textContent = ""
+  open({ amount: input("amount").value.trim().replace(",", ".") }).catch((error: unknown) => {
+    problem.textContent = told(error)
+  })
+})
+
+const start = async () => {
+  const link = await readLink(id)
+  const paymentId = new URLSearchParams(location.hash.slice(1)).get("payment")
+  document.title = `${link.description}, ${link.merchant}`
+  element("description").textContent = link.description
+  // From the counter: the payment is there already.
+  if (paymentId !== null) return open({ paymentId })
+  if (link.state !== "open") {
+    message.textContent = closedWords[link.state] ?? ""
+    return
+  }
+  const earlier = keptOpening()
+  if (earlier !== undefined) return show(earlier)
+  if (link.amount !== undefined) return open({})
+  message.textContent = `You choose what you pay ${link.merchant}.`
+  element("bounds").textContent = `From ${money(link.minAmount ?? "")} to ${money(link.maxAmount ?? "")}.`
+  form.hidden = false
+  input("amount").focus()
+}
+
+start().catch((error: unknown) => {
+  message.textContent =
+    error instanceof LinkProblem && error.code === "PAYMENT_LINK_NOT_FOUND"
+      ? "There is no payment link at this address."
+      : told(error)
+})

@@ -1,0 +1,91 @@
+// What the pages ask of the service about links.
+
+export interface Link {
+  readonly id: string
+  readonly url: string
+  readonly merchant: string
+  readonly description: string
+  readonly amount?: string
+  readonly minAmount?: string
+  readonly maxAmount?: string
+  readonly state: "open" | "paid" | "expired" | "closed"
+}
+
+export interface Opened {
+  readonly intentToken: string
+  readonly publishableKey: string
+}
+
+export class LinkProblem extends Error {
+  readonly code: string
+  readonly reason: string | undefined
+  constructor(code: string, message: string, reason: string | undefined) {
+    super(message)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+const call = async <A>(path: string, method: "GET" | "POST", body?: unknown, key?: string): Promise<A> => {
+  const answer = await fetch(`/api/v1${path}`, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` })
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+  const read = await answer.json()
+  if (!answer.ok) {
+    const { code, details, message, reason } = read.error
+    throw new LinkProblem(code, details?.[0]?.message ?? message, reason)
+  }
+  return read
+}
+
+export const readLink = async (id: string): Promise<Link> =>
+  (await call<{ readonly link: Link }>(`/links/${encodeURIComponent(id)}`, "GET")).link
+
+export const openLink = (
+  id: string,
+  asked: { readonly amount?: string; readonly paymentId?: string }
+): Promise<Opened> => call(`/links/${encodeURIComponent(id)}`, "POST", asked)
+
+/** The payment of an opened link, as it stands. */
+export const paymentOf = async ({
+  intentToken,
+  publishableKey
+}: Opened): Promise<{ readonly id: string; readonly status: string }> =>
+  (
+    await call<{ readonly payment: { readonly id: string; readonly status: string } }>(
+      "/payments",
+      "POST",
+      { intentToken },
+      publishableKey
+    )
+  ).payment
+
+export const closedWords: Readonly<Record<string, string>> = {
+  paid: "This payment link has been paid. Thank you.",
+  expired: "This payment link has expired. Ask the merchant for a new one.",
+  closed: "This payment link is closed. Ask the merchant for a new one."
+}
+
+export const element = (id: string): HTMLElement => {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`no #${id}`)
+  return found
+}
+
+export const input = (id: string): HTMLInputElement => {
+  const found = element(id)
+  if (!(found instanceof HTMLInputElement)) throw new Error(`#${id} is no input`)
+  return found
+}
+
+export const money = (amount: string): string =>
+  /^\d+(\.\d+)?$/.test(amount)
+    ? new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumFractionDigits: 6 }).format(
+        amount as `${number}`
+      )
+    : amount

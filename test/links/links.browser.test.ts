@@ -1,0 +1,178 @@
+// Payment links and the counter, end to end in Chromium on anvil.
+import { describe, expect } from "bun:test"
+import type { Page } from "playwright-core"
+import { checkoutSuite } from "../checkout/browserWorld.ts"
+import { press, toReview, untilState } from "../checkout/checkoutWorld.ts"
+import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
+
+const { browserTest, world } = checkoutSuite()
+
+interface Made {
+  readonly id: string
+  readonly url: string
+  readonly posterUrl: string
+  readonly state: string
+}
+
+const ask = async (method: string, path: string, body?: object, key = world().keys.test.secret) =>
+  fetch(`${world().baseUrl}/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+
+const newLink = async (body: object): Promise<Made> => {
+  const answer = await ask("POST", "/payment-links", { description: "Chess lesson", ...body })
+  expect(answer.status).toBe(201)
+  return (await answer.json()).link
+}
+
+const looks = async (page: Page, name: string) => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
+      await screenshot(page, `${name}-${colorScheme}-${width}`)
+    }
+    await expectNoAxeViolations(page)
+  }
+}
+
+const payOn = async (page: Page, amount: string) => {
+  await toReview(page)
+  await press(page, `Pay ${amount}`)
+  await untilState(page, "settled")
+}
+
+describe("Payment links", () => {
+  browserTest("paid once: everybody is led to one payment, and then it is paid", async () => {
+    const { context, transfers, wallet } = world()
+    const link = await newLink({ amount: "10.00", once: true })
+    const [one, other] = [await wallet(), await wallet()]
+    const browsers = [await context([one]), await context([other])]
+    const pages = await Promise.all(
+      browsers.map(async (browser) => {
+        const page = await browser.newPage()
+        await page.goto(link.url)
+        await page.getByRole("heading", { name: "Chess lesson" }).waitFor()
+        await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+        return page
+      })
+    )
+    const [first, second] = pages
+    if (first === undefined || second === undefined) throw new Error("two pages")
+    const reference = (page: Page) => page.locator("quittance-checkout footer").textContent()
+    expect(await reference(first)).toBe(await reference(second))
+    await payOn(first, "$10.00")
+    await second.reload()
+    await second.getByText("This payment link has been paid.").waitFor()
+    await looks(second, "link-paid")
+    expect((await transfers(one)) + (await transfers(other))).toBe(1)
+    const again = await fetch(`${world().baseUrl}/api/v1/links/${link.id}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}"
+    })
+    expect(again.status).toBe(409)
+    expect((await again.json()).error).toMatchObject({ code: "PAYMENT_LINK_CLOSED", reason: "paid" })
+    await Promise.all(browsers.map((browser) => browser.close()))
+  })
+
+  browserTest("the buyer chooses an amount within bounds; a reload shows the same payment", async () => {
+    const { context, wallet } = world()
+    const link = await newLink({ minAmount: "2", maxAmount: "20" })
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    await page.getByLabel("Amount in USD").fill("50")
+    await page.getByRole("button", { name: "Continue" }).click()
+    await page.getByRole("alert").getByText("an amount from 2.00 to 20.00").waitFor()
+    await looks(page, "link-choose")
+    await page.getByLabel("Amount in USD").fill("7.5")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    const reference = () => page.locator("quittance-checkout footer").textContent()
+    const before = await reference()
+    await page.reload()
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    expect(await reference()).toBe(before)
+    await payOn(page, "$7.50")
+    await browser.close()
+  })
+
+  browserTest("closed and expired links open nothing; a poster prints the code", async () => {
+    const { baseUrl, context, keys } = world()
+    const link = await newLink({ amount: "3.00" })
+    const browser = await context([])
+    const poster = await browser.newPage()
+    await poster.goto(link.posterUrl)
+    await poster.getByRole("img", { name: "QR code of the payment link" }).waitFor()
+    await poster.getByText(link.url).waitFor()
+    await looks(poster, "poster")
+    expect((await ask("DELETE", `/payment-links/${link.id}`)).status).toBe(204)
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    await page.getByText("This payment link is closed.").waitFor()
+    const past = await ask("POST", "/payment-links", {
+      description: "x",
+      amount: "1",
+      expiresAt: "2020-01-01T00:00:00Z"
+    })
+    expect(past.status).toBe(400)
+    const both = await ask("POST", "/payment-links", { description: "x", amount: "1", minAmount: "1" })
+    expect(both.status).toBe(400)
+    const live = await ask("POST", "/payment-links", { description: "x", amount: "1" }, keys.live.secret)
+    expect(live.status).toBe(403)
+    expect(
+      (await ask("POST", "/payment-links", { description: "x", amount: "1" }, keys.test.publishable)).status
+    ).toBe(403)
+    const { links } = await (await ask("GET", "/payment-links")).json()
+    expect(links[0]).toMatchObject({ id: link.id, state: "closed" })
+    await page.goto(`${baseUrl}/link/${"a".repeat(24)}`)
+    await page.getByText("There is no payment link at this address.").waitFor()
+    await browser.close()
+  })
+})
+
+describe("The counter", () => {
+  browserTest(
+    "an amount by touch, a code, the customer pays, a tick, the day's total, also after a reload",
+    async () => {
+      const { baseUrl, context, wallet } = world()
+      const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
+      const shop = await context([], { width: 820, height: 1180 })
+      const tablet = await shop.newPage()
+      await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
+      await tablet.getByText("Today: $0.00, 0 payments").waitFor()
+      for (const key of ["4", "Decimal point", "2", "0"]) await press(tablet, key)
+      await looks(tablet, "counter")
+      await press(tablet, "Charge")
+      await tablet.getByRole("heading", { name: "$4.20" }).waitFor()
+      await looks(tablet, "counter-code")
+      await tablet.reload()
+      await tablet.getByRole("heading", { name: "$4.20" }).waitFor()
+      const sale: { readonly paymentId: string } = await tablet.evaluate(
+        `JSON.parse(localStorage.getItem("quittance-counter-sale:${link.id}"))`
+      )
+      const customer = await context([await wallet()])
+      const phone = await customer.newPage()
+      await phone.goto(`${baseUrl}/link/${link.id}#payment=${sale.paymentId}`)
+      await payOn(phone, "$4.20")
+      const began = performance.now()
+      await tablet.getByRole("heading", { name: "$4.20 paid" }).waitFor()
+      expect(performance.now() - began).toBeLessThan(4_000)
+      await tablet.getByText("Today: $4.20, 1 payment").waitFor()
+      await looks(tablet, "counter-paid")
+      await tablet.reload()
+      await tablet.getByText("Today: $4.20, 1 payment").waitFor()
+      // By keyboard.
+      await tablet.keyboard.type("1.25")
+      await tablet.keyboard.press("Enter")
+      await tablet.getByRole("heading", { name: "$1.25" }).waitFor()
+      await tablet.keyboard.press("Enter")
+      await tablet.getByLabel("Amount in USD").waitFor()
+      await Promise.all([shop.close(), customer.close()])
+    }
+  )
+})
