@@ -147,7 +147,8 @@ export const layerOperator = Layer.mergeAll(
   Receivers.layer.pipe(Layer.provide(ContractSignatures.layerNone)),
   MerchantRepo.layer,
   WebhookOperator.layer,
-  AuditRepo.layer
+  AuditRepo.layer,
+  Links.layer.pipe(Layer.provide([LinkRepo.layer, PaymentIntents.layer, PaymentRepo.layer]))
 ).pipe(Layer.provideMerge(Layer.merge(KeyAuth.layer, kept)), Layer.provideMerge(database))
 
 /** As `layerOperator`, with agents and what funds them. */

@@ -15,6 +15,7 @@ import { completions } from "./completions.ts"
 import { backup, database, restore } from "./database.ts"
 import { init } from "./init.ts"
 import { key } from "./key.ts"
+import { link } from "./link.ts"
 import { listen } from "./listen.ts"
 import { merchant } from "./merchant.ts"
 import { trigger } from "./trigger.ts"
@@ -44,6 +45,7 @@ const root = Command.make("quittance").pipe(
     backup.pipe(Command.provide(copies)),
     restore.pipe(Command.provide(copies)),
     database.pipe(Command.provide(copies)),
+    link.pipe(Command.provide(operator)),
     listen.pipe(Command.provide(operator)),
     trigger.pipe(Command.provide(config)),
     completions((): Command.Command.Any => root)

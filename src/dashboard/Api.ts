@@ -6,6 +6,7 @@ import { AccountApi, SignInApi } from "./accounts/Api.ts"
 import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
+import { LinkPagesApi } from "./links/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
 import { SettingsPagesApi } from "./settings/Api.ts"
 import { TransferPagesApi } from "./transfers/Api.ts"
@@ -21,7 +22,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     SettingsPagesApi,
     AlertPagesApi,
     AgentPagesApi,
-    TransferPagesApi
+    TransferPagesApi,
+    LinkPagesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

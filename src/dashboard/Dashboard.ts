@@ -13,6 +13,7 @@ import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
+import * as LinksHttp from "./links/Http.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
@@ -45,7 +46,8 @@ export const layer = Layer.merge(
       SettingsHttp.layer,
       AlertsHttp.layer,
       AgentsHttp.layer,
-      TransfersHttp.layer
+      TransfersHttp.layer,
+      LinksHttp.layer
     ]),
     Layer.provide(SessionLive.layer)
   ),

@@ -246,6 +246,13 @@ describe("CLI", () => {
       const link = JSON.parse((yield* cli(dataDir, ...args)).output)
       expect(link.email).toBe("ada@example.com")
       const token = new URL(link.link).hash.slice(1)
+      const linkArgs = ["--merchant", id, "--env", "test", "--json"]
+      const asked = ["link", "create", ...linkArgs, "--description", "Chess lesson", "--amount", "30"]
+      const { link: paymentLink } = JSON.parse((yield* cli(dataDir, ...asked)).output)
+      expect(paymentLink).toMatchObject({ amount: "30.00", state: "open" })
+      yield* cli(dataDir, "link", "close", ...linkArgs, "--link", paymentLink.id)
+      const { links } = JSON.parse((yield* cli(dataDir, "link", "list", ...linkArgs)).output)
+      expect(links).toMatchObject([{ id: paymentLink.id, state: "closed" }])
       const service = yield* spawnService({ DATA_DIR: dataDir })
       yield* untilReady(service)
       const joined = yield* Effect.promise(() =>

@@ -77,6 +77,7 @@ describe("Pages of the dashboard", () => {
     webhooks: () => ["/webhooks", "Webhooks", "shop.example.com"],
     delivery: () => [`/webhooks/${populated.deliveryId}`, "test", "Attempt 1"],
     verify: () => ["/webhooks/verify", "Verify a signature", "Raw body"],
+    links: () => ["/links", "Payment links", "Chess lesson"],
     agents: () => ["/agents", "Agents", "Researcher"],
     agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
     alerts: () => ["/alerts", "Alerts", "Settled transfer left the chain"],

@@ -23,6 +23,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "settingsPages.invite": { email: "friend@example.com" },
   "transferPages.attach": { paymentId: "00000000-0000-4000-8000-000000000000" },
   "transferPages.handle": { note: "Dust" },
+  "linkPages.create": { description: "Chess lesson", amount: "1" },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
 }
@@ -63,6 +64,8 @@ describe("Who may call the dashboard's API", () => {
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
     await owner.call("POST", `${at}/members`, { email: "invited@example.com" })
     openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
+    await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
+    const { body: links } = await owner.call("GET", `${at}/links`)
     const { body: settings } = await owner.call("GET", `${at}/settings`)
     ids = {
       merchantId: owner.merchantId,
@@ -74,6 +77,7 @@ describe("Who may call the dashboard's API", () => {
       invitationId: settings.invitations[0].id,
       alertId: alerts.alerts[0].id,
       agentId: made.agent.id,
+      linkId: links.links[0].id,
       transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)

@@ -6,6 +6,7 @@ import { Alerts } from "./Alerts.tsx"
 import { Delivery } from "./Delivery.tsx"
 import type { IconName } from "./Icon.tsx"
 import { Keys } from "./Keys.tsx"
+import { Links } from "./Links.tsx"
 import { Overview } from "./Overview.tsx"
 import { Payment } from "./Payment.tsx"
 import { Payments } from "./Payments.tsx"
@@ -28,6 +29,7 @@ export const pages: Readonly<Record<string, PageEntry>> = {
     icon: "payments",
     component: (id) => (id === undefined ? Payments : Payment)
   },
+  links: { title: "Payment links", icon: "external", component: () => Links },
   agents: { title: "Agents", icon: "agents", component: (id) => (id === undefined ? Agents : Agent) },
   keys: { title: "API keys", icon: "keys", component: () => Keys },
   webhooks: {

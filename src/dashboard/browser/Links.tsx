@@ -1,0 +1,192 @@
+// Payment links: made, handed out, closed.
+import { useState } from "preact/hooks"
+import type { LinksPage, LinkView } from "../links/Api.ts"
+import { call, useAction } from "./api.ts"
+import { usd } from "./format.ts"
+import {
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  Copy,
+  Dialog,
+  Empty,
+  External,
+  Field,
+  fieldsOf,
+  Loaded,
+  Problem,
+  Time
+} from "./parts.tsx"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
+  amount === undefined ? `${usd(minAmount)} to ${usd(maxAmount)}` : usd(amount)
+
+const tones = { open: "good", paid: "info", expired: "neutral", closed: "neutral" } as const
+const words = { open: "Open", paid: "Paid", expired: "Expired", closed: "Closed" } as const
+
+const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () => void }) => (
+  <tr>
+    <td data-label="For">
+      <span class="break">{one.description}</span>
+    </td>
+    <td data-label="Amount">
+      {amountOf(one)}
+      {one.once ? " once" : ""}
+    </td>
+    <td data-label="State">
+      <Badge tone={tones[one.state]}>{words[one.state]}</Badge>
+    </td>
+    <td data-label="Created" class="soft">
+      <Time at={one.createdAt} />
+    </td>
+    <td class="end">
+      <span class="row-actions">
+        <Copy text={one.url} what={`the link for ${one.description}`} />
+        <External href={one.posterUrl}>QR code</External>
+        {one.amount === undefined ? <External href={one.counterUrl}>Counter</External> : null}
+        {one.state === "open" ? (
+          <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
+            Close
+          </Button>
+        ) : null}
+      </span>
+    </td>
+  </tr>
+)
+
+export const Links = () => {
+  const { api } = useSession()
+  const page = useMerchantPage<LinksPage>("/links", 5_000)
+  const [creating, setCreating] = useState(false)
+  const [chosen, setChosen] = useState(false)
+  const [closing, setClosing] = useState<LinkView>()
+
+  const create = useAction(async (fields: Readonly<Record<string, string>>) => {
+    const { amount = "", days = "", description = "", maxAmount = "", minAmount = "" } = fields
+    const expiry = Number(days) > 0 ? new Date(Date.now() + Number(days) * 86_400_000) : undefined
+    await call("POST", `${api}/links`, {
+      description,
+      once: fields["once"] === "on",
+      ...(chosen ? { minAmount, maxAmount } : { amount }),
+      ...(expiry === undefined ? {} : { expiresAt: expiry.toISOString() })
+    })
+    setCreating(false)
+    toast("Payment link created")
+    await page.reload()
+  })
+  const close = useAction(async (link: LinkView) => {
+    await call<void>("POST", `${api}/links/${link.id}/close`)
+    setClosing(undefined)
+    toast("Payment link closed")
+    await page.reload()
+  })
+
+  return (
+    <>
+      <div class="head">
+        <h1>Payment links</h1>
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          Create link
+        </Button>
+      </div>
+      <Card flush>
+        <Loaded page={page}>
+          {({ links }) =>
+            links.length === 0 ? (
+              <Empty icon="external" title="No payment links">
+                <p>
+                  A link is paid by whoever opens it: send it, print its QR code, or run a counter with it.
+                </p>
+              </Empty>
+            ) : (
+              <table class="rows">
+                <thead>
+                  <tr>
+                    <th scope="col">For</th>
+                    <th scope="col">Amount</th>
+                    <th scope="col">State</th>
+                    <th scope="col">Created</th>
+                    <th scope="col">
+                      <span class="hidden">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {links.map((one) => (
+                    <Row key={one.id} one={one} onClose={() => setClosing(one)} />
+                  ))}
+                </tbody>
+              </table>
+            )
+          }
+        </Loaded>
+      </Card>
+      {creating ? (
+        <Dialog title="Create a payment link" onClose={() => setCreating(false)}>
+          <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
+            <Field label="What it is for" name="description" error={create.error?.of("description")} />
+            <fieldset class="choices">
+              <legend>Amount</legend>
+              <label>
+                <input
+                  type="radio"
+                  name="by"
+                  value="fixed"
+                  checked={!chosen}
+                  onChange={() => setChosen(false)}
+                />
+                <span>Fixed</span>
+              </label>
+              <label>
+                <input
+                  type="radio"
+                  name="by"
+                  value="chosen"
+                  checked={chosen}
+                  onChange={() => setChosen(true)}
+                />
+                <span>The buyer chooses</span>
+              </label>
+            </fieldset>
+            {chosen ? (
+              <>
+                <Field label="At least, in USD" name="minAmount" error={create.error?.of("minAmount")} />
+                <Field label="At most, in USD" name="maxAmount" error={create.error?.of("maxAmount")} />
+              </>
+            ) : (
+              <Field label="Amount in USD" name="amount" error={create.error?.of("amount")} />
+            )}
+            <Field label="Days until it expires (optional)" name="days" />
+            <label class="check">
+              <input type="checkbox" name="once" /> It is paid once
+            </label>
+            <Problem error={create.error} fields={["description", "amount", "minAmount", "maxAmount"]} />
+            <div class="actions">
+              <Button onClick={() => setCreating(false)}>Cancel</Button>
+              <Button kind="primary" submit busy={create.busy}>
+                Create link
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      ) : null}
+      {closing === undefined ? null : (
+        <Confirm
+          title={`Close the link for ${closing.description}?`}
+          action="Close link"
+          danger
+          busy={close.busy}
+          error={close.error}
+          onConfirm={() => void close.run(closing)}
+          onClose={() => setClosing(undefined)}
+        >
+          <p>It opens no more payments. Those that are open go on. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+// The contract of the payment links' page.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { LiveModeGated, PaymentLinkNotFound } from "../../domain/Errors.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
+import { errorResponse } from "../../http/Envelope.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { NewLink, PaymentLink } from "../../links/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+export const LinksPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  links: Schema.Array(
+    Schema.Struct({
+      ...PaymentLink.fields,
+      counterUrl: Schema.String.annotate({ description: "The counter that this link runs." })
+    })
+  )
+})
+export type LinksPage = typeof LinksPage.Encoded
+export type LinkView = LinksPage["links"][number]
+
+export class LinkPagesApi extends endpointGroup("linkPages")(
+  allow({ by: "member" }, HttpApiEndpoint.get("list", "/links", { success: Schema.toEncoded(LinksPage) })),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.post("create", "/links", {
+      payload: NewLink,
+      success: Schema.Struct({ url: Schema.String }).pipe(HttpApiSchema.status(201)),
+      error: [errorResponse(LiveModeGated)]
+    })
+  ),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.post("close", "/links/:linkId/close", {
+      params: { ...memberParams, linkId: Schema.String.check(Schema.isMaxLength(64)) },
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PaymentLinkNotFound)]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

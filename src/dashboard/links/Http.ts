@@ -1,0 +1,40 @@
+// Payment links in the dashboard, over HTTP.
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AppConfig } from "../../AppConfig.ts"
+import { Links } from "../../links/Links.ts"
+import { DashboardApi } from "../Api.ts"
+import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { CurrentMember } from "../Session.ts"
+import type { LinksPage } from "./Api.ts"
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "linkPages",
+  Effect.fnUntraced(function* (handlers) {
+    const links = yield* Links
+    const alerts = yield* AlertPagesRepo
+    const { baseUrl } = yield* AppConfig
+    const owner = Effect.map(CurrentMember, ({ merchant, tenant }) => ({ merchant, env: tenant.env }))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const [all, openAlerts] = yield* Effect.all([links.list(yield* owner), alerts.countOpen], {
+          concurrency: 2
+        })
+        const page: LinksPage = {
+          openAlerts,
+          links: all.map((link) => ({ ...link, counterUrl: `${baseUrl}/counter#link=${link.id}` }))
+        }
+        return page
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { url } = yield* links.create(yield* owner, payload)
+        return { url }
+      }),
+      close: Effect.fnUntraced(function* ({ params }) {
+        yield* links.close(yield* owner, params.linkId)
+      })
+    })
+  })
+)
