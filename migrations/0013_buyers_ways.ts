@@ -1,4 +1,5 @@
-// Ways in which buyers pay: signatures that the service relays, transfers from an exchange, payment links; and their receipts.
+// Ways in which buyers pay: signatures that the service relays, transfers from an exchange, payment links; their receipts, and what they see of
+// a merchant.
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -34,6 +35,14 @@ export const up = Effect.gen(function* () {
       private_sealed bytea NOT NULL,
       created_at timestamptz NOT NULL
     )`
+  yield* sql`
+    CREATE TABLE merchant_faces (
+      merchant_id uuid PRIMARY KEY REFERENCES merchants (id),
+      logo bytea CHECK (length(logo) <= 65536),
+      accent_color text CHECK (accent_color ~ '^#[0-9a-f]{6}$'),
+      support text CHECK (length(support) <= 200)
+    )`
+
   // A link that pays once leads to one payment, whose id it keeps. Its publishable key is public anyway.
   yield* sql`
     CREATE TABLE payment_links (
@@ -66,6 +75,7 @@ export const up = Effect.gen(function* () {
 export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE payment_links`
+  yield* sql`DROP TABLE merchant_faces`
   yield* sql`DROP TABLE receipts`
   yield* sql`DROP TABLE receipt_keys`
   yield* sql`DROP TABLE shown_addresses`

@@ -32,6 +32,7 @@ import { RateLimiter } from "./limits/RateLimiter.ts"
 import { LinkRepo } from "./links/Links/LinkRepo.ts"
 import { Links } from "./links/Links.ts"
 import * as MailWorker from "./mail/MailWorker.ts"
+import { FaceRepo } from "./merchants/FaceRepo.ts"
 import { MerchantRepo } from "./merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "./merchants/ReceiverChangeWorker.ts"
 import { Receivers } from "./merchants/Receivers.ts"
@@ -120,7 +121,7 @@ export const layer: Layer.Layer<
   AppConfig
 > = layerHttp(Server.layer).pipe(
   Layer.provide([x402, receipts]),
-  Layer.provide(LinkRepo.layer),
+  Layer.provide([LinkRepo.layer, FaceRepo.layer]),
   Layer.merge(Telemetry.layer),
   Layer.provideMerge(real)
 )
@@ -128,7 +129,11 @@ export const layer: Layer.Layer<
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
 export const layerRoutes = Layer.mergeAll(Routes.layer, paymentWorkers, webhookWorkers).pipe(
   Layer.provide(services),
-  Layer.provide([Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)), LinkRepo.layerMemory]),
+  Layer.provide([
+    Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
+    LinkRepo.layerMemory,
+    FaceRepo.layerMemory
+  ]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
   Layer.provide([
     BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone)),

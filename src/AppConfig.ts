@@ -49,6 +49,8 @@ export interface AppConfigShape {
   readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
   /** Secrets are base64 of 32 bytes. */
   readonly encryptionKeys: ReadonlyArray<KeyedSecret>
+  /** Where buyers buy USDC: an address with {address} and {amount} in it. */
+  readonly onrampUrl: Option.Option<string>
   readonly trustedProxyHops: number
   /** Exact `host:port` that may be http and private; development only. */
   readonly webhookAllowedHosts: ReadonlyArray<string>
@@ -178,6 +180,7 @@ export const loadAppConfig = Effect.fnUntraced(function* (
       Option.getOrElse(intentTokenSecrets, () => [generated?.intentTokenSecrets ?? ""])
     ),
     encryptionKeys: toKeyedSecrets(Option.getOrElse(encryptionKeys, () => [generated?.encryptionKeys ?? ""])),
+    onrampUrl: read.onrampUrl,
     trustedProxyHops: read.trustedProxyHops,
     webhookAllowedHosts: read.webhookAllowedHosts,
     paymentExpiry: read.paymentExpiry,

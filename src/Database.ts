@@ -166,6 +166,7 @@ export const tables = [
   "incoming_transfers",
   "known_browsers",
   "mails",
+  "merchant_faces",
   "merchant_members",
   "merchant_receivers",
   "merchants",

@@ -108,6 +108,14 @@ export const settings = {
   gasPerMerchant: setting("RELAY_GAS_PER_MERCHANT", gas, gasWants, 300_000_000),
   gasPerPayer: setting("RELAY_GAS_PER_PAYER", gas, gasWants, 100_000_000),
   reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, "an amount in wei", 1_000_000_000_000_000n),
+  onrampUrl: optional(
+    "ONRAMP_URL",
+    Schema.String.check(
+      Schema.isMaxLength(2048),
+      Schema.makeFilter((text) => URL.parse(text.replaceAll(/[{}]/g, ""))?.protocol === "https:")
+    ),
+    "an https address, with {address} and {amount} where they belong"
+  ),
   trustedProxyHops: setting("TRUSTED_PROXY_HOPS", codecs.integer(0, 16), "a number from 0 to 16", 0),
   paymentExpiry: setting("PAYMENT_EXPIRY", lasting, "a duration such as 24h, 90m or 30s", Duration.hours(24)),
   webhookAttemptRetention: setting(

@@ -47,7 +47,18 @@ export class CheckoutApi extends endpointGroup("checkout")(
     { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.get("context", "/checkout-context", {
       success: Schema.Struct({
-        merchant: Schema.Struct({ name: Schema.String, logoUrl: Schema.optionalKey(Schema.String) }),
+        merchant: Schema.Struct({
+          name: Schema.String,
+          logoUrl: Schema.optionalKey(
+            Schema.String.annotate({
+              description: "A `data:` URL of what was uploaded, or the merchant's own address."
+            })
+          ),
+          accentColor: Schema.optionalKey(Schema.String.annotate({ examples: ["#3730d4"] })),
+          support: Schema.optionalKey(
+            Schema.String.annotate({ description: "Whom buyers ask: an e-mail address, a URL, or a text." })
+          )
+        }),
         env: Env,
         livemode: Schema.Boolean,
         audience: Schema.String.annotate({ description: "What a buyer's token carries as `aud`." }),
@@ -68,6 +79,9 @@ export class CheckoutApi extends endpointGroup("checkout")(
           enabled: Schema.Boolean,
           usdcAtomic: Digits.annotate({ description: "What one grant pays." })
         }),
+        onrampUrl: Schema.optionalKey(
+          Schema.String.annotate({ description: "Where to buy USDC, with {address} and {amount} in it." })
+        ),
         playgroundAmounts: Schema.Array(Schema.String)
       })
     }).annotateMerge(

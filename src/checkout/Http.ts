@@ -28,6 +28,7 @@ import { clientAddressOf } from "../http/RequestContext.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
+import { FaceRepo, logoUrlOf } from "../merchants/FaceRepo.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { deliveryView } from "../webhooks/Http.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
@@ -48,14 +49,22 @@ const context = HttpApiBuilder.group(
     const { baseUrl } = config
     const node = browserNode(config)
 
-    return handlers.handle("context", () =>
-      Effect.map(CurrentPrincipal, ({ merchant, env }) => {
+    const faces = yield* FaceRepo
+
+    return handlers.handle(
+      "context",
+      Effect.fnUntraced(function* () {
+        const { merchant, env } = yield* CurrentPrincipal
+        const face = yield* faces.find(merchant.id)
+        const logoUrl = logoUrlOf(face) ?? merchant.logoUrl
         const { chainId, name, explorerUrl, usdc } = networks[env]
         const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
             name: merchant.name,
-            ...(merchant.logoUrl === null ? {} : { logoUrl: merchant.logoUrl })
+            ...(logoUrl === null ? {} : { logoUrl }),
+            ...(face.accentColor === null ? {} : { accentColor: face.accentColor }),
+            ...(face.support === null ? {} : { support: face.support })
           },
           env,
           livemode: env === "live",
@@ -72,6 +81,7 @@ const context = HttpApiBuilder.group(
             enabled: env === "test" && faucet.offer.enabled,
             usdcAtomic: faucet.offer.usdcAtomic.toString()
           },
+          ...(Option.isSome(config.onrampUrl) ? { onrampUrl: config.onrampUrl.value } : {}),
           playgroundAmounts: [...playgroundAmounts]
         }
       })

@@ -1,12 +1,13 @@
 // A checkout world for a file of browser tests, held after each test against what no
 // page may do: ask a third party, break the shop's CSP, throw.
 import { afterAll, afterEach, beforeAll, expect } from "bun:test"
+import type { Environment } from "../../src/AppConfig.ts"
 import type { NewMerchant } from "../../src/keys/KeyAuth.ts"
 import { browserSuite, hasChromium } from "../support/browser.ts"
 import { type CheckoutWorld, startCheckoutWorld } from "./checkoutWorld.ts"
 
 /** Call once in a file; `world()` is there within tests. */
-export const checkoutSuite = (merchant: Partial<NewMerchant> = {}) => {
+export const checkoutSuite = (merchant: Partial<NewMerchant> = {}, environment: Environment = {}) => {
   const browserTest = browserSuite()
   let started: CheckoutWorld | undefined
   const world = (): CheckoutWorld => {
@@ -14,7 +15,7 @@ export const checkoutSuite = (merchant: Partial<NewMerchant> = {}) => {
     return started
   }
   beforeAll(async () => {
-    if (hasChromium) started = await startCheckoutWorld(merchant)
+    if (hasChromium) started = await startCheckoutWorld(merchant, environment)
   }, 60_000)
   afterAll(() => started?.close(), 30_000)
   afterEach(async () => {

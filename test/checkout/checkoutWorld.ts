@@ -4,7 +4,7 @@ import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { decodeJwt, SignJWT } from "jose"
 import type { BrowserContext, Page } from "playwright-core"
 import * as App from "../../src/App.ts"
-import { AppConfig } from "../../src/AppConfig.ts"
+import { AppConfig, type Environment } from "../../src/AppConfig.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
@@ -30,6 +30,9 @@ export interface CheckoutWorld {
   /** Stands before the service's node. */
   readonly node: RpcProxy
   readonly keys: FirstKeys
+  readonly merchantId: string
+  /** Runs on the service's own database and services. */
+  readonly runIn: <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof App.layer>>) => Promise<A>
   /** `payment.settled` deliveries that the shop got. */
   readonly delivered: Array<Delivery>
   /** Further pages of the shop, by path. */
@@ -83,7 +86,7 @@ for (const name of ["ready", "opened", "statechange", "settled", "failed", "clos
       checkoutEvents.push({ name, paymentId: event.detail.paymentId, state: event.detail.state })
   })`
 
-const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
+const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>, environment: Environment) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
   const dataDir = yield* temporaryDirectory
@@ -145,13 +148,14 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
           TESTNET_CONFIRMATIONS: "0",
           FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
           FAUCET_GAS_WEI: "2000000000000000",
-          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`
+          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${shop.port}`,
+          ...environment
         })
       )
     )
   )
   const auth = Context.get(context, KeyAuth)
-  const { keys } = yield* auth.createMerchant({
+  const { keys, merchant: made } = yield* auth.createMerchant({
     name: "Demo Books",
     receivers: { test: receiver, live: receiver },
     ...merchant
@@ -174,6 +178,8 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
     chain,
     node,
     keys,
+    merchantId: made.id,
+    runIn: (effect) => run(Effect.provideContext(effect, context)),
     delivered,
     complaints,
     pages,
@@ -257,9 +263,12 @@ const make = Effect.fnUntraced(function* (merchant: Partial<NewMerchant>) {
 })
 
 /** Starts everything, with the merchant as said; `close` ends it. */
-export const startCheckoutWorld = async (merchant: Partial<NewMerchant> = {}): Promise<CheckoutWorld> => {
+export const startCheckoutWorld = async (
+  merchant: Partial<NewMerchant> = {},
+  environment: Environment = {}
+): Promise<CheckoutWorld> => {
   const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make(merchant), scope))
+  const world = await Effect.runPromise(Scope.provide(make(merchant, environment), scope))
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 

@@ -19,6 +19,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "webhookPages.create": { url: "https://shop.example.com/hook" },
   "webhookPages.update": { url: "https://shop.example.com/other" },
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
+  "settingsPages.changeFace": { accentColor: "#ff0000", support: "stranger@example.com" },
   "settingsPages.changeReceiver": { receiver },
   "settingsPages.invite": { email: "friend@example.com" },
   "transferPages.attach": { paymentId: "00000000-0000-4000-8000-000000000000" },
@@ -171,7 +172,8 @@ describe("Who may call the dashboard's API", () => {
 
   test("after all these refusals everything is as it was", async () => {
     const at = `/merchants/${owner.merchantId}/test`
-    expect((await owner.call("GET", `${at}/keys`)).body.keys).toHaveLength(3)
+    // With the publishable key that the payment link was given.
+    expect((await owner.call("GET", `${at}/keys`)).body.keys).toHaveLength(4)
     expect((await owner.call("GET", `${at}/settings`)).body.profile.name).toBe("Shop")
     expect((await owner.call("GET", `${at}/webhooks`)).body.endpoint.url).toBe(
       "https://shop.example.com/hook"

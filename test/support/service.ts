@@ -24,6 +24,7 @@ import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { LinkRepo } from "../../src/links/Links/LinkRepo.ts"
+import { FaceRepo } from "../../src/merchants/FaceRepo.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DerivedWallets } from "../../src/wallets/DerivedWallets.ts"
@@ -53,6 +54,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     Facilitator.layerNone,
     Releases.layerNone,
     LinkRepo.layer,
+    FaceRepo.layer,
     Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })

@@ -89,6 +89,12 @@ const storage = {
   }
 }
 
+/** What a shop's developer has to mend: buyers are told in a sentence of their own. */
+const tellDevelopers = ({ refusal: { code, docUrl, said } }: ServiceError): void => {
+  if (said === undefined || !/KEY|TOKEN|REQUEST/.test(code)) return
+  console.error(`<quittance-checkout> ${code}: ${said}${docUrl === undefined ? "" : ` See ${docUrl}`}`)
+}
+
 /** Puts back what was on record before the attempt, unless another one has taken its place. */
 const restore = (attempt: Attempt, earlier: Attempt | undefined): void => {
   if (readAttempt(attempt.paymentId)?.id !== attempt.id) return
@@ -278,7 +284,10 @@ export class Checkout {
       const signed = readSigned(payment.id)
       tell({ type: "Loaded", context, payment, attempt, signed, elsewhere: await this.#sendingElsewhere() })
     } catch (error) {
-      if (error instanceof ServiceError) tell({ type: "LoadFailed", refusal: error.refusal })
+      if (error instanceof ServiceError) {
+        tellDevelopers(error)
+        tell({ type: "LoadFailed", refusal: error.refusal })
+      }
       // A sandboxed frame has neither storage nor locks: no double payment could be ruled out there.
       else this.#cannotStart("STORAGE_BLOCKED")
     }

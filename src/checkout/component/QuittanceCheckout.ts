@@ -3,6 +3,7 @@
 import { Checkout } from "./Checkout.ts"
 import type { CheckoutState, Model } from "./flow.ts"
 import { readIntentToken } from "./intentToken.ts"
+import { legibleOn } from "./legibleOn.ts"
 import type { CheckoutPayment } from "./service.ts"
 import styles from "./styles.css" with { type: "text" }
 import { type Translation, translation } from "./translate.ts"
@@ -127,6 +128,14 @@ export class QuittanceCheckout extends HTMLElement {
     return `${QUITTANCE_BASE_URL}/pay#${fragment}`
   }
 
+  /** The merchant's colour, with the text that is legible on it. Colours that the page sets come first. */
+  #wearAccent(color: string | undefined): void {
+    const text = color === undefined ? undefined : legibleOn(color)
+    if (color === undefined || text === undefined) return
+    this.style.setProperty("--_merchant", color)
+    this.style.setProperty("--_merchant-text", text)
+  }
+
   /** Replaces the card, and keeps the focus where it was or brings it to the new title. */
   #draw(checkout: Checkout): void {
     const focused = this.#root.activeElement
@@ -139,6 +148,7 @@ export class QuittanceCheckout extends HTMLElement {
       send: (action) => checkout.send(action),
       close: () => this.#emit("closed")
     })
+    this.#wearAccent(checkout.model.context?.merchant.accentColor)
     this.#root.replaceChildren(card, this.#live)
     if (focused !== null) {
       const same = [...card.querySelectorAll<HTMLElement>("[data-key]")].find(

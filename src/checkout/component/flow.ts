@@ -477,7 +477,10 @@ const loadRefused = (model: Model, refusal: Refusal): Next => {
     return [leave(model, "failed", { reason: "gatedText", code: refusal.code }), []]
   }
   if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
-  if (!refusal.retryable) return [leave(model, "failed", { reason: "failedInvalid", code: refusal.code }), []]
+  if (!refusal.retryable) {
+    const reason = /KEY/.test(refusal.code) ? "failedKey" : "failedInvalid"
+    return [leave(model, "failed", { reason, code: refusal.code }), []]
+  }
   const loads = model.loads + 1
   return loads < 4
     ? [

@@ -4,7 +4,13 @@
 import type { SignedTerms } from "./signed.ts"
 
 export interface CheckoutContext {
-  readonly merchant: { readonly name: string }
+  readonly merchant: {
+    readonly name: string
+    readonly logoUrl?: string
+    readonly accentColor?: string
+    readonly support?: string
+  }
+  readonly onrampUrl?: string
   readonly env: "test" | "live"
   /** `aud` of the buyer's token. */
   readonly audience: string
@@ -57,6 +63,9 @@ export interface Refusal {
   /** Seconds. */
   readonly retryAfter: number | undefined
   readonly retryable: boolean
+  /** The service's words for developers, and where the code is explained. */
+  readonly said?: string | undefined
+  readonly docUrl?: string | undefined
 }
 
 export class ServiceError extends Error {
@@ -276,7 +285,9 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       reason: textAt(error, "reason"),
       actual: textAt(Array.isArray(details) ? details[0] : undefined, "actual"),
       retryAfter: secondsIn(response),
-      retryable: at(error, "retryable") === true || response.status >= 500
+      retryable: at(error, "retryable") === true || response.status >= 500,
+      said: textAt(error, "message"),
+      docUrl: textAt(error, "docUrl")
     })
   }
 

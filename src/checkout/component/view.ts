@@ -292,6 +292,27 @@ const screens = (model: Model, tools: ViewTools) => {
             ]
   })
 
+  /** Where the operator sends buyers who want to buy USDC. */
+  const onramp = (): Child => {
+    const { account = "", context, payment } = model
+    if (context?.onrampUrl === undefined) return undefined
+    const href = context.onrampUrl
+      .replaceAll("{address}", encodeURIComponent(account))
+      .replaceAll("{amount}", encodeURIComponent(payment?.amount ?? ""))
+    return h(
+      "a",
+      {
+        class: "link",
+        part: "link",
+        href,
+        target: "_blank",
+        rel: "noopener noreferrer",
+        "data-key": "onramp"
+      },
+      t("buyUsdc")
+    )
+  }
+
   const funds = (): Screen => {
     const { balance, context, payment, account = "" } = model
     const short = (balance?.usdcAtomic ?? 0n) < atomicOf(payment?.amount ?? "0.00")
@@ -315,6 +336,7 @@ const screens = (model: Model, tools: ViewTools) => {
             ...(model.busy === "funding" ? [button("quiet", "stopWaiting", { type: "StopWaiting" })] : [])
           ]
         : [
+            short ? onramp() : undefined,
             ...(faucet ? [button("primary", "fundsAction", { type: "GetFunds" }, { amount: grant })] : []),
             check,
             // A wallet whose fees somebody else pays holds no coin of its own.
@@ -501,6 +523,9 @@ const header = (model: Model, tools: ViewTools): HTMLElement => {
   const values = valuesOf(model, tools)
   const reached = stepsDone(model)
   const amount = values["amount"] ?? ""
+  // What a page's policy allows of images is `data:`.
+  const given = model.context?.merchant.logoUrl
+  const logo = given?.startsWith("data:image/png;base64,") === true ? given : undefined
   const size = amount.length > 18 ? "amount longest" : amount.length > 12 ? "amount long" : "amount"
   return h(
     "header",
@@ -508,7 +533,12 @@ const header = (model: Model, tools: ViewTools): HTMLElement => {
     h(
       "div",
       { class: "top" },
-      h("p", { class: "merchant" }, values["merchant"] === "" ? "" : translation.text("payTo", values)),
+      h(
+        "div",
+        { class: "identity" },
+        logo === undefined ? undefined : h("img", { src: logo, alt: "", width: "32", height: "32" }),
+        h("p", { class: "merchant" }, values["merchant"] === "" ? "" : translation.text("payTo", values))
+      ),
       model.context?.env === "test"
         ? h("span", { class: "badge", part: "badge" }, translation.text("testMode"))
         : undefined
@@ -558,6 +588,7 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
     other === undefined
       ? undefined
       : translation.text("othersWarning", { account: other.payer, time: translation.time(other.since) })
+  const { support } = model.context?.merchant ?? {}
   const actions = (screen.actions ?? []).filter((action) => action !== undefined)
   const card = h(
     "section",
@@ -598,7 +629,14 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
     ),
     model.payment === undefined
       ? undefined
-      : h("footer", { part: "footer" }, h("bdi", {}, translation.text("reference", values)))
+      : h(
+          "footer",
+          { part: "footer" },
+          h("bdi", {}, translation.text("reference", values)),
+          support === undefined
+            ? undefined
+            : h("p", { class: "support" }, translation.text("supportText", { ...values, support }))
+        )
   )
   return {
     card,

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import type { Invitation, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { ChangeLog } from "./ChangeLog.tsx"
+import { Face } from "./Face.tsx"
 import {
   Button,
   Card,
@@ -35,7 +36,7 @@ const Profile = ({ data, reload }: Part) => {
   const save = useAction(async (fields: Readonly<Record<string, string>>) => {
     await call("PATCH", `${api}/settings`, {
       name: (fields["name"] ?? "").trim(),
-      logoUrl: orNull(fields["logoUrl"]),
+      logoUrl: data.profile.logoUrl,
       identityAudience: orNull(fields["identityAudience"]),
       boundTokensOnly: fields["boundTokensOnly"] !== undefined,
       tokenLifetimeSeconds: Number(fields["tokenLifetimeSeconds"])
@@ -43,20 +44,12 @@ const Profile = ({ data, reload }: Part) => {
     toast("Saved")
     await Promise.all([reload(), refresh()])
   })
-  const { name, logoUrl, identityAudience, boundTokensOnly, tokenLifetimeSeconds } = data.profile
+  const { name, identityAudience, boundTokensOnly, tokenLifetimeSeconds } = data.profile
   const of = (field: string) => save.error?.of(field)
   return (
     <Card title="Profile">
       <form class="stack" onSubmit={(event) => void save.run(fieldsOf(event))}>
         <Field label="Name" name="name" value={name} required hint="What buyers see." error={of("name")} />
-        <Field
-          label="Logo"
-          name="logoUrl"
-          value={logoUrl ?? ""}
-          placeholder="https://shop.example.com/logo.png"
-          hint="An https URL of an image, shown to buyers in the checkout."
-          error={of("logoUrl")}
-        />
         <Field
           label="Identity audience"
           name="identityAudience"
@@ -82,10 +75,7 @@ const Profile = ({ data, reload }: Part) => {
           hint="In seconds; 86400 is a day."
           error={of("tokenLifetimeSeconds")}
         />
-        <Problem
-          error={save.error}
-          fields={["name", "logoUrl", "identityAudience", "tokenLifetimeSeconds"]}
-        />
+        <Problem error={save.error} fields={["name", "identityAudience", "tokenLifetimeSeconds"]} />
         <p class="hint">The profile applies to test and live.</p>
         <div class="actions start">
           <Button kind="primary" submit busy={save.busy}>
@@ -403,6 +393,7 @@ export const Settings = () => {
             </div>
             <div class="stack large">
               <Profile data={data} reload={page.reload} />
+              <Face face={data.face} reload={page.reload} />
               <Account />
               <ChangeLog />
             </div>

@@ -25,9 +25,17 @@ const Profile = Schema.Struct({
   tokenLifetimeSeconds: Schema.Int
 })
 
+const FaceView = Schema.Struct({
+  /** A `data:` URL. */
+  logo: Schema.NullOr(Schema.String),
+  accentColor: Schema.NullOr(Schema.String),
+  support: Schema.NullOr(Schema.String)
+})
+
 export const SettingsPage = Schema.Struct({
   openAlerts: Schema.Int,
   profile: Profile,
+  face: FaceView,
   /** Where buyers' USDC goes in this environment, in new intents. */
   receiver: Schema.String,
   /** The change that waits until `dueAt`, and can be withdrawn; null where none does. */
@@ -121,6 +129,24 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
         tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime)
       }),
       success: Profile
+    })
+  ),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.patch("changeFace", "/face", {
+      payload: Schema.Struct({
+        accentColor: Schema.NullOr(
+          Schema.String.check(Schema.isPattern(/^#[0-9a-f]{6}$/u, { message: "a colour such as #3730d4" }))
+        ),
+        support: Schema.NullOr(Text(1, 200)),
+        /** Base64 of a PNG; null removes the logo, absent keeps it. */
+        logo: Schema.optionalKey(
+          Schema.NullOr(
+            Schema.String.check(Schema.isMaxLength(60_000), Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u))
+          )
+        )
+      }),
+      success: FaceView
     })
   ),
   allow(

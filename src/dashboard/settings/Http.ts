@@ -9,9 +9,11 @@ import type { User } from "../../accounts/Session.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { AuditRepo } from "../../audit/AuditRepo.ts"
 import { networks } from "../../domain/Chain.ts"
-import { LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
+import { InvalidRequest, LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
+import { FaceRepo, logoUrlOf } from "../../merchants/FaceRepo.ts"
+import { cleanPng } from "../../merchants/Faces/cleanPng.ts"
 import { MerchantRepo } from "../../merchants/MerchantRepo.ts"
 import { withdrawnChange } from "../../merchants/Receivers/withdrawnChange.ts"
 import { Receivers } from "../../merchants/Receivers.ts"
@@ -44,7 +46,15 @@ export const layer = HttpApiBuilder.group(
     const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
+    const faces = yield* FaceRepo
     const { baseUrl } = yield* AppConfig
+
+    const faceOf = (merchantId: MerchantId) =>
+      Effect.map(faces.find(merchantId), (face) => ({
+        logo: logoUrlOf(face),
+        accentColor: face.accentColor,
+        support: face.support
+      }))
 
     /** Inside the transaction of a removal, which ends what the member had asked for. */
     const tellWithdrawn = (merchantId: MerchantId, user: User) => (made: Removal) =>
@@ -75,6 +85,7 @@ export const layer = HttpApiBuilder.group(
         const { name, explorerUrl } = networks[tenant.env]
         const page: SettingsPage = {
           openAlerts,
+          face: yield* faceOf(merchant.id),
           profile: {
             name: merchant.name,
             logoUrl: merchant.logoUrl,
@@ -123,6 +134,19 @@ export const layer = HttpApiBuilder.group(
           ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeSeconds })
         })
         return { ...profile, ...Option.getOrThrow(rules) }
+      }),
+      changeFace: Effect.fnUntraced(function* ({ payload: { accentColor, logo, support } }) {
+        const { merchant } = yield* CurrentMember
+        const image = typeof logo === "string" ? cleanPng(Buffer.from(logo, "base64")) : logo
+        if (typeof logo === "string" && image === undefined) {
+          return yield* new InvalidRequest({
+            details: [
+              { path: "body.logo", message: "A PNG of 8-bit RGB or RGBA, at most 256 pixels a side." }
+            ]
+          })
+        }
+        yield* faces.set(merchant.id, { accentColor, support, logo: image })
+        return yield* faceOf(merchant.id)
       }),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, user } = yield* CurrentMember

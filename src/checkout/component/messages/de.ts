@@ -110,6 +110,10 @@ export const de: Messages = {
   settledText: "Sie haben {amount} an {merchant} gezahlt.",
   failedTitle: "Diese Zahlung kann nicht fortgesetzt werden",
   failedInvalid: "Der Bezahlvorgang ist ungültig. Gehen Sie zurück zum Shop und beginnen Sie neu.",
+  failedKey:
+    "Die Kasse des Shops ist nicht richtig eingerichtet. Es wurde nichts abgebucht; bitte sagen Sie es dem Shop.",
+  supportText: "Fragen? {support}",
+  buyUsdc: "USDC kaufen",
   failedUnreachable: "Der Zahlungsdienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung.",
   failedUnverified:
     "Die Zahlung wurde nicht rechtzeitig bestätigt. Wenden Sie sich mit der Referenz an {merchant}.",

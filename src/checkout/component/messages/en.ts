@@ -115,6 +115,9 @@ export const en = {
 
   failedTitle: "This payment cannot continue",
   failedInvalid: "The checkout is not valid. Go back to the shop and start again.",
+  failedKey: "The shop’s checkout is not set up correctly. Nothing was charged; please tell the shop.",
+  supportText: "Questions? {support}",
+  buyUsdc: "Buy USDC",
   failedUnreachable: "The payment service cannot be reached. Check your connection.",
   failedUnverified: "The payment was not confirmed in time. Contact {merchant} with the reference.",
   failedMismatch:

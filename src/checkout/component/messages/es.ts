@@ -105,6 +105,9 @@ export const es: Messages = {
   settledText: "Pagaste {amount} a {merchant}.",
   failedTitle: "Este pago no puede continuar",
   failedInvalid: "Este pago no es válido. Vuelve a la tienda y empieza de nuevo.",
+  failedKey: "El pago de la tienda no está bien configurado. No se cobró nada; avise a la tienda.",
+  supportText: "¿Preguntas? {support}",
+  buyUsdc: "Comprar USDC",
   failedUnreachable: "No se puede contactar con el servicio de pago. Comprueba tu conexión.",
   failedUnverified: "El pago no se confirmó a tiempo. Contacta con {merchant} y da la referencia.",
   failedMismatch:

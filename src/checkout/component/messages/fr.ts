@@ -109,6 +109,10 @@ export const fr: Messages = {
   settledText: "Vous avez payé {amount} à {merchant}.",
   failedTitle: "Ce paiement ne peut pas continuer",
   failedInvalid: "Ce paiement n’est pas valide. Retournez à la boutique et recommencez.",
+  failedKey:
+    "Le paiement de la boutique n’est pas configuré correctement. Rien n’a été débité ; prévenez la boutique.",
+  supportText: "Des questions ? {support}",
+  buyUsdc: "Acheter des USDC",
   failedUnreachable: "Le service de paiement est injoignable. Vérifiez votre connexion.",
   failedUnverified: "Le paiement n’a pas été confirmé à temps. Contactez {merchant} avec la référence.",
   failedMismatch:

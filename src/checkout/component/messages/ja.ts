@@ -106,6 +106,9 @@ export const ja: Messages = {
   settledText: "{merchant} に {amount} を支払いました。",
   failedTitle: "このお支払いは続けられません",
   failedInvalid: "このお支払いは無効です。ショップに戻ってやり直してください。",
+  failedKey: "ショップの決済設定に誤りがあります。請求はされていません。ショップにお知らせください。",
+  supportText: "お問い合わせ：{support}",
+  buyUsdc: "USDC を購入",
   failedUnreachable: "決済サービスに接続できません。通信状況を確認してください。",
   failedUnverified: "時間内に確認できませんでした。照会番号を添えて {merchant} にお問い合わせください。",
   failedMismatch:

@@ -108,6 +108,9 @@ export const pt: Messages = {
   settledText: "Você pagou {amount} a {merchant}.",
   failedTitle: "Este pagamento não pode continuar",
   failedInvalid: "Este pagamento não é válido. Volte à loja e comece de novo.",
+  failedKey: "O pagamento da loja não está configurado corretamente. Nada foi cobrado; avise a loja.",
+  supportText: "Dúvidas? {support}",
+  buyUsdc: "Comprar USDC",
   failedUnreachable: "O serviço de pagamento não responde. Verifique sua conexão.",
   failedUnverified: "O pagamento não foi confirmado a tempo. Fale com {merchant} e informe a referência.",
   failedMismatch:

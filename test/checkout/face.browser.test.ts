@@ -1,0 +1,104 @@
+// The merchant's face in the checkout: set in the dashboard, seen by the buyer.
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Accounts } from "../../src/accounts/Accounts.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { checkoutSuite } from "./browserWorld.ts"
+import { press, toReview, untilState } from "./checkoutWorld.ts"
+
+const { browserTest, world } = checkoutSuite(
+  {},
+  { ONRAMP_URL: "https://buy.example.com/?to={address}&usd={amount}" }
+)
+
+describe("The merchant's face", () => {
+  browserTest("logo, colour and support reach the checkout, on the shop's page and its policy", async () => {
+    const { baseUrl, context, createIntent, merchantId, open, runIn, wallet } = world()
+    const password = "correct horse battery"
+    await runIn(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const link = {
+          email: "anna@example.com",
+          merchantId: MerchantId.make(merchantId),
+          resetPassword: true,
+          invitedBy: null,
+          operator: false
+        }
+        yield* Effect.orDie(accounts.redeem(yield* accounts.createLink(link), password))
+      }).pipe(Effect.provide(Accounts.layer), Effect.provide(SecureRandom.layerWebCrypto))
+    )
+    const shop = await context([], { width: 1280 })
+    const dashboard = await shop.newPage()
+    await dashboard.goto(`${baseUrl}/dashboard/sign-in`)
+    await dashboard.getByLabel("E-mail").fill("anna@example.com")
+    await dashboard.getByLabel("Password").fill(password)
+    await press(dashboard, "Sign in")
+    await dashboard.getByRole("link", { name: "Settings" }).click()
+    await dashboard.getByLabel("Logo", { exact: true }).setInputFiles({
+      name: "logo.png",
+      mimeType: "image/png",
+      buffer: await dashboard.screenshot({ clip: { x: 0, y: 0, width: 60, height: 40 } })
+    })
+    await dashboard.getByRole("img", { name: "Your logo" }).waitFor()
+    await dashboard.getByLabel("The main button has our colour").check()
+    await dashboard.getByLabel("Colour", { exact: true }).fill("#ffe04a")
+    await dashboard.getByLabel("Support contact").fill("help@demobooks.example")
+    await dashboard
+      .locator(".card", { hasText: "Support contact" })
+      .getByRole("button", { name: "Save" })
+      .click()
+    await dashboard.getByText("Saved").waitFor()
+    await screenshot(dashboard, "dashboard-face")
+    await shop.close()
+
+    const browser = await context([await wallet()])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    const image = page.locator("quittance-checkout header img")
+    expect(await image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0))).toBe(128)
+    await page.getByText("Questions? help@demobooks.example").waitFor()
+    const pay = page.getByRole("button", { name: "Pay $10.00" })
+    const colours = (one: Element) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color]
+    expect(await pay.evaluate(colours)).toEqual(["rgb(255, 224, 74)", "rgb(0, 0, 0)"])
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+      await expectNoAxeViolations(page)
+      await screenshot(page, `face-${colorScheme}-360`)
+    }
+    await browser.close()
+  })
+
+  browserTest("too little USDC: the address to copy, and where to buy", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const poor = await wallet({ usdc: 0n })
+    const browser = await context([poor])
+    const page = await open(browser, (await createIntent()).token)
+    await press(page, "Test Wallet")
+    await untilState(page, "needs-funds")
+    await page.getByText(poor.account.address).waitFor()
+    expect(await page.getByRole("link", { name: "Buy USDC" }).getAttribute("href")).toBe(
+      `https://buy.example.com/?to=${poor.account.address}&usd=10.00`
+    )
+    await screenshot(page, "needs-funds-onramp-360")
+    await browser.close()
+  })
+
+  browserTest("a wrong key: a sentence for the buyer, the reason for the developer", async () => {
+    const { context, createIntent, open } = world()
+    const browser = await context([])
+    const page = await open(browser, (await createIntent()).token)
+    const said: Array<string> = []
+    page.on("console", (message) => {
+      if (message.type() === "error") said.push(message.text())
+    })
+    await page.evaluate(
+      `document.querySelector("quittance-checkout").setAttribute("publishable-key", "pk_test_wrong")`
+    )
+    await page.getByText("The shop’s checkout is not set up correctly.").first().waitFor()
+    expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
+    await browser.close()
+  })
+})
