@@ -98,12 +98,13 @@ export const layer = (
                 errorAnswer(told, requestId, baseUrl)
               )
             }),
-            Effect.map(
-              HttpServerResponse.setHeaders(
-                stopping()
-                  ? { ...commonHeaders(requestId, baseUrl), connection: "close" }
-                  : commonHeaders(requestId, baseUrl)
-              )
+            Effect.map((response) =>
+              HttpServerResponse.setHeaders(response, {
+                ...commonHeaders(requestId, baseUrl),
+                // What has a tag is kept by browsers, and asked for anew by it.
+                ...(response.headers["etag"] === undefined ? {} : { "cache-control": "no-cache" }),
+                ...(stopping() ? { connection: "close" } : {})
+              })
             )
           )
         })

@@ -73,6 +73,10 @@ export const acceptsGzip = (header: string | undefined): boolean =>
     return (name === "gzip" || name === "*") && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
   })
 
+/** Whether the client has the content by its tag (RFC 9110, 13.1.2). */
+export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag)
+
 /**
  * Answers with the bundle, JavaScript unless it says otherwise, gzipped where the client takes it. A build
  * failure is a defect: the caller sees INTERNAL_ERROR, the log says what is wrong.
@@ -83,17 +87,21 @@ export const bundleAnswer = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
-    const { bytes, gzip } = yield* Effect.orDie(bundle)
+    const { bytes, gzip, integrity } = yield* Effect.orDie(bundle)
     const zipped = acceptsGzip(headers["accept-encoding"])
+    const etag = `"${integrity}${zipped ? "-gzip" : ""}"`
+    const shared = {
+      "x-content-type-options": "nosniff",
+      vary: "accept-encoding",
+      // Shops' pages load it for every order: a browser that has the content is told so, and loads nothing.
+      ...(options.crossOrigin
+        ? { ...crossOriginHeaders, "cross-origin-resource-policy": "cross-origin", etag }
+        : {})
+    }
+    if (options.crossOrigin && isKnown(headers["if-none-match"], etag))
+      return HttpServerResponse.empty({ status: 304, headers: shared })
     return HttpServerResponse.uint8Array(zipped ? gzip : bytes, {
       contentType: `${options.contentType ?? "text/javascript"}; charset=utf-8`,
-      headers: {
-        "x-content-type-options": "nosniff",
-        vary: "accept-encoding",
-        ...(zipped ? { "content-encoding": "gzip" } : {}),
-        ...(options.crossOrigin
-          ? { ...crossOriginHeaders, "cross-origin-resource-policy": "cross-origin" }
-          : {})
-      }
+      headers: { ...shared, ...(zipped ? { "content-encoding": "gzip" } : {}) }
     })
   })

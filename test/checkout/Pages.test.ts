@@ -31,7 +31,7 @@ describe("Pages", () => {
     test(`${path} keeps the rules of every answer`, async () => {
       const answer = await fetch(`${service.baseUrl}${path}`)
       expect(answer.status).toBe(200)
-      expect(answer.headers.get("cache-control")).toBe("no-store")
+      expect(answer.headers.get("cache-control")).toBe(path === "/checkout.js" ? "no-cache" : "no-store")
       expect(answer.headers.get("x-request-id")).toMatch(/^req_/)
       expect((await answer.text()).length).toBeGreaterThan(50)
       const posted = await fetch(`${service.baseUrl}${path}`, { method: "POST" })
@@ -49,6 +49,18 @@ describe("Pages", () => {
     const digest = await crypto.subtle.digest("SHA-384", await answer.arrayBuffer())
     const told = await (await fetch(`${service.baseUrl}/checkout.js.integrity`)).text()
     expect(told.trim()).toBe(`sha384-${Buffer.from(digest).toString("base64")}`)
+  })
+
+  test("a script that the browser has is not sent again", async () => {
+    const first = await fetch(`${service.baseUrl}/checkout.js`)
+    const etag = first.headers.get("etag") ?? ""
+    expect(etag).toMatch(/^"sha384-/)
+    const again = await fetch(`${service.baseUrl}/checkout.js`, { headers: { "if-none-match": etag } })
+    expect(again.status).toBe(304)
+    expect((await again.arrayBuffer()).byteLength).toBe(0)
+    expect(again.headers.get("access-control-allow-origin")).toBe("*")
+    const other = await fetch(`${service.baseUrl}/checkout.js`, { headers: { "if-none-match": '"other"' } })
+    expect(other.status).toBe(200)
   })
 
   test("/pay and /playground have a strict policy and no frame", async () => {

@@ -1,8 +1,10 @@
 // Payments by signature: one signature pays its payment, once, and nothing else.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
-import type { PrivateKeyAccount } from "viem/accounts"
+import { encodeAbiParameters, type Hex } from "viem"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
+import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
 import {
   bodyV2,
   broadcasts,
@@ -155,6 +157,30 @@ describe("a payment by signature", () => {
       `SELECT count(*)::int AS n FROM x402_settlements WHERE payment_id = '${id}'`
     )
     expect(row?.["n"]).toBe(0)
+  })
+
+  test("contract wallets pay: deployed (ERC-1271), and deployed with the payment (ERC-6492)", async () => {
+    for (const deployed of [true, false]) {
+      const owner = privateKeyToAccount(generatePrivateKey())
+      const creation = erc1271Creation(owner.address)
+      const wallet = Address.make(create2Address(creation))
+      await Effect.runPromise(world.chain.mint(wallet, amount))
+      if (deployed) {
+        const data = create2Call(creation)
+        const hash = await world.chain.walletClient(6).sendTransaction({ to: create2Factory, data })
+        await world.chain.publicClient.waitForTransactionReceipt({ hash })
+      }
+      const id = await openPayment(world, "10")
+      const signed = await signTerms(world, id, owner, wallet)
+      const wrapped = encodeAbiParameters(
+        [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+        [create2Factory, create2Call(creation), signed.signature]
+      )
+      const signature: Hex = deployed ? signed.signature : `${wrapped}${"6492".repeat(16)}`
+      const answer = await payBySignature(world, id, { ...signed, signature })
+      expect(answer.body.payment).toMatchObject({ status: "settled", payerAddress: wallet })
+      expect(await world.balanceOf(wallet)).toBe(0n)
+    }
   })
 
   test("200 buyers at once: each pays once, none is lost", async () => {

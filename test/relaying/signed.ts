@@ -18,14 +18,16 @@ export const termsOf = (world: X402World, id: string, payer: string): Promise<An
 export const signTerms = async (
   world: X402World,
   id: string,
-  account: PrivateKeyAccount
+  account: PrivateKeyAccount,
+  /** A contract wallet that the account signs for. */
+  payer: string = account.address
 ): Promise<SignedBody & { readonly payload: Payload }> => {
-  const { body } = await termsOf(world, id, account.address)
+  const { body } = await termsOf(world, id, payer)
   const { EIP712Domain: _, ...types } = body.typedData.types
   const signature = await account.signTypedData({ ...body.typedData, types })
   const { validAfter, validBefore } = body.typedData.message
   return {
-    payer: account.address,
+    payer,
     validAfter,
     validBefore,
     signature,
