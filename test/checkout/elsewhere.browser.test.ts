@@ -1,8 +1,11 @@
 // Buyers without a wallet in their browser: on a phone, by a code, and from an exchange.
 import { describe, expect } from "bun:test"
+import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import { networks } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 
@@ -65,7 +68,7 @@ describe("Paying from elsewhere", () => {
   browserTest(
     "from an exchange: the address, the exact amount, and a transfer that waits for the shop",
     async () => {
-      const { chain, context, createIntent, open, payment, shopUrl } = world()
+      const { chain, context, createIntent, merchantId, open, payment, runIn, shopUrl } = world()
       const { token, id } = await createIntent("12.34")
       const browser = await context([], { width: 1280 })
       await browser.grantPermissions(["clipboard-read", "clipboard-write"], { origin: shopUrl })
@@ -77,6 +80,10 @@ describe("Paying from elsewhere", () => {
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(receiver)
       await press(page, "Copy: Exact amount in USDC")
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe("12.34")
+      const other = await createIntent("12.34")
+      const newer = other.id
+      const second = await open(await context([]), other.token)
+      await second.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
       // The exchange's wallet is nobody the service knows.
       const hash = await chain.walletClient(0).writeContract({
         address: networks.test.usdc.address,
@@ -86,9 +93,25 @@ describe("Paying from elsewhere", () => {
       })
       await chain.publicClient.waitForTransactionReceipt({ hash })
       expect(await payment(id)).toMatchObject({ status: "pending" })
+      // It waits for the shop, and this payment comes before a newer one of the same amount.
+      const tenant = { merchantId: MerchantId.make(merchantId), env: "test" as const }
+      const waiting = { status: "open" as const, limit: 10, startingAfter: undefined }
+      const likely = await runIn(
+        Effect.gen(function* () {
+          const repo = yield* PaymentRepo
+          for (;;) {
+            const found = yield* repo.listTransfers(tenant, waiting)
+            const transfer = found.find(({ amount }) => amount === 12_340_000n)
+            if (transfer !== undefined) return yield* repo.likelyPayments(transfer)
+            yield* Effect.sleep("100 millis")
+          }
+        }).pipe(Effect.timeout("15 seconds"))
+      )
+      expect(likely.map(({ payment: one }) => String(one.id))).toEqual([id, newer])
+      expect(likely[0]?.reasons).toContain("address")
       await press(page, "Back")
       await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
-      await browser.close()
+      await Promise.all([browser.close(), second.context().close()])
     }
   )
 })
