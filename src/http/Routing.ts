@@ -101,8 +101,8 @@ export const layer = (
             Effect.map((response) =>
               HttpServerResponse.setHeaders(response, {
                 ...commonHeaders(requestId, baseUrl),
-                // What has a tag is kept by browsers, and asked for anew by it.
-                ...(response.headers["etag"] === undefined ? {} : { "cache-control": "no-cache" }),
+                // Kept by browsers, and asked for anew by its tag.
+                ...(response.headers["cache-control"] === "no-cache" ? { "cache-control": "no-cache" } : {}),
                 ...(stopping() ? { connection: "close" } : {})
               })
             )

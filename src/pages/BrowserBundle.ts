@@ -95,7 +95,12 @@ export const bundleAnswer = (
       vary: "accept-encoding",
       // Shops' pages load it for every order: a browser that has the content is told so, and loads nothing.
       ...(options.crossOrigin
-        ? { ...crossOriginHeaders, "cross-origin-resource-policy": "cross-origin", etag }
+        ? {
+            ...crossOriginHeaders,
+            "cross-origin-resource-policy": "cross-origin",
+            "cache-control": "no-cache",
+            etag
+          }
         : {})
     }
     if (options.crossOrigin && isKnown(headers["if-none-match"], etag))

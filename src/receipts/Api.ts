@@ -70,4 +70,6 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
       OpenApi.annotations({ summary: "Read a receipt", description: "For whoever holds its id." })
     )
   )
-).annotateMerge(OpenApi.annotations({ title: "Public receipts", description: "Receipts by their ids." })) {}
+)
+  .middleware(BodyRules)
+  .annotateMerge(OpenApi.annotations({ title: "Public receipts", description: "Receipts by their ids." })) {}
