@@ -13,7 +13,8 @@ export const receiptPaths = [
   "/receipt.js",
   "/verify-receipt",
   "/verify-receipt.js",
-  "/.well-known/jwks.json"
+  "/.well-known/jwks.json",
+  "/.well-known/did.json"
 ]
 
 const headers = pageHeaders(
@@ -49,6 +50,16 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | Receipts> 
       Effect.map(receipts.jwks, (keys) =>
         HttpServerResponse.text(keys, {
           contentType: "application/jwk-set+json",
+          headers: { "access-control-allow-origin": "*" }
+        })
+      )
+    )
+    yield* router.add(
+      "GET",
+      "/.well-known/did.json",
+      Effect.map(receipts.didDocument, (document) =>
+        HttpServerResponse.text(JSON.stringify(document), {
+          contentType: "application/did+json",
           headers: { "access-control-allow-origin": "*" }
         })
       )

@@ -24,6 +24,9 @@ export type ReceiptedPayment = PaymentSummary & Pick<Payment, "receiver">
 
 const algorithm = "ES256"
 const decodeReceipt = Schema.decodeUnknownEffect(Schema.toEncoded(Receipt))
+const decodeJwkJson = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
+)
 const decodeJwk = Schema.decodeUnknownEffect(
   Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
 )
@@ -69,6 +72,8 @@ const make = Effect.gen(function* () {
     )
   )
 
+  const did = `did:web:${encodeURIComponent(new URL(baseUrl).host)}`
+
   const shown = Effect.fnUntraced(function* ({ id, jws }: KeptReceipt) {
     const receipt = yield* Effect.orDie(decodeReceipt(decodeJwt(jws)))
     return { receipt, url: `${baseUrl}/receipt/${id}`, jws }
@@ -111,6 +116,29 @@ const make = Effect.gen(function* () {
       const found = yield* repo.find(id)
       return Option.isNone(found) ? Option.none() : Option.some(yield* shown(found.value))
     }),
+    signX402: Effect.fn("Receipts.signX402")(function* (payload) {
+      const { key, kid } = yield* signer
+      const canonical = JSON.stringify(payload, Object.keys(payload).sort())
+      return yield* Effect.promise(() =>
+        new CompactSign(new TextEncoder().encode(canonical))
+          .setProtectedHeader({ alg: algorithm, kid: `${did}#${kid}` })
+          .sign(key)
+      )
+    }),
+    didDocument: Effect.map(repo.keys, (keys) => {
+      const methods = keys.map(({ kid, publicJwk }) => ({
+        id: `${did}#${kid}`,
+        type: "JsonWebKey",
+        controller: did,
+        publicKeyJwk: decodeJwkJson(publicJwk)
+      }))
+      return {
+        "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/jwk/v1"],
+        id: did,
+        verificationMethod: methods,
+        assertionMethod: methods.map((method) => method.id)
+      }
+    }),
     jwks: Effect.map(repo.keys, (keys) => `{"keys":[${keys.map(({ publicJwk }) => publicJwk).join(",")}]}`)
   })
 })
@@ -124,6 +152,13 @@ export class Receipts extends Context.Service<
       merchant: string
     ) => Effect.Effect<SignedReceipt, PaymentNotSettled>
     readonly read: (id: string) => Effect.Effect<Option.Option<SignedReceipt>>
+    /**
+     * A JWS of a flat x402 offer or receipt, in canonical form (RFC 8785), by a key that
+     * `didDocument` names.
+     */
+    readonly signX402: (payload: Readonly<Record<string, string | number>>) => Effect.Effect<string>
+    /** The public keys as a DID document (did:web). */
+    readonly didDocument: Effect.Effect<object>
     /** The public keys (RFC 7517) as JSON. */
     readonly jwks: Effect.Effect<string>
   }

@@ -470,7 +470,8 @@ const make = Effect.gen(function* () {
           nonce: authorizationNonceOf(payment.id),
           signature
         },
-        identifier: undefined
+        identifier: undefined,
+        asksReceipt: false
       }
       const account: Account = { merchant, env: payment.env, payment, payerType: "human" }
       return settleFor(account, exact, requirements, undefined)

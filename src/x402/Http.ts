@@ -1,5 +1,5 @@
 // The facilitator and x402 payments over HTTP.
-import { Effect, Layer, Option, Schema } from "effect"
+import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
@@ -22,8 +22,10 @@ import { KeyAuth } from "../keys/KeyAuth.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { viewOf } from "../payments/Http.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { Receipts } from "../receipts/Receipts.ts"
 import { idempotencyHeader } from "./Api.ts"
 import { Facilitator, type SettleAnswer } from "./Facilitator.ts"
+import { offerOf, offersEntry, receiptEntry, receiptOf } from "./offerReceipt.ts"
 import { paymentRequiredV1, paymentRequiredV2, requirementsOf } from "./paymentRequirements.ts"
 import {
   decodeHeader,
@@ -113,17 +115,23 @@ const payments = HttpApiBuilder.group(
     const keys = yield* KeyAuth
     const repo = yield* PaymentRepo
     const limiter = yield* RateLimiter
+    const receipts = yield* Receipts
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
-    const paymentRequired = (payment: Payment, resource: string, error: string) =>
-      HttpServerResponse.jsonUnsafe(paymentRequiredV1(payment, resource, error), {
+    const paymentRequired = Effect.fnUntraced(function* (payment: Payment, resource: string, error: string) {
+      const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const extensions = offersEntry(yield* receipts.signX402(offerOf(payment, resource, now)))
+      return HttpServerResponse.jsonUnsafe(paymentRequiredV1(payment, resource, error), {
         status: 402,
-        headers: { "payment-required": encodeHeader(paymentRequiredV2(payment, resource, error)) }
+        headers: {
+          "payment-required": encodeHeader({ ...paymentRequiredV2(payment, resource, error), extensions })
+        }
       })
+    })
 
     const withOutcome = (
       response: HttpServerResponse.HttpServerResponse,
-      answer: SettleAnswer,
+      answer: SettleAnswer & { readonly extensions?: object },
       version: X402Version
     ) =>
       HttpServerResponse.setHeader(
@@ -154,17 +162,24 @@ const payments = HttpApiBuilder.group(
     const paymentBody = (payment: Payment) => HttpServerResponse.jsonUnsafe({ payment: viewOf(payment) })
 
     /** A settled payment, whatever header asks for it; nothing is moved. */
-    const settledAnswer = (payment: Payment, sent: ExactPayment | string | undefined) => {
+    const settledAnswer = Effect.fnUntraced(function* (
+      payment: Payment,
+      sent: ExactPayment | string | undefined,
+      resource: string
+    ) {
       const { reported } = payment
       if (typeof sent !== "object" || reported?.evidence.payer !== sent.authorization.from)
         return paymentBody(payment)
       const { payer, transactionId: transaction } = reported.evidence
+      const receipt = sent.asksReceipt ? receiptOf(payment, resource) : undefined
+      const extensions =
+        receipt === undefined ? {} : { extensions: receiptEntry(yield* receipts.signX402(receipt)) }
       return withOutcome(
         paymentBody(payment),
-        { success: true, payer, transaction, network: sent.network },
+        { success: true, payer, transaction, network: sent.network, ...extensions },
         sent.version
       )
-    }
+    })
 
     return handlers.handle(
       "pay",
@@ -184,10 +199,14 @@ const payments = HttpApiBuilder.group(
         if (payment.status === "failed") return yield* new PaymentFailed()
         const resource = `${baseUrl}/api/v1/payments/${payment.id}/x402?pk=${query.pk}`
         const sent = yield* sentPayment(headers)
-        if (payment.status === "settled") return settledAnswer(payment, sent)
+        if (payment.status === "settled") return yield* settledAnswer(payment, sent, resource)
         if (sent === undefined)
-          return paymentRequired(payment, resource, "PAYMENT-SIGNATURE or X-PAYMENT header is required")
-        if (typeof sent === "string") return paymentRequired(payment, resource, sent)
+          return yield* paymentRequired(
+            payment,
+            resource,
+            "PAYMENT-SIGNATURE or X-PAYMENT header is required"
+          )
+        if (typeof sent === "string") return yield* paymentRequired(payment, resource, sent)
         const waitAll = yield* limiter.take(`x402 ${client}`, headerLimit)
         if (waitAll > 0) return yield* new RateLimited({ retryAfter: waitAll })
         const answer = yield* service
@@ -195,10 +214,10 @@ const payments = HttpApiBuilder.group(
           .pipe(orChainUnavailable)
         const now = Option.getOrElse(yield* repo.find(tenant, params.id), () => payment)
         // By this header or by another way of paying: it is settled, and nothing is left to pay.
-        if (now.status === "settled") return settledAnswer(now, sent)
+        if (now.status === "settled") return yield* settledAnswer(now, sent, resource)
         if (now.status === "failed") return yield* new PaymentFailed()
         const error = answer.success ? "settlement_pending" : (answer.errorReason ?? "invalid payment")
-        return withOutcome(paymentRequired(now, resource, error), answer, sent.version)
+        return withOutcome(yield* paymentRequired(now, resource, error), answer, sent.version)
       })
     )
   })

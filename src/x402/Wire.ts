@@ -1,6 +1,6 @@
 // x402 as it travels, versions 1 and 2, read leniently and brought into one form.
 // Sources: x402-specification-v1 and -v2, transports http of both versions.
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Predicate, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { getAddress } from "viem"
 import { Address, type Env, networks } from "../domain/Chain.ts"
@@ -104,6 +104,8 @@ export interface ExactPayment {
   readonly authorization: SignedAuthorization
   /** The payer's identifier of the payment, by x402's extension `payment-identifier`. */
   readonly identifier: string | undefined
+  /** Whether the payer asks for a signed receipt, by x402's extension `offer-receipt`. */
+  readonly asksReceipt: boolean
 }
 
 const hex = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
@@ -139,7 +141,7 @@ const paymentOf = (
   scheme: string,
   network: string,
   { signature, authorization }: typeof ExactPayload.Type,
-  identifier: string | undefined
+  extensions: unknown
 ): ExactPayment => {
   const read: Authorization = {
     from: addressOf(authorization.from),
@@ -149,7 +151,14 @@ const paymentOf = (
     validBefore: BigInt(authorization.validBefore),
     nonce: hex(authorization.nonce)
   }
-  return { version, scheme, network, authorization: { ...read, signature: hex(signature) }, identifier }
+  return {
+    version,
+    scheme,
+    network,
+    authorization: { ...read, signature: hex(signature) },
+    identifier: Option.getOrUndefined(decodeIdentifier(extensions))?.["payment-identifier"].info.id,
+    asksReceipt: Predicate.hasProperty(extensions, "offer-receipt")
+  }
 }
 
 const lenient = { onExcessProperty: "ignore", errors: "all" } as const
@@ -173,13 +182,7 @@ export const readPayment = (version: X402Version, value: unknown) =>
         paymentOf(1, read.scheme, read.network, read.payload, undefined)
       )
     : Effect.map(decodePayloadV2(value), (read) =>
-        paymentOf(
-          2,
-          read.accepted.scheme,
-          read.accepted.network,
-          read.payload,
-          Option.getOrUndefined(decodeIdentifier(read.extensions))?.["payment-identifier"].info.id
-        )
+        paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.extensions)
       )
 
 /** JSON as a header value: base64 with padding, of UTF-8. */

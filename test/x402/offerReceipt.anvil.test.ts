@@ -1,0 +1,85 @@
+// Signed offers and receipts by the extension `offer-receipt`, read by the reference's own library.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { decodePaymentRequiredHeader } from "@x402/core/http"
+import { ExactEvmScheme } from "@x402/evm"
+import {
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  isJWSSignedOffer,
+  isJWSSignedReceipt,
+  verifyOfferSignatureJWS,
+  verifyReceiptSignatureJWS
+} from "@x402/extensions/offer-receipt"
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
+import { headerV1, openPayment, payPath } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(60_000)
+
+describe("offers and receipts", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World()
+  }, 60_000)
+  afterAll(() => world.close(), 30_000)
+  const addressOf = (id: string) => `${world.baseUrl}/api/v1${payPath(world, id)}`
+
+  test("a 402 carries an offer whose key the service's DID document names", async () => {
+    const url = addressOf(await openPayment(world, "0.25"))
+    const asked = await fetch(url)
+    expect(asked.status).toBe(402)
+    const required = decodePaymentRequiredHeader(asked.headers.get("payment-required") ?? "")
+    const [offer] = extractOffersFromPaymentRequired(required)
+    if (offer === undefined || !isJWSSignedOffer(offer)) throw new Error("no offer")
+    expect(await verifyOfferSignatureJWS(offer)).toMatchObject({
+      version: 1,
+      resourceUrl: url,
+      scheme: "exact",
+      network: "eip155:84532",
+      payTo: receiver,
+      amount: "250000"
+    })
+  })
+
+  test("a client that asks gets a receipt of what settled, the same each time", async () => {
+    const url = addressOf(await openPayment(world, "0.25"))
+    const account = await world.payer()
+    const sent: Array<Headers> = []
+    const remembering = (input: RequestInfo | URL, init?: RequestInit) => {
+      const request = new Request(input, init)
+      sent.push(request.headers)
+      return fetch(request)
+    }
+    const paid = wrapFetchWithPaymentFromConfig(remembering as typeof fetch, {
+      schemes: [{ network: "eip155:*", client: new ExactEvmScheme(account) }]
+    })
+    const response = await paid(url)
+    expect(response.status).toBe(200)
+    const { payment } = await response.json()
+    const receipt = extractReceiptFromResponse(response)
+    if (receipt === undefined || !isJWSSignedReceipt(receipt)) throw new Error("no receipt")
+    expect(await verifyReceiptSignatureJWS(receipt)).toEqual({
+      version: 1,
+      network: "eip155:84532",
+      resourceUrl: url,
+      payer: account.address,
+      issuedAt: Math.floor(Date.parse(payment.settledAt) / 1000),
+      transaction: payment.reportedTransactionId
+    })
+
+    const again = extractReceiptFromResponse(await fetch(url, { headers: sent.at(-1) ?? {} }))
+    if (again === undefined || !isJWSSignedReceipt(again)) throw new Error("no receipt")
+    expect(await verifyReceiptSignatureJWS(again)).toEqual(await verifyReceiptSignatureJWS(receipt))
+
+    const forged = `${receipt.signature.slice(0, -4)}AAAA`
+    expect(verifyReceiptSignatureJWS({ format: "jws", signature: forged })).rejects.toThrow()
+  })
+
+  test("who does not ask gets none", async () => {
+    const id = await openPayment(world, "0.25")
+    const payload = await world.authorize(await world.payer(), 250_000n)
+    const response = await fetch(addressOf(id), { headers: headerV1(payload) })
+    expect(response.status).toBe(200)
+    expect(extractReceiptFromResponse(response)).toBeUndefined()
+  })
+})
