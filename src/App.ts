@@ -126,6 +126,9 @@ export const layer: Layer.Layer<
   Layer.provideMerge(real)
 )
 
+/** Services and workers on what the caller has chosen, without the network. */
+export const layerServices = Layer.mergeAll(paymentWorkers, webhookWorkers).pipe(Layer.provideMerge(services))
+
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
 export const layerRoutes = Layer.mergeAll(Routes.layer, paymentWorkers, webhookWorkers).pipe(
   Layer.provide(services),

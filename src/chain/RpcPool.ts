@@ -104,17 +104,12 @@ export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnav
   return new RpcUnavailable({ reason, message: messages[reason] })
 }
 
-const make = Effect.fnUntraced(function* (
-  options: RpcPoolOptions
-): Effect.fn.Return<Shape, never, Scope.Scope> {
+type Nodes = { readonly [E in Env]: ReadonlyArray<RpcNode> }
+
+const make = Effect.fnUntraced(function* (byEnv: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
   const notify = yield* ChainAlerts
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope
-  const limits: RpcLimits = { ...defaultRpcLimits, ...options }
-  const byEnv = {
-    test: (options.urls.test ?? []).map((url) => makeRpcNode("test", url, limits)),
-    live: (options.urls.live ?? []).map((url) => makeRpcNode("live", url, limits))
-  }
 
   const lastAlert = new Map<string, number>()
   const alert: Shape["alert"] = Effect.fnUntraced(function* (kind, env, host, message) {
@@ -361,8 +356,17 @@ const make = Effect.fnUntraced(function* (
 })
 
 export class RpcPool extends Context.Service<RpcPool, Shape>()("quittance/chain/RpcPool") {
-  static readonly layer = (options: RpcPoolOptions): Layer.Layer<RpcPool> =>
-    Layer.effect(RpcPool, make(options))
+  /** Over nodes of the caller's, as a simulation has them. */
+  static readonly layerNodes = (nodes: Nodes): Layer.Layer<RpcPool> => Layer.effect(RpcPool, make(nodes))
+
+  static readonly layer = (options: RpcPoolOptions): Layer.Layer<RpcPool> => {
+    const limits: RpcLimits = { ...defaultRpcLimits, ...options }
+    const nodesOf = (env: Env) => (options.urls[env] ?? []).map((url) => makeRpcNode(env, url, limits))
+    return Layer.effect(
+      RpcPool,
+      Effect.suspend(() => make({ test: nodesOf("test"), live: nodesOf("live") }))
+    )
+  }
 
   /** The nodes of BASE_SEPOLIA_RPC_URLS and ARBITRUM_RPC_URLS. */
   static readonly layerConfig: Layer.Layer<RpcPool, never, AppConfig> = Layer.unwrap(
