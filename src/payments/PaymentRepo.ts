@@ -17,6 +17,7 @@ import type {
 } from "../domain/Payment.ts"
 import type { SettledDelivery } from "../domain/Webhook.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
+import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
 import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
@@ -211,8 +212,10 @@ export class PaymentRepo extends Context.Service<
     TransferStore
 >()("quittance/payments/PaymentRepo") {
   static readonly layer: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
-    Layer.effect(PaymentRepo, makePaymentRepoSql)
+    Layer.effect(PaymentRepo, withFaultPoints("PaymentRepo", makePaymentRepoSql))
   /** With the store of webhooks that settling writes to. */
   static readonly layerMemory: Layer.Layer<PaymentRepo | WebhookRepo, never, SecureRandom.SecureRandom> =
-    Layer.effect(PaymentRepo, makePaymentRepoMemory).pipe(Layer.provideMerge(WebhookRepo.layerMemory))
+    Layer.effect(PaymentRepo, withFaultPoints("PaymentRepo", makePaymentRepoMemory)).pipe(
+      Layer.provideMerge(WebhookRepo.layerMemory)
+    )
 }

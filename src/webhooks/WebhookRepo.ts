@@ -15,6 +15,7 @@ import type {
   SettledDelivery
 } from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
+import { withFaultPoints } from "../workers/FaultPoints.ts"
 import { makeWebhookRepoMemory } from "./WebhookRepo/WebhookRepoMemory.ts"
 import { makeWebhookRepoSql } from "./WebhookRepo/WebhookRepoSql.ts"
 
@@ -188,7 +189,10 @@ export class WebhookRepo extends Context.Service<
 >()("quittance/webhooks/WebhookRepo") {
   static readonly layer: Layer.Layer<WebhookRepo, never, SqlClient.SqlClient> = Layer.effect(
     WebhookRepo,
-    makeWebhookRepoSql
+    withFaultPoints("WebhookRepo", makeWebhookRepoSql)
   )
-  static readonly layerMemory: Layer.Layer<WebhookRepo> = Layer.effect(WebhookRepo, makeWebhookRepoMemory)
+  static readonly layerMemory: Layer.Layer<WebhookRepo> = Layer.effect(
+    WebhookRepo,
+    withFaultPoints("WebhookRepo", makeWebhookRepoMemory)
+  )
 }
