@@ -17,7 +17,7 @@ import type { ChainCursor, IncomingTransfer, Match } from "./PaymentRepo/Transfe
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
-import { matchOrder } from "./TransferWatch/matchOrder.ts"
+import { dependsOnSender, matchOrder } from "./TransferWatch/matchOrder.ts"
 import { transferKindOf } from "./TransferWatch/transferKindOf.ts"
 
 /** Mainnet is not watched while its execution is gated. */
@@ -39,6 +39,8 @@ const blocksPerSweep = 256n
 const beforeReceiverMillis = 3_600_000
 const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
+/** For so long nodes that do not say who sent a transfer are asked again. */
+const senderPatienceMillis = 10 * 60_000
 /** Grace period for reports before an unclaimed transfer raises an alert. */
 const alertGrace = Duration.minutes(2)
 
@@ -197,6 +199,10 @@ const make = Effect.gen(function* () {
     const outcome = yield* settleOne(transfer, matchOrder(transfer, matches, sender))
     if (outcome === "settled") return
     if (outcome === "waiting") return yield* later
+    if (sender === undefined && dependsOnSender(transfer, matches)) {
+      const age = (yield* DateTime.nowAsDate).getTime() - transfer.blockTime.getTime()
+      if (age < senderPatienceMillis) return yield* later
+    }
     const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
     yield* repo.noteMatch(transfer.id, { kind })
   })

@@ -61,3 +61,13 @@ export const matchOrder = (
         left.rank - right.rank || Number(left.isFailed) - Number(right.isFailed) || right.newest - left.newest
     )
     .map(({ match }) => match)
+
+/** Whether it takes the transaction's sender to tell which of the matches the transfer came after. */
+export const dependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean => {
+  const own = matches
+    .flatMap(({ attempts }) => attempts)
+    .map(({ nonce }) => ({ address: transfer.payer, nonce: nonce ?? 0n }))
+  return own.some(
+    (sender) => matchOrder(transfer, matches, sender).length > matchOrder(transfer, matches, undefined).length
+  )
+}
