@@ -1,0 +1,229 @@
+// Instances of the service over one store: started, stopped, abandoned between any two steps, and started
+// again. Each has its own layers, clock and nodes' client; the store is all that they share.
+import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { HttpRouter, HttpServer } from "effect/http"
+import * as App from "../../src/App.ts"
+import { AppConfig, type AppConfigShape } from "../../src/AppConfig.ts"
+import { Agents } from "../../src/agents/Agents.ts"
+import { Releases } from "../../src/agents/Releases.ts"
+import type { Alerts } from "../../src/alerts/Alerts.ts"
+import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
+import { RpcPool } from "../../src/chain/RpcPool.ts"
+import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
+import { Faucet } from "../../src/faucet/Faucet.ts"
+import { routerConfig } from "../../src/http/Server.ts"
+import type { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import type { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import * as Routes from "../../src/Routes.ts"
+import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
+import type { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import { DueWork } from "../../src/workers/DueWork.ts"
+import { Facilitator } from "../../src/x402/Facilitator.ts"
+import { rpcNodeOf, type SimulatedNode } from "./chain/SimulatedNode.ts"
+import { type Answer, type Ask, type Door, doorOfHandlers, doorOfServices } from "./Door.ts"
+import type { Draw } from "./Draw.ts"
+import { type FaultBoard, quiet } from "./faults.ts"
+import type { Plan } from "./Plan.ts"
+import type { Owner, World } from "./World.ts"
+
+/** What all instances share. */
+export type Store = Context.Context<PaymentRepo | WebhookRepo | KeyAuth | Alerts | SecureRandom.SecureRandom>
+
+interface Instance {
+  readonly owner: Owner
+  readonly scope: Scope.Closeable
+  readonly context: Context.Context<never>
+  door: Door | undefined
+  readonly gone: Deferred.Deferred<void>
+}
+
+export interface Surroundings {
+  readonly world: World
+  readonly plan: Plan
+  readonly board: FaultBoard
+  readonly store: Store
+  readonly config: AppConfigShape
+  readonly nodes: ReadonlyArray<SimulatedNode>
+  readonly sender: WebhookSender["Service"]
+  readonly draw: Draw
+  /** Whether any payment waits to be paid. */
+  readonly isAwaited: () => boolean
+}
+
+/** People hang up after so long. */
+const patience = "20 seconds"
+
+const nothingElse = Layer.mergeAll(
+  Agents.layerNone,
+  Facilitator.layerNone,
+  Releases.layerNone,
+  HttpServer.layerServices,
+  ContractSignatures.layerNone,
+  Faucet.layerMemory(() => Effect.succeed([]))
+)
+
+export class Cluster {
+  readonly instances: Array<Instance> = []
+  readonly #around: Surroundings
+  readonly #draw: Draw
+  #started = 0
+  /** Milliseconds by which an instance's clock was ever wrong. */
+  worstSkew = 0
+  abandoned = 0
+
+  constructor(around: Surroundings) {
+    this.#around = around
+    this.#draw = around.draw.of("cluster")
+  }
+
+  /** Starts one more instance, on the fiber of the world. */
+  start(): void {
+    const { board, world } = this.#around
+    const name = `instance ${++this.#started}`
+    const owner: Owner = { name, alive: true, skewMillis: 0 }
+    if (board.comes("a clock jumps")) this.skew(owner)
+    const instance: Instance = {
+      owner,
+      scope: Scope.makeUnsafe(),
+      context: Context.merge(world.context(owner), quiet),
+      door: undefined,
+      gone: Deferred.makeUnsafe()
+    }
+    this.instances.push(instance)
+    world.tell(name, "starts")
+    this.#run(
+      instance,
+      Effect.map(this.#build(instance), (door) => {
+        instance.door = door
+        world.tell(name, "is ready")
+      })
+    )
+  }
+
+  skew(owner: Owner): void {
+    owner.skewMillis = this.#draw.between(-20_000, 20_000)
+    this.worstSkew = Math.max(this.worstSkew, Math.abs(owner.skewMillis))
+    this.#around.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
+  }
+
+  #run(instance: Instance, effect: Effect.Effect<unknown, unknown>): void {
+    const { world } = this.#around
+    world.schedule(instance.owner, () => {
+      Effect.runForkWith(instance.context)(effect)
+    })
+  }
+
+  /** It takes no further step, and nothing that it slept for happens. */
+  abandon(owner: Owner): void {
+    const instance = this.instances.find((one) => one.owner === owner)
+    if (instance === undefined || !owner.alive) return
+    owner.alive = false
+    this.abandoned++
+    this.instances.splice(this.instances.indexOf(instance), 1)
+    this.#around.world.tell(owner.name, "is abandoned")
+    Deferred.doneUnsafe(instance.gone, Exit.void)
+  }
+
+  /** Ends as on SIGTERM. */
+  stop(instance: Instance): void {
+    const { world } = this.#around
+    this.instances.splice(this.instances.indexOf(instance), 1)
+    world.tell(instance.owner.name, "stops")
+    this.#run(
+      instance,
+      Effect.andThen(
+        Scope.close(instance.scope, Exit.void),
+        Effect.sync(() => {
+          instance.owner.alive = false
+          world.tell(instance.owner.name, "has stopped")
+          Deferred.doneUnsafe(instance.gone, Exit.void)
+        })
+      )
+    )
+  }
+
+  /** Asks an instance, as a browser or a server does; undefined where no answer came. */
+  ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
+    return Effect.suspend(() => {
+      const { board, world } = this.#around
+      const ready = this.instances.filter((one) => one.door !== undefined)
+      const instance = ready[this.#draw.below(ready.length)]
+      const door = instance?.door
+      if (instance === undefined || door === undefined) return Effect.as(Effect.sleep("1 second"), undefined)
+      if (board.comes("a request is lost")) {
+        world.tell(who, `${ask.do}: the request is lost`)
+        return Effect.as(Effect.sleep("3 seconds"), undefined)
+      }
+      const answered = Deferred.makeUnsafe<Answer | undefined>()
+      const deliver = Effect.flatMap(Effect.exit(door(ask)), (exit) => {
+        if (board.comes("an answer is lost")) return Effect.void
+        const answer: Answer = Exit.isSuccess(exit) ? exit.value : { status: 500, body: {} }
+        const late = board.comes("an answer is late") ? this.#draw.between(100, 15_000) : 0
+        const give = Deferred.succeed(answered, answer)
+        return late === 0 ? give : Effect.andThen(Effect.sleep(late), give)
+      })
+      this.#run(instance, deliver)
+      if (board.comes("a request comes twice")) this.#run(instance, deliver)
+      const gone = Effect.as(Deferred.await(instance.gone), undefined)
+      return Effect.raceFirst(
+        Effect.raceFirst(Deferred.await(answered), gone),
+        Effect.as(Effect.sleep(patience), undefined)
+      ).pipe(
+        Effect.tap((answer) =>
+          Effect.sync(() => {
+            const code = answer?.body.error?.code ?? answer?.body.payment?.status ?? ""
+            world.tell(
+              who,
+              `${ask.do} at ${instance.owner.name}: ${answer === undefined ? "no answer" : `${answer.status} ${code}`}`
+            )
+          })
+        )
+      )
+    })
+  }
+
+  #build(instance: Instance) {
+    const { board, config, draw, nodes, plan, sender, store } = this.#around
+    const trouble = {
+      fails: () => board.comes("a node fails a call"),
+      malformed: () => board.comes("a node answers nonsense"),
+      slow: () => board.comes("a node answers late")
+    }
+    const stream = draw.of(instance.owner.name)
+    const test = nodes.map((node) => rpcNodeOf(node, stream, trouble))
+    const below = Layer.mergeAll(
+      ChainVerifier.layerConfig.pipe(Layer.provide(RpcPool.layerNodes({ test, live: [] }))),
+      Layer.succeed(WebhookSender, sender),
+      BuyerIdentity.layerMemory,
+      DeliveryWake.layerLocal,
+      RateLimiter.layerMemory,
+      EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] }),
+      Layer.succeed(DueWork, {
+        next: () => Effect.sleep(plan.paceMillis),
+        isAwaited: this.#around.isAwaited
+      })
+    ).pipe(Layer.provideMerge(Layer.merge(Layer.succeedContext(store), Layer.succeed(AppConfig, config))))
+    return Effect.gen(function* () {
+      const services = yield* Layer.buildWithScope(
+        App.layerServices.pipe(Layer.provideMerge(below)),
+        instance.scope
+      )
+      if (!plan.handlers) return doorOfServices(services)
+      const routes = Routes.layer.pipe(
+        Layer.provide(nothingElse),
+        Layer.provide(Layer.succeedContext(services))
+      )
+      return doorOfHandlers(
+        yield* HttpRouter.toHttpEffect(routes).pipe(
+          Effect.provideService(Scope.Scope, instance.scope),
+          Effect.provideService(HttpRouter.RouterConfig, routerConfig)
+        )
+      )
+    })
+  }
+}

@@ -1,0 +1,277 @@
+// How people reach an instance: through its HttpApi handlers, or straight through its services, which
+// is several times as fast. Both answer alike.
+import { Context, Effect, Option, Redacted, Result, Schema, type Scope } from "effect"
+import { HttpEffect, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import type { CodedError } from "../../src/domain/Errors.ts"
+import { UsdAmount } from "../../src/domain/Money.ts"
+import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import type { TokenChange } from "../../src/domain/TokenChange.ts"
+import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import type { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
+import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
+
+const Body = Schema.Struct({
+  error: Schema.optionalKey(
+    Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String) })
+  ),
+  payment: Schema.optionalKey(
+    Schema.Struct({
+      id: Schema.String,
+      status: Schema.Literals(["pending", "settled", "failed"]),
+      reportedTransactionId: Schema.optionalKey(Schema.String),
+      settledAt: Schema.optionalKey(Schema.String),
+      failureReason: Schema.optionalKey(Schema.NullOr(Schema.String))
+    })
+  ),
+  attempt: Schema.optionalKey(Schema.Struct({ id: Schema.String, nonce: Schema.optionalKey(Schema.Number) })),
+  attempts: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ payer: Schema.String, transactionId: Schema.optionalKey(Schema.String) }))
+  ),
+  intentToken: Schema.optionalKey(Schema.String),
+  secret: Schema.optionalKey(Schema.String)
+})
+export type Body = typeof Body.Type
+const decodeBody = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
+
+/** An answer's status, and of its body what people look at. */
+export interface Answer {
+  readonly status: number
+  readonly body: Body
+}
+
+/** What people ask. */
+export type Ask =
+  | { readonly do: "create intent"; readonly key: string; readonly amount: string }
+  | { readonly do: "open"; readonly key: string; readonly intentToken: string }
+  | {
+      readonly do: "announce"
+      readonly key: string
+      readonly paymentId: string
+      readonly buyerDidToken: string
+      readonly attemptId: string
+    }
+  | {
+      readonly do: "report"
+      readonly key: string
+      readonly paymentId: string
+      readonly buyerDidToken: string
+      readonly transactionId: TransactionHash
+      readonly tokenChanges: ReadonlyArray<TokenChange>
+    }
+  | { readonly do: "retrieve"; readonly key: string; readonly paymentId: string }
+  | {
+      readonly do: "read attempts"
+      readonly key: string
+      readonly paymentId: string
+      readonly payer: Address
+    }
+  | { readonly do: "decline"; readonly key: string; readonly paymentId: string; readonly attemptId: string }
+  | { readonly do: "create endpoint"; readonly key: string; readonly url: string }
+  | { readonly do: "change endpoint"; readonly key: string; readonly url: string }
+  | { readonly do: "delete endpoint"; readonly key: string }
+  | { readonly do: "send test"; readonly key: string }
+
+export type Door = (ask: Ask) => Effect.Effect<Answer>
+
+/** A request of the contract. */
+const requestOf = (ask: Ask): { readonly method: string; readonly path: string; readonly body?: unknown } => {
+  switch (ask.do) {
+    case "create intent": {
+      const body = { amount: ask.amount, intentUrl: "https://shop.example.com/orders/1" }
+      return { method: "POST", path: "/payment-intents", body }
+    }
+    case "open":
+      return { method: "POST", path: "/payments", body: { intentToken: ask.intentToken } }
+    case "announce": {
+      const { attemptId, buyerDidToken, paymentId } = ask
+      const body = { buyerDidToken, method: "transfer", attemptId }
+      return { method: "POST", path: `/payments/${paymentId}/attempts`, body }
+    }
+    case "report": {
+      const { buyerDidToken, paymentId, tokenChanges, transactionId } = ask
+      return {
+        method: "PATCH",
+        path: `/payments/${paymentId}`,
+        body: { buyerDidToken, transactionId, tokenChanges }
+      }
+    }
+    case "retrieve":
+      return { method: "GET", path: `/payments/${ask.paymentId}` }
+    case "read attempts":
+      return { method: "GET", path: `/payments/${ask.paymentId}/attempts?payer=${ask.payer}` }
+    case "decline":
+      return { method: "DELETE", path: `/payments/${ask.paymentId}/attempts/${ask.attemptId}` }
+    case "create endpoint":
+      return { method: "POST", path: "/webhook-endpoint", body: { url: ask.url } }
+    case "change endpoint":
+      return { method: "PATCH", path: "/webhook-endpoint", body: { url: ask.url } }
+    case "delete endpoint":
+      return { method: "DELETE", path: "/webhook-endpoint" }
+    case "send test":
+      return { method: "POST", path: "/webhook-endpoint/test" }
+  }
+}
+
+type Handler = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  unknown,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+/** Through the handlers of the contract. */
+export const doorOfHandlers =
+  (handler: Handler): Door =>
+  (ask) =>
+    Effect.suspend(() => {
+      const { body, method, path } = requestOf(ask)
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      const headers = {
+        authorization: `Bearer ${ask.key}`,
+        ...(text === undefined
+          ? {}
+          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) })
+      }
+      const request = new Request(`http://localhost/api/v1${path}`, {
+        method,
+        headers,
+        ...(text === undefined ? {} : { body: text })
+      })
+      let answered: Answer = { status: 0, body: {} }
+      return HttpEffect.toHandled(handler, (_, response) =>
+        Effect.sync(() => {
+          const { body: sent } = response
+          const read = sent._tag === "Uint8Array" ? new TextDecoder().decode(sent.body) : ""
+          answered = { status: response.status, body: read === "" ? {} : decodeBody(read) }
+        })
+      ).pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
+        Effect.andThen(Effect.sync(() => answered))
+      )
+    })
+
+const paymentBody = ({ failureReason, id, reported, settledAt, status }: Payment): Body => ({
+  payment: {
+    id,
+    status,
+    ...(status === "settled" && reported !== null
+      ? { reportedTransactionId: reported.evidence.transactionId }
+      : {}),
+    ...(settledAt === null ? {} : { settledAt: settledAt.toISOString() }),
+    ...(status === "pending" ? {} : { failureReason })
+  }
+})
+
+const statuses: Readonly<Record<string, number>> = {
+  PAYMENT_NOT_FOUND: 404,
+  WEBHOOK_ENDPOINT_NOT_FOUND: 404,
+  INVALID_API_KEY: 401,
+  INVALID_BUYER_TOKEN: 401,
+  RATE_LIMITED: 429,
+  CHAIN_UNAVAILABLE: 503,
+  TEST_SETTLEMENT_MISMATCH: 422,
+  PAYMENT_REPORT_CONFLICT: 409,
+  PAYMENT_FAILED: 409,
+  WEBHOOK_ENDPOINT_EXISTS: 409
+}
+
+const refused = ({ code, reason }: CodedError): Answer => ({
+  status: statuses[code] ?? 400,
+  body: { error: { code, ...(reason === undefined ? {} : { reason }) } }
+})
+
+/** Straight through the services, as the handlers call them. */
+export const doorOfServices = (
+  context: Context.Context<
+    KeyAuth | PaymentIntents | Payments | PaymentAttempts | PaymentRepo | IncomingTransfers | WebhookEndpoints
+  >
+): Door => {
+  const keys = Context.get(context, KeyAuth)
+  const intents = Context.get(context, PaymentIntents)
+  const payments = Context.get(context, Payments)
+  const attempts = Context.get(context, PaymentAttempts)
+  const repo = Context.get(context, PaymentRepo)
+  const endpoints = Context.get(context, WebhookEndpoints)
+
+  const answer = (ask: Ask): Effect.Effect<Answer, CodedError> =>
+    Effect.gen(function* () {
+      const principal = yield* keys.authenticate(ask.key)
+      const tenant = { merchantId: principal.merchant.id, env: principal.env }
+      switch (ask.do) {
+        case "create intent": {
+          const amount = Schema.decodeSync(UsdAmount)(ask.amount)
+          const { intentToken } = yield* intents.create(principal, {
+            amount,
+            intentUrl: "https://shop.example.com/orders/1"
+          })
+          return { status: 201, body: { intentToken } }
+        }
+        case "open": {
+          const { created, payment } = yield* payments.open(principal, ask.intentToken)
+          return { status: created ? 201 : 200, body: paymentBody(payment) }
+        }
+        case "announce": {
+          const { attemptId, buyerDidToken } = ask
+          const outcome = yield* attempts.announce(principal, PaymentId.make(ask.paymentId), {
+            buyerDidToken,
+            attemptId,
+            method: "transfer",
+            client: "192.0.2.1"
+          })
+          if (outcome._tag === "AttemptRefused") return { ...refused(outcome.error), status: 409 }
+          const { id, nonce } = outcome.attempt
+          const attempt = { id, ...(nonce === null ? {} : { nonce: Number(nonce) }) }
+          return { status: outcome.created ? 201 : 200, body: { attempt } }
+        }
+        case "report": {
+          const { buyerDidToken, tokenChanges, transactionId } = ask
+          const outcome = yield* payments.report(principal, PaymentId.make(ask.paymentId), {
+            buyerDidToken,
+            transactionId,
+            tokenChanges,
+            client: "192.0.2.1"
+          })
+          return { status: outcome._tag === "Settled" ? 200 : 202, body: paymentBody(outcome.payment) }
+        }
+        case "retrieve": {
+          const found = yield* repo.find(tenant, PaymentId.make(ask.paymentId))
+          return Option.isNone(found)
+            ? { status: 404, body: {} }
+            : { status: 200, body: paymentBody(found.value) }
+        }
+        case "read attempts": {
+          const { paymentId, payer } = ask
+          const known = yield* attempts.read(principal, PaymentId.make(paymentId), {
+            payer,
+            client: "192.0.2.1"
+          })
+          return { status: 200, body: paymentBody(known.payment) }
+        }
+        case "decline":
+          yield* attempts.decline(principal, PaymentId.make(ask.paymentId), ask.attemptId)
+          return { status: 204, body: {} }
+        case "create endpoint": {
+          const { secret } = yield* endpoints.create(tenant, ask.url)
+          return { status: 201, body: { secret: Redacted.value(secret) } }
+        }
+        case "change endpoint":
+          yield* endpoints.changeUrl(tenant, ask.url)
+          return { status: 200, body: {} }
+        case "delete endpoint":
+          yield* endpoints.remove(tenant)
+          return { status: 204, body: {} }
+        case "send test":
+          yield* endpoints.sendTest(tenant)
+          return { status: 200, body: {} }
+      }
+    })
+
+  return (ask) =>
+    Effect.result(answer(ask)).pipe(
+      Effect.map((result) => (Result.isSuccess(result) ? result.success : refused(result.failure)))
+    )
+}

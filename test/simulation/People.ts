@@ -1,0 +1,347 @@
+// Merchants with their servers, buyers in one browser or two, and thieves. Buyers keep to the protocol: they
+// announce, send what they were told to, and report. Thieves and careless payers do not.
+import { Effect, Fiber } from "effect"
+import { checksumAddress } from "viem"
+import { Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
+import type { Merchant } from "../../src/domain/Merchant.ts"
+import { formatUsd } from "../../src/domain/Money.ts"
+import type { Cluster } from "./Cluster.ts"
+import type { Ledger } from "./chain/Ledger.ts"
+import type { Answer, Ask } from "./Door.ts"
+import type { Draw } from "./Draw.ts"
+import type { Receivers } from "./Receivers.ts"
+import type { World } from "./World.ts"
+
+export interface Shop {
+  readonly name: string
+  readonly merchant: Merchant
+  readonly receiver: Address
+  secret: string
+  publishable: string
+  url: string
+}
+
+/** A payment as the buyer knows it. */
+export interface Purchase {
+  readonly shop: Shop
+  readonly buyer: Address
+  readonly amount: bigint
+  readonly paymentId: string
+  /** Transactions that the service has let the buyer send. */
+  readonly sent: Array<TransactionHash>
+}
+
+const { chainId, usdc } = networks.test
+
+/** A whole address from a number, spelled as the service spells it. */
+export const addressOf = (number: number): Address =>
+  Address.make(checksumAddress(`0x${number.toString(16).padStart(40, "5a")}`))
+
+export class People {
+  readonly purchases: Array<Purchase> = []
+  /** Everything that was asked and answered by the service. */
+  readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
+  readonly wallets: ReadonlyArray<Address>
+  readonly #world: World
+  readonly #cluster: Cluster
+  readonly #ledger: Ledger
+  readonly #receivers: Receivers
+  readonly #draw: Draw
+  readonly #uuid: () => string
+
+  constructor(around: {
+    readonly world: World
+    readonly cluster: Cluster
+    readonly ledger: Ledger
+    readonly receivers: Receivers
+    readonly draw: Draw
+  }) {
+    this.#world = around.world
+    this.#cluster = around.cluster
+    this.#ledger = around.ledger
+    this.#receivers = around.receivers
+    this.#draw = around.draw.of("people")
+    this.#uuid = () => crypto.randomUUID()
+    this.wallets = [0xb1, 0xb2, 0xb3].map(addressOf)
+    for (const wallet of [...this.wallets, thief, careless]) this.#ledger.fund(wallet, 1_000_000_000n)
+  }
+
+  ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
+    return Effect.tap(this.#cluster.ask(who, ask), (answer) =>
+      Effect.sync(() => {
+        if (answer !== undefined) this.answers.push({ ask, answer, at: this.#world.now })
+      })
+    )
+  }
+
+  /** Asks again while no answer comes, or one that asks to come again. */
+  #insist(who: string, ask: () => Ask, tries = 12): Effect.Effect<Answer | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      for (let left = tries; left > 0; left--) {
+        const answer = yield* this.ask(who, ask())
+        if (answer !== undefined && answer.status < 429) return answer
+        yield* Effect.sleep(this.#draw.between(500, 3_000))
+      }
+      return undefined
+    })
+  }
+
+  /** Registers the shop's receiver, as its server does at its start. */
+  register(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      this.#receivers.forget(shop.url)
+      for (let left = 20; left > 0; left--) {
+        const answer = yield* this.ask(shop.name, { do: "create endpoint", key: shop.secret, url: shop.url })
+        const { secret } = answer?.body ?? {}
+        if (secret !== undefined) return this.#receivers.trust(shop.url, secret)
+        // The endpoint is there and its secret was never seen: it is made anew.
+        if (answer?.status === 409) yield* this.ask(shop.name, { do: "delete endpoint", key: shop.secret })
+        yield* Effect.sleep(this.#draw.between(200, 2_000))
+      }
+    })
+  }
+
+  /** An intent of the shop, and the payment that the buyer opens with it. */
+  #open(who: string, shop: Shop, amount: bigint): Effect.Effect<string | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      const made = yield* this.#insist(shop.name, () => ({
+        do: "create intent",
+        key: shop.secret,
+        amount: formatUsd(amount)
+      }))
+      const intentToken = made?.body.intentToken
+      if (intentToken === undefined) return undefined
+      const opened = yield* this.#insist(who, () => ({ do: "open", key: shop.publishable, intentToken }))
+      return opened?.body.payment?.id
+    })
+  }
+
+  /** Signs and broadcasts; undefined where no node would take it. */
+  #send(purchase: Purchase, nonce: number | undefined): TransactionHash | undefined {
+    const { amount, buyer, paymentId, sent, shop } = purchase
+    const mined = this.#ledger.fork.nonceAt(buyer, this.#ledger.fork.height)
+    const next = nonce ?? this.#ledger.pendingNonce(buyer)
+    const waiting = this.#ledger.pool.find(({ nonce: used, sender }) => sender === buyer && used === next)
+    const isOwn = waiting !== undefined && sent.includes(waiting.hash)
+    if (next < mined || (waiting !== undefined && !isOwn)) return undefined
+    const { hash } = this.#ledger.submit({
+      sender: buyer,
+      nonce: next,
+      moves: [{ from: buyer, to: shop.receiver, amount }],
+      noise: this.#draw.below(3),
+      reverts: false
+    })
+    sent.push(hash)
+    this.#world.tell(buyer.slice(0, 6), `sends ${hash.slice(0, 10)} with nonce ${next} for ${paymentId}`)
+    return hash
+  }
+
+  #report(
+    { amount, buyer, paymentId, shop }: Purchase,
+    transactionId: TransactionHash
+  ): Extract<Ask, { do: "report" }> {
+    return {
+      do: "report",
+      key: shop.publishable,
+      paymentId,
+      buyerDidToken: `buyer:${buyer}:${paymentId}`,
+      transactionId,
+      tokenChanges: [
+        { amountAtomic: amount.toString(), chainId, receiver: shop.receiver, tokenAddress: usdc.address }
+      ]
+    }
+  }
+
+  /** One browser of the buyer, from the announcement to the end of the buyer's patience. */
+  #pay(who: string, purchase: Purchase): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { buyer, paymentId, shop } = purchase
+      for (let tries = 0; tries < 4; tries++) {
+        const attemptId = this.#uuid()
+        const announced = yield* this.#insist(who, () => ({
+          do: "announce",
+          key: shop.publishable,
+          paymentId,
+          buyerDidToken: `buyer:${buyer}:${paymentId}`,
+          attemptId
+        }))
+        if (announced?.status !== 201 && announced?.status !== 200) return
+        yield* Effect.sleep(this.#draw.between(10, 6_000))
+        const hash = this.#send(purchase, announced.body.attempt?.nonce)
+        if (hash === undefined) {
+          yield* this.#insist(who, () => ({ do: "decline", key: shop.publishable, paymentId, attemptId }))
+          yield* Effect.sleep(this.#draw.between(1_000, 10_000))
+          continue
+        }
+        // Every third tab is closed before it reports.
+        if (this.#draw.chance(0.33)) return
+        for (let looks = 0; looks < 15; looks++) {
+          const answer = yield* this.ask(who, this.#report(purchase, hash))
+          if (answer?.status === 200 || answer?.status === 409) return
+          if (this.#draw.chance(0.07)) return
+          yield* Effect.sleep(this.#draw.between(700, 4_000))
+        }
+        return
+      }
+    })
+  }
+
+  /** A buyer who opens a payment and pays it, perhaps from two browsers at once. */
+  buy(shop: Shop, number: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const buyer = this.wallets[this.#draw.below(this.wallets.length)] ?? careless
+      const amount = this.#draw.pick([1_000_000n, 1_000_000n, 2_500_000n])
+      const who = `buyer ${number}`
+      const paymentId = yield* this.#open(who, shop, amount)
+      if (paymentId === undefined) return
+      const purchase: Purchase = { shop, buyer, amount, paymentId, sent: [] }
+      this.purchases.push(purchase)
+      this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}`)
+      // Some look and go away.
+      if (this.#draw.chance(0.1)) return
+      yield* this.#draw.chance(0.3)
+        ? Effect.all([this.#pay(who, purchase), this.#pay(`${who}, second browser`, purchase)], {
+            concurrency: 2,
+            discard: true
+          })
+        : this.#pay(who, purchase)
+    })
+  }
+
+  /** Someone who wants goods for nothing, with an own payment at the shop. */
+  steal(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const amount = 1_000_000n
+      const ids = [yield* this.#open("thief", shop, amount), yield* this.#open("thief", shop, amount)]
+      const [first, second] = ids.flatMap((paymentId) =>
+        paymentId === undefined ? [] : [{ shop, buyer: thief, amount, paymentId, sent: [] }]
+      )
+      if (first === undefined || second === undefined) return
+      const trick = this.#draw.pick([
+        "other's transfer",
+        "other's transfer and token",
+        "one transfer twice",
+        "batch",
+        "too little",
+        "own token",
+        "reverted",
+        "double spend"
+      ])
+      this.#world.tell("thief", `tries: ${trick}`)
+      const submit = (part: Partial<Parameters<Ledger["submit"]>[0]>) =>
+        this.#ledger.submit({
+          sender: thief,
+          nonce: this.#ledger.pendingNonce(thief),
+          moves: [{ from: thief, to: shop.receiver, amount }],
+          noise: this.#draw.below(3),
+          reverts: false,
+          ...part
+        }).hash
+      const insistOn = (purchase: Purchase, hash: TransactionHash) =>
+        Effect.gen({ self: this }, function* () {
+          for (let looks = 0; looks < 8; looks++) {
+            const answer = yield* this.ask("thief", this.#report(purchase, hash))
+            if (answer?.status === 200) return
+            yield* Effect.sleep(this.#draw.between(300, 4_000))
+          }
+        })
+      const both = (hash: TransactionHash) =>
+        Effect.all([insistOn(first, hash), insistOn(second, hash)], { concurrency: 2, discard: true })
+      const { amount: whole } = first
+      switch (trick) {
+        case "other's transfer": {
+          yield* Effect.sleep(this.#draw.between(1_000, 15_000))
+          const [others] = this.purchases.flatMap(({ sent }) => sent)
+          if (others !== undefined) yield* insistOn(first, others)
+          return
+        }
+        case "other's transfer and token": {
+          yield* Effect.sleep(this.#draw.between(1_000, 15_000))
+          const victim = this.purchases.find(
+            (one) => one.shop === shop && one.amount === amount && one.sent.length > 0
+          )
+          const [hash] = victim?.sent ?? []
+          if (victim === undefined || hash === undefined) return
+          for (let looks = 0; looks < 8; looks++) {
+            yield* this.ask("thief", {
+              ...this.#report(first, hash),
+              buyerDidToken: `buyer:${victim.buyer}:${victim.paymentId}`
+            })
+            yield* Effect.sleep(this.#draw.between(300, 4_000))
+          }
+          return
+        }
+        case "one transfer twice":
+          return yield* both(submit({}))
+        case "batch": {
+          const one = { from: thief, to: shop.receiver, amount }
+          return yield* both(submit({ moves: [one, one].slice(0, this.#draw.between(1, 2)), noise: 1 }))
+        }
+        case "too little":
+          return yield* insistOn(
+            first,
+            submit({ moves: [{ from: thief, to: shop.receiver, amount: whole - 1n }] })
+          )
+        case "own token":
+          return yield* insistOn(
+            first,
+            submit({ moves: [{ from: thief, to: shop.receiver, amount, token: addressOf(0x70) }] })
+          )
+        case "reverted":
+          return yield* insistOn(first, submit({ reverts: true }))
+        case "double spend": {
+          const nonce = this.#ledger.pendingNonce(thief)
+          const hash = submit({ nonce })
+          const watching = yield* Effect.forkChild(insistOn(first, hash))
+          yield* Effect.sleep(this.#draw.between(100, 5_000))
+          if (this.#ledger.pool.some((one) => one.hash === hash))
+            submit({ nonce, moves: [{ from: thief, to: thief, amount }] })
+          return yield* Fiber.join(watching)
+        }
+      }
+    })
+  }
+
+  /** A transfer that nobody announced, to a shop that has payments. */
+  stray(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.sleep(this.#draw.between(0, 15_000))
+      if (!this.purchases.some((purchase) => purchase.shop === shop)) return
+      const amount = this.#draw.pick([1_000_000n, 123n])
+      this.#ledger.submit({
+        sender: careless,
+        nonce: this.#ledger.pendingNonce(careless),
+        moves: [{ from: careless, to: shop.receiver, amount }],
+        noise: 0,
+        reverts: false
+      })
+      this.#world.tell("careless", `sends ${formatUsd(amount)} to ${shop.name} unasked`)
+    })
+  }
+
+  /** What a shop's people do meanwhile. */
+  operate(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const deed = this.#draw.pick(["send test", "move endpoint", "new endpoint"])
+      switch (deed) {
+        case "send test":
+          yield* this.ask(shop.name, { do: "send test", key: shop.secret })
+          return
+        case "move endpoint": {
+          const url = `${shop.url}/${this.#draw.below(1000)}`
+          const known = shop.url
+          this.#receivers.alias(url, known)
+          const answer = yield* this.ask(shop.name, { do: "change endpoint", key: shop.secret, url })
+          if (answer?.status === 200) shop.url = url
+          return
+        }
+        case "new endpoint":
+          yield* this.ask(shop.name, { do: "delete endpoint", key: shop.secret })
+          yield* this.register(shop)
+      }
+    })
+  }
+}
+
+export const thief = addressOf(0x7e)
+export const careless = addressOf(0xca)

@@ -1,0 +1,123 @@
+// The network to the merchants' webhook receivers, and the receivers: each verifies what it gets as a
+// careful merchant does, handles each event once, and misbehaves as the seed has it.
+import { Effect } from "effect"
+import {
+  answered,
+  failed,
+  type SendOutcome,
+  type SendRequest
+} from "../../src/webhooks/WebhookSender/SendOutcome.ts"
+import { serviceSignature, signatureHeaders } from "../../src/webhooks/WebhookSender/Signature.ts"
+import type { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import type { Draw } from "./Draw.ts"
+import type { FaultBoard } from "./faults.ts"
+import { CurrentOwner, type World } from "./World.ts"
+
+/** What reached a receiver. */
+export interface Post {
+  readonly at: number
+  readonly by: string
+  readonly url: string
+  /** `webhook-id`. */
+  readonly id: string
+  readonly body: string
+  /** Whether the signature holds with a secret that the receiver had at that time. */
+  readonly verified: boolean
+  readonly accepted: boolean
+}
+
+/** The sender's budget for one attempt. */
+const totalMillis = 15_000
+/** A delivery that was claimed under the old secret may be on its way for so long. */
+const oldSecretMillis = 45_000
+
+export class Receivers {
+  readonly posts: Array<Post> = []
+  readonly #world: World
+  readonly #board: FaultBoard
+  readonly #draw: Draw
+  readonly #secrets = new Map<string, Array<{ readonly secret: string; until: number }>>()
+  readonly #unsure = new Set<string>()
+
+  constructor(world: World, board: FaultBoard, draw: Draw) {
+    this.#world = world
+    this.#board = board
+    this.#draw = draw.of("receivers")
+  }
+
+  /** The receiver at this address verifies with the secret from now on. */
+  trust(url: string, secret: string): void {
+    this.#unsure.delete(url)
+    const known = this.#secrets.get(url) ?? []
+    for (const one of known) one.until = Math.min(one.until, this.#world.now + oldSecretMillis)
+    this.#secrets.set(url, [...known, { secret, until: Number.POSITIVE_INFINITY }])
+  }
+
+  /** Its endpoint is made anew: until the answer has come, the receiver knows no secret. */
+  forget(url: string): void {
+    this.#unsure.add(url)
+  }
+
+  /** Another address of the same receiver. */
+  alias(url: string, known: string): void {
+    this.#secrets.set(url, this.#secrets.get(known) ?? [])
+  }
+
+  #arrive(by: string, request: SendRequest, signature: string, accepted: boolean): void {
+    const body = new TextDecoder().decode(request.body)
+    const timestamp = Number(/^t=(\d+),/.exec(signature)?.[1])
+    const known = this.#secrets.get(request.url) ?? []
+    // A repeated request may make an endpoint whose secret nobody has seen.
+    const isUnknown =
+      known.length === 0 || this.#unsure.has(request.url) || this.#board.has("a request comes twice")
+    const verified = known.some(
+      ({ secret, until }) =>
+        until > this.#world.now && serviceSignature({ timestamp, body: request.body }, secret) === signature
+    )
+    this.posts.push({
+      at: this.#world.now,
+      by,
+      url: request.url,
+      id: request.id,
+      body,
+      verified: verified || isUnknown,
+      accepted
+    })
+    this.#world.tell(by, `posts ${request.id} to ${request.url}: ${accepted ? "accepted" : "refused"}`)
+    this.#board.changed = true
+  }
+
+  readonly sender: WebhookSender["Service"] = { send: (request) => this.#send(request) }
+
+  #send(request: SendRequest): Effect.Effect<SendOutcome> {
+    const board = this.#board
+    return Effect.gen({ self: this }, function* () {
+      const { name, skewMillis } = yield* CurrentOwner
+      const timestamp = Math.floor((this.#world.now + skewMillis) / 1000)
+      const signed = signatureHeaders({ id: request.id, timestamp, body: request.body }, request.secret)
+      const arrive = (accepted: boolean) =>
+        this.#arrive(name, request, signed["x-service-signature"], accepted)
+      yield* Effect.sleep(this.#draw.between(1, 80))
+      if (board.comes("a receiver hangs")) {
+        yield* Effect.sleep(totalMillis)
+        return failed("timeout", totalMillis)
+      }
+      if (board.comes("a receiver refuses")) {
+        arrive(false)
+        return answered(this.#draw.pick([500, 503, 404, 302]), 20)
+      }
+      if (board.comes("a receiver resets after it has handled")) {
+        arrive(true)
+        return failed("response", 20)
+      }
+      arrive(true)
+      if (board.comes("a post arrives twice")) arrive(true)
+      if (board.comes("a receiver answers late")) {
+        const late = this.#draw.between(1_000, totalMillis + 3_000)
+        yield* Effect.sleep(Math.min(late, totalMillis))
+        return late > totalMillis ? failed("timeout", totalMillis) : answered(200, late)
+      }
+      return answered(200, 20)
+    })
+  }
+}

@@ -1,0 +1,200 @@
+// One RPC node: an answer to each JSON-RPC question, from as much of the chain as it has seen. It lags,
+// stays on a fork that the others have left, is silent, errs, and lies.
+import { Effect, Schema } from "effect"
+import { toHex } from "viem"
+import { NodeFailure, type RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
+import type { Draw } from "../Draw.ts"
+import type { Block, Fork, Ledger, Mined } from "./Ledger.ts"
+
+/** `withholds`: shows no receipt and no log. `invents`: shows what waits as mined long ago. `inflates`: ten times the amount. */
+export type Lie = "withholds" | "invents" | "inflates"
+
+/** Whether something goes wrong between the service and a node at this call. */
+export interface NodeTrouble {
+  readonly fails: () => boolean
+  readonly malformed: () => boolean
+  readonly slow: () => boolean
+}
+
+export class SimulatedNode {
+  readonly name: string
+  fork: Fork
+  height: number
+  lie: Lie | undefined
+  /** Answers nothing. */
+  down = false
+  /** Adopts no new block. */
+  stuck = false
+  readonly #ledger: Ledger
+
+  constructor(name: string, ledger: Ledger) {
+    this.name = name
+    this.#ledger = ledger
+    this.fork = ledger.fork
+    this.height = ledger.fork.height
+  }
+
+  /** Sees the chain as it stands. */
+  follow(): void {
+    if (this.stuck) return
+    this.fork = this.#ledger.fork
+    this.height = this.fork.height
+  }
+
+  answer(method: string, params: ReadonlyArray<unknown>): unknown {
+    switch (method) {
+      case "eth_chainId":
+        return "0x14a34"
+      case "eth_blockNumber":
+        return toHex(this.height)
+      case "eth_getBlockByNumber":
+        return this.#block(params[0])
+      case "eth_getTransactionReceipt":
+        return this.#receipt(String(params[0]))
+      case "eth_getTransactionByHash":
+        return this.#transaction(String(params[0]))
+      case "eth_getLogs":
+        return this.#logs(Object(params[0]))
+      case "eth_getTransactionCount":
+        return this.#nonce(String(params[0]), params[1])
+      case "eth_getCode":
+        return "0x"
+      case "eth_getBalance":
+        return toHex(10n ** 18n)
+      case "eth_call":
+        return toHex(0n, { size: 32 })
+      default:
+        throw new Error(`the simulated node has no ${method}`)
+    }
+  }
+
+  #at(tag: unknown): Block | undefined {
+    const number = tag === "latest" ? this.height : Number(tag)
+    return number <= this.height ? this.fork.blocks[number] : undefined
+  }
+
+  #block(tag: unknown) {
+    const block = this.#at(tag)
+    if (block === undefined) return null
+    return {
+      number: toHex(block.number),
+      hash: block.hash,
+      parentHash: block.parentHash,
+      timestamp: toHex(block.time),
+      transactions: block.mined.map(({ transaction }) => transaction.hash)
+    }
+  }
+
+  #logsOf(block: Block, { firstLog, logs, transaction }: Mined) {
+    return logs.map((log, index) => ({
+      ...log,
+      data:
+        this.lie === "inflates" && log.data.length === 66
+          ? toHex(BigInt(log.data) * 10n, { size: 32 })
+          : log.data,
+      logIndex: toHex(firstLog + index),
+      transactionHash: transaction.hash,
+      blockHash: block.hash,
+      blockNumber: toHex(block.number),
+      removed: false
+    }))
+  }
+
+  #receipt(hash: string) {
+    if (this.lie === "withholds") return null
+    const found =
+      this.fork.find(hash, this.height) ?? (this.lie === "invents" ? this.#invented(hash) : undefined)
+    if (found === undefined) return null
+    const { block, mined } = found
+    return {
+      transactionHash: hash,
+      blockHash: block.hash,
+      blockNumber: toHex(block.number),
+      status: mined.succeeded ? "0x1" : "0x0",
+      logs: this.#logsOf(block, mined)
+    }
+  }
+
+  /** What was sent and no block holds, as if an old block held it. */
+  #invented(hash: string): { readonly block: Block; readonly mined: Mined } | undefined {
+    const transaction = this.#ledger.transactions.get(hash)
+    const block = this.fork.blocks[Math.max(0, this.height - 5)]
+    if (transaction === undefined || block === undefined) return undefined
+    const logs = transaction.moves.map((move) => ({
+      address: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+      topics: [
+        "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
+        `0x${move.from.slice(2).toLowerCase().padStart(64, "0")}`,
+        `0x${move.to.slice(2).toLowerCase().padStart(64, "0")}`
+      ],
+      data: toHex(move.amount, { size: 32 })
+    }))
+    return {
+      block: { ...block, mined: [] },
+      mined: { transaction, succeeded: true, logs, firstLog: 0 }
+    }
+  }
+
+  #transaction(hash: string) {
+    const known = this.#ledger.transactions.get(hash)
+    const seen =
+      known !== undefined &&
+      (this.fork.find(hash, this.height) !== undefined || this.#ledger.pool.includes(known))
+    return seen ? { from: known.sender.toLowerCase(), nonce: toHex(known.nonce) } : null
+  }
+
+  #logs({ address, blockHash, fromBlock, toBlock }: Record<string, unknown>) {
+    const token = String(address).toLowerCase()
+    if (this.lie === "withholds") return []
+    const blocks =
+      blockHash === undefined
+        ? this.fork.blocks.slice(Number(fromBlock), Math.min(Number(toBlock), this.height) + 1)
+        : this.fork.blocks.filter(({ hash, number }) => hash === blockHash && number <= this.height)
+    if (blockHash !== undefined && blocks.length === 0)
+      throw new NodeFailure({ kind: "refused", message: "unknown block", said: "unknown block" })
+    return blocks
+      .flatMap((block) => block.mined.flatMap((mined) => this.#logsOf(block, mined)))
+      .filter((log) => log.address === token && log.topics.length === 3)
+  }
+
+  #nonce(account: string, tag: unknown) {
+    const sender =
+      [...this.fork.sent.keys()].find((one) => one.toLowerCase() === account.toLowerCase()) ?? account
+    if (tag === "pending") return toHex(this.#ledger.pendingNonce(sender))
+    const height = tag === "latest" ? this.height : Number(tag)
+    if (height > this.height)
+      throw new NodeFailure({ kind: "refused", message: "unknown block", said: "header not found" })
+    return toHex(this.fork.nonceAt(sender, height))
+  }
+}
+
+const noAnswer = (method: string) => new NodeFailure({ kind: "transport", message: `${method}: no answer` })
+
+/** How the service asks the node. */
+export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble): RpcNode => {
+  const call: RpcNode["call"] = (method, params, result) =>
+    Effect.suspend(() => {
+      if (node.down || trouble.fails()) return Effect.fail(noAnswer(method))
+      if (trouble.malformed())
+        return Effect.fail(new NodeFailure({ kind: "malformed", message: `${method}: nonsense` }))
+      const ask = Effect.try({
+        try: () => node.answer(method, params),
+        catch: (cause) => (cause instanceof NodeFailure ? cause : noAnswer(String(cause)))
+      }).pipe(
+        Effect.flatMap((value) =>
+          Schema.decodeUnknownEffect(result)(value).pipe(
+            Effect.mapError(
+              (error) => new NodeFailure({ kind: "malformed", message: `${method}: ${error.message}` })
+            )
+          )
+        )
+      )
+      // The answer is of a moment, and arrives at another.
+      return trouble.slow()
+        ? Effect.tap(ask, () => Effect.sleep(draw.between(50, 4_000)))
+        : draw.chance(0.3)
+          ? Effect.tap(ask, () => Effect.yieldNow)
+          : ask
+    })
+  return { host: node.name, call, callUnchecked: call, checkChain: Effect.void, reconnections: () => 0 }
+}

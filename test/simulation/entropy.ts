@@ -1,0 +1,106 @@
+// Closes what would make two runs of a seed differ: time, timers, random numbers and WebCrypto's threads of
+// the process itself, for as long as a world runs.
+import { createHmac, timingSafeEqual } from "node:crypto"
+import type { Draw } from "./Draw.ts"
+import type { Timer, World } from "./World.ts"
+
+type Restore = () => void
+
+/** Puts `value` in the place of an object's property. */
+const replace = (target: object, name: string, value: unknown): Restore => {
+  const own = Object.getOwnPropertyDescriptor(target, name)
+  Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: true })
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(target, name)
+    else Object.defineProperty(target, name, own)
+  }
+}
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+
+/** HMAC in this thread: the pool's answers come in no order. */
+const hmacKeys = new WeakMap<object, Uint8Array>()
+const bytesOf = (source: BufferSource): Uint8Array =>
+  source instanceof ArrayBuffer
+    ? new Uint8Array(source)
+    : new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+
+const importHmac = async (
+  _format: string,
+  bytes: BufferSource,
+  algorithm: unknown,
+  extractable: boolean,
+  usages: ReadonlyArray<string>
+) => {
+  const key = {
+    type: "secret",
+    extractable,
+    algorithm: { ...Object(algorithm), hash: { name: "SHA-256" }, length: bytesOf(bytes).length * 8 },
+    usages: [...usages],
+    [Symbol.toStringTag]: "CryptoKey"
+  }
+  hmacKeys.set(key, Uint8Array.from(bytesOf(bytes)))
+  return key
+}
+const hmac = (key: object, data: BufferSource) => {
+  const bytes = hmacKeys.get(key)
+  if (bytes === undefined) throw new Error("the simulation knows HMAC keys alone")
+  return createHmac("sha256", bytes).update(bytesOf(data)).digest()
+}
+
+/** Until the returned function is called. */
+export const closeEntropy = (world: World, draw: Draw): Restore => {
+  const timers = new Map<number, Timer>()
+  let count = 0
+  const setTimer = (run: () => void, millis = 0) => {
+    const id = ++count
+    const timer = world.after(millis, world.running, () => {
+      timers.delete(id)
+      run()
+    })
+    timers.set(id, timer)
+    return id
+  }
+  const clearTimer = (id: number) => {
+    const timer = timers.get(id)
+    if (timer !== undefined) timer.cancelled = true
+    timers.delete(id)
+  }
+  const fill = <A extends ArrayBufferView>(view: A): A => {
+    new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(draw.bytes(view.byteLength))
+    return view
+  }
+  const uuid = () => {
+    const hex = hexOf(draw.bytes(16))
+    return [
+      hex.slice(0, 8),
+      hex.slice(8, 12),
+      `4${hex.slice(13, 16)}`,
+      `8${hex.slice(17, 20)}`,
+      hex.slice(20)
+    ].join("-")
+  }
+  const restores = [
+    replace(Date, "now", () => world.now + world.running.skewMillis),
+    replace(Math, "random", () => draw.fraction()),
+    replace(performance, "now", () => world.elapsed),
+    replace(globalThis, "setTimeout", setTimer),
+    replace(globalThis, "clearTimeout", clearTimer),
+    replace(globalThis, "fetch", () => Promise.reject(new Error("a simulated world has no network"))),
+    replace(crypto, "getRandomValues", fill),
+    replace(crypto, "randomUUID", uuid),
+    replace(crypto.subtle, "importKey", importHmac),
+    replace(crypto.subtle, "sign", async (_: unknown, key: object, data: BufferSource) => hmac(key, data)),
+    replace(
+      crypto.subtle,
+      "verify",
+      async (_: unknown, key: object, signature: BufferSource, data: BufferSource) => {
+        const [given, made] = [bytesOf(signature), hmac(key, data)]
+        return given.length === made.length && timingSafeEqual(given, made)
+      }
+    )
+  ]
+  return () => {
+    for (const restore of restores.toReversed()) restore()
+  }
+}

@@ -1,0 +1,142 @@
+// What goes wrong in a simulated world. Each seed draws which faults it has and how often each of them
+// comes (swarm testing): a world with all of them at once is a world in which little gets done.
+import { Context, Effect, References, Scheduler } from "effect"
+import type { FaultPoint } from "../../src/workers/FaultPoints.ts"
+import type { Draw } from "./Draw.ts"
+import { CurrentOwner, type World } from "./World.ts"
+
+/** Every fault, and how likely it is at each of its occasions where it comes often. */
+export const faults = {
+  "a statement fails before its commit": 0.05,
+  "the answer of a commit is lost": 0.05,
+  "a statement is slow": 0.05,
+  "a request is lost": 0.1,
+  "an answer is lost": 0.1,
+  "a request comes twice": 0.1,
+  "an answer is late": 0.1,
+  "a node fails a call": 0.1,
+  "a node answers nonsense": 0.05,
+  "a node answers late": 0.1,
+  "a node is silent": 0.1,
+  "a node stands still": 0.1,
+  "a node lies": 1,
+  "the chain is reorganised": 0.2,
+  "a reorganisation loses transactions": 0.3,
+  "a transaction is dropped from the mempool": 0.1,
+  "blocks come late": 0.2,
+  "a receiver refuses": 0.3,
+  "a receiver hangs": 0.2,
+  "a receiver resets after it has handled": 0.2,
+  "a receiver answers late": 0.3,
+  "a post arrives twice": 0.1,
+  "an instance is abandoned": 0.002,
+  "an instance is stopped": 0.1,
+  "all instances are down for a day": 0.03,
+  "a clock jumps": 0.05
+} as const
+
+export type FaultName = keyof typeof faults
+export const faultNames: ReadonlyArray<FaultName> = Object.keys(faults).filter(
+  (name): name is FaultName => name in faults
+)
+
+/** How often each fault of a seed comes, as a part of its highest probability. */
+export type FaultPlan = ReadonlyMap<FaultName, number>
+
+export const drawFaults = (draw: Draw): FaultPlan => {
+  const share = draw.pick([0, 0.15, 0.3, 0.5])
+  return new Map(
+    faultNames.flatMap((name): ReadonlyArray<[FaultName, number]> => {
+      const one = draw.of(name)
+      return one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
+    })
+  )
+}
+
+/** Whether the fiber is inside a statement: what it calls there is part of it. */
+const InStatement = Context.Reference<boolean>("quittance/simulation/InStatement", {
+  defaultValue: () => false
+})
+
+const inStatement = Context.make(InStatement, true).pipe(Context.add(Scheduler.PreventSchedulerYield, true))
+
+/** Statements that may change what the invariants are about. */
+const writes =
+  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
+
+const shortly = (answer: unknown) =>
+  Bun.inspect(answer, { depth: 3, compact: true }).replaceAll(/\s+/g, " ").slice(0, 240)
+
+export class FaultBoard {
+  /** How often each fault came. */
+  readonly hits = new Map<FaultName, number>()
+  /** How often each fault point of the product was passed. */
+  readonly points = new Map<string, number>()
+  /** Set once the faults cease. */
+  calm = false
+  /** Whether every statement that writes is told. */
+  verbose = false
+  /** Whether a row has changed since the oracle looked. */
+  changed = false
+  readonly #plan: FaultPlan
+  readonly #draws: ReadonlyMap<FaultName, Draw>
+  readonly #order: Draw
+  readonly #world: World
+
+  constructor(world: World, plan: FaultPlan, draw: Draw) {
+    this.#world = world
+    this.#plan = plan
+    this.#draws = new Map(faultNames.map((name) => [name, draw.of(`fault ${name}`)]))
+    this.#order = draw.of("statements")
+  }
+
+  has(name: FaultName): boolean {
+    return this.#plan.has(name)
+  }
+
+  /** Whether the fault comes now. */
+  comes(name: FaultName): boolean {
+    const part = this.#plan.get(name)
+    if (this.calm || part === undefined) return false
+    const comes = this.#draws.get(name)?.chance(faults[name] * part) === true
+    if (comes) this.hits.set(name, (this.hits.get(name) ?? 0) + 1)
+    return comes
+  }
+
+  /** Statements of instances are atomic, and anything may happen before and after one. */
+  readonly at: FaultPoint = (name, call) =>
+    Effect.withFiber((fiber) => {
+      if (fiber.getRef(InStatement)) return call
+      const owner = fiber.getRef(CurrentOwner)
+      const statement = Effect.provideContext(call, inStatement)
+      return owner === this.#world.outside ? statement : this.#around(name, owner.name, statement)
+    })
+
+  #around<A, E, R>(name: string, who: string, statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    this.points.set(name, (this.points.get(name) ?? 0) + 1)
+    const fails = (what: FaultName) => {
+      this.#world.tell(who, `${name}: ${what}`)
+      return Effect.die(new Error(`simulated: ${what}`))
+    }
+    const done = Effect.map(statement, (answer) => {
+      const isEmpty = Array.isArray(answer) && answer.length === 0
+      if (isEmpty || !writes.test(name)) return answer
+      this.changed = true
+      if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, who, `  ${name}: ${shortly(answer)}`)
+      return answer
+    })
+    return Effect.gen({ self: this }, function* () {
+      if (this.comes("a statement fails before its commit"))
+        return yield* fails("a statement fails before its commit")
+      if (this.comes("a statement is slow")) yield* Effect.sleep(this.#order.between(20, 3_000))
+      else if (this.#order.chance(0.5)) yield* Effect.yieldNow
+      const answer = yield* done
+      if (this.comes("the answer of a commit is lost")) return yield* fails("the answer of a commit is lost")
+      if (this.#order.chance(0.3)) yield* Effect.yieldNow
+      return answer
+    })
+  }
+}
+
+/** No log: the trace tells what happened. */
+export const quiet = Context.make(References.MinimumLogLevel, "None")

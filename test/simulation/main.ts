@@ -1,0 +1,112 @@
+// `bun run simulate`: one seed and its story, or many seeds in several processes.
+import { parseArgs } from "node:util"
+import { summary, timeline } from "./explain.ts"
+import { planOf } from "./Plan.ts"
+import { shrink } from "./shrink.ts"
+import { simulate } from "./simulate.ts"
+import { Tally, type Told, toldOf } from "./Tally.ts"
+import { warmUp } from "./warmUp.ts"
+
+const usage = `bun run simulate                            2,000 seeds
+bun run simulate --seed 7 [--explain]       one seed; with its story
+bun run simulate --seeds 1000000 --from 1   so many seeds
+bun run simulate --minutes 60 --jobs auto   for so long, in as many processes as there are cores
+With --sql the store is SQL, on PGlite.`
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    explain: { type: "boolean", default: false },
+    seeds: { type: "string" },
+    from: { type: "string", default: "1" },
+    minutes: { type: "string" },
+    jobs: { type: "string", default: "1" },
+    sql: { type: "boolean", default: false },
+    /** Of a process that another one has started: every so many seeds, told in JSON. */
+    every: { type: "string" },
+    help: { type: "boolean", default: false }
+  }
+})
+const store = values.sql ? "sql" : "memory"
+
+const one = async (seed: string) => {
+  await warmUp()
+  const outcome = simulate(planOf(seed, store))
+  if (outcome.broken === undefined) {
+    if (values.explain) console.log(timeline(outcome))
+    return console.log(summary(outcome))
+  }
+  const smallest = shrink(outcome)
+  if (values.explain) console.log(timeline(simulate(smallest.plan, true)))
+  console.log(summary(smallest))
+  process.exitCode = 1
+}
+
+const end =
+  values.minutes === undefined
+    ? Number.POSITIVE_INFINITY
+    : performance.now() + 60_000 * Number(values.minutes)
+const last =
+  values.minutes === undefined
+    ? Number(values.from) + Number(values.seeds ?? 2_000)
+    : Number.POSITIVE_INFINITY
+
+/** Runs its share of the seeds, and tells of each. */
+const share = async (every: number) => {
+  await warmUp()
+  for (let seed = Number(values.from); seed < last && performance.now() < end; seed += every)
+    console.log(JSON.stringify(toldOf(simulate(planOf(String(seed), store)))))
+}
+
+const linesOf = async function* (stream: ReadableStream<Uint8Array>) {
+  const decoder = new TextDecoder()
+  let rest = ""
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
+    rest = lines.pop() ?? ""
+    yield* lines
+  }
+}
+
+const many = async () => {
+  const jobs = values.jobs === "auto" ? navigator.hardwareConcurrency : Number(values.jobs)
+  const tally = new Tally()
+  const progress = setInterval(() => console.log(tally.line), 10_000)
+  const argumentsOf = (job: number) => [
+    ...["--from", String(Number(values.from) + job), "--every", String(jobs)],
+    ...(values.minutes === undefined
+      ? ["--seeds", String(last - Number(values.from) - job)]
+      : ["--minutes", values.minutes]),
+    ...(values.sql ? ["--sql"] : [])
+  ]
+  await Promise.all(
+    Array.from({ length: jobs }, async (_, job) => {
+      const child = Bun.spawn([process.execPath, import.meta.path, ...argumentsOf(job)], {
+        stdout: "pipe",
+        stderr: "inherit"
+      })
+      for await (const line of linesOf(child.stdout)) {
+        const told: Told = JSON.parse(line)
+        tally.add(told)
+        if (told.broken !== undefined) console.log(`seed ${told.seed}  ${told.broken}`)
+      }
+      if ((await child.exited) !== 0) throw new Error(`process ${job} ended with ${child.exitCode}`)
+    })
+  )
+  clearInterval(progress)
+  console.log(tally.line)
+  for (const [name, count] of [...tally.hits].toSorted(([, left], [, right]) => right - left))
+    console.log(`${String(count).padStart(9)}  ${name}`)
+  const [first] = tally.failed
+  if (first === undefined) return
+  process.exitCode = 1
+  console.log(
+    `\nThe first of ${tally.failed.length} that failed, with the fewest faults; its story: --seed ${first.seed} --explain`
+  )
+  await one(first.seed)
+}
+
+if (values.help) console.log(usage)
+else if (values.seed !== undefined) await one(values.seed)
+else if (values.every !== undefined) await share(Number(values.every))
+else await many()

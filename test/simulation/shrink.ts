@@ -1,0 +1,31 @@
+// The smallest set of faults with which a seed still breaks the same invariant.
+import type { FaultName } from "./faults.ts"
+import type { Plan } from "./Plan.ts"
+import { type Outcome, simulate } from "./simulate.ts"
+
+const without = (plan: Plan, dropped: ReadonlySet<FaultName>): Plan => ({
+  ...plan,
+  faults: new Map([...plan.faults].filter(([name]) => !dropped.has(name)))
+})
+
+/** Leaves out halves of the faults, then each by itself, for as long as the run still fails. */
+export const shrink = (failed: Outcome): Outcome => {
+  const invariant = failed.broken?.invariant
+  if (invariant === undefined) return failed
+  let smallest = failed
+  for (
+    let size = Math.ceil(failed.plan.faults.size / 2);
+    size >= 1;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
+    const names = [...smallest.plan.faults.keys()]
+    for (let from = 0; from < names.length; from += size) {
+      const dropped = new Set(names.slice(from, from + size))
+      const smaller = without(smallest.plan, dropped)
+      if (smaller.faults.size === smallest.plan.faults.size) continue
+      const outcome = simulate(smaller)
+      if (outcome.broken?.invariant === invariant) smallest = outcome
+    }
+  }
+  return smallest
+}

@@ -1,0 +1,473 @@
+// One run of one seed: builds the world, lets people and faults loose on it, ends the faults, and holds what
+// has become of it against the invariants.
+import { Context, Duration, Effect, Layer, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { AppConfigShape } from "../../src/AppConfig.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { Alerts } from "../../src/alerts/Alerts.ts"
+import type { PaymentSummary } from "../../src/domain/Payment.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { FaultPoints } from "../../src/workers/FaultPoints.ts"
+import { testConfig } from "../support/memory.ts"
+import { Cluster, type Store } from "./Cluster.ts"
+import { Ledger } from "./chain/Ledger.ts"
+import { SimulatedNode } from "./chain/SimulatedNode.ts"
+import { Draw } from "./Draw.ts"
+import { closeEntropy } from "./entropy.ts"
+import { FaultBoard, type FaultName, quiet } from "./faults.ts"
+import { always, atEnd, type Look, type Rows } from "./invariants.ts"
+import { addressOf, People, type Shop } from "./People.ts"
+import type { Plan } from "./Plan.ts"
+import { Receivers } from "./Receivers.ts"
+import type { Happening } from "./Trace.ts"
+import { beginning, CurrentOwner, World, WorldStuck } from "./World.ts"
+
+export interface Broken {
+  readonly invariant: string
+  readonly detail: string
+}
+
+export interface Outcome {
+  readonly plan: Plan
+  readonly hash: string
+  readonly steps: number
+  /** Milliseconds of the world's time. */
+  readonly elapsed: number
+  readonly broken: Broken | undefined
+  readonly happenings: ReadonlyArray<Happening>
+  readonly hits: ReadonlyMap<FaultName, number>
+  readonly points: ReadonlyMap<string, number>
+  /** What payments and deliveries came to, by name. */
+  readonly states: ReadonlyMap<string, number>
+}
+
+class InvariantBroken extends Error {
+  readonly broken: Broken
+  constructor(broken: Broken) {
+    super(`${broken.invariant}: ${broken.detail}`)
+    this.broken = broken
+  }
+}
+
+/** What is due once the faults have ceased is done within this time: three attempts, and the leases before them. */
+const boundMillis = 15 * 60_000
+const longestSteps = 400_000
+
+const baseConfig: AppConfigShape = Effect.runSync(
+  Effect.scoped(Effect.map(Layer.build(testConfig()), (context) => Context.get(context, AppConfig)))
+)
+
+const memoryStore = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, Alerts.layerMemory)
+
+export const simulate = (plan: Plan, verbose = false): Outcome => {
+  const draw = new Draw(plan.seed)
+  const world = new World(draw, { preemptAfter: plan.preemptAfter, longest: longestSteps })
+  const board = new FaultBoard(world, plan.faults, draw)
+  board.verbose = verbose
+  const restore = closeEntropy(world, draw.of("entropy"))
+  try {
+    const run = new Run(plan, draw, world, board)
+    let broken: Broken | undefined
+    try {
+      run.play()
+    } catch (error) {
+      if (error instanceof InvariantBroken) broken = error.broken
+      else if (error instanceof WorldStuck) broken = { invariant: "the world goes on", detail: error.message }
+      else throw error
+    }
+    if (broken !== undefined) {
+      world.tell("oracle", `${broken.invariant}: ${broken.detail}`)
+      if (verbose) run.tellRows()
+    }
+    return {
+      plan,
+      hash: world.trace.hash,
+      steps: world.steps,
+      elapsed: world.elapsed,
+      broken,
+      happenings: world.trace.happenings,
+      hits: board.hits,
+      points: board.points,
+      states: run.states
+    }
+  } finally {
+    restore()
+  }
+}
+
+class Run {
+  readonly states = new Map<string, number>()
+  readonly #plan: Plan
+  readonly #draw: Draw
+  readonly #world: World
+  readonly #board: FaultBoard
+  readonly #ledger: Ledger
+  readonly #nodes: ReadonlyArray<SimulatedNode>
+  readonly #receivers: Receivers
+  readonly #shops: Array<Shop> = []
+  #before: ReadonlyMap<string, PaymentSummary> = new Map()
+  #parts: { readonly store: Store; readonly cluster: Cluster; readonly people: People } | undefined
+  /** People who have not finished. */
+  #busy = 0
+  #steps = 0
+  #awaited = false
+  /** For a day no instance runs, and few blocks are mined. */
+  #down = false
+
+  constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard) {
+    this.#plan = plan
+    this.#draw = draw
+    this.#world = world
+    this.#board = board
+    this.#ledger = new Ledger(draw, Math.floor(beginning / 1000) - 60)
+    this.#nodes = Array.from(
+      { length: plan.nodes },
+      (_, index) => new SimulatedNode(`node ${index + 1}`, this.#ledger)
+    )
+    this.#receivers = new Receivers(world, board, draw)
+  }
+
+  get #built(): { readonly store: Store; readonly cluster: Cluster; readonly people: People } {
+    if (this.#parts === undefined) throw new Error("the world is not built yet")
+    return this.#parts
+  }
+
+  /** Starts a fiber of the world's own. */
+  #go(effect: Effect.Effect<unknown, unknown>): void {
+    const { outside } = this.#world
+    const context = Context.merge(this.#world.context(outside), quiet)
+    this.#world.schedule(outside, () => {
+      Effect.runForkWith(context)(effect).addObserver((exit) => {
+        if (exit._tag === "Failure") throw new Error(`the world itself failed: ${String(exit.cause)}`)
+      })
+    })
+  }
+
+  play(): void {
+    this.#go(
+      Effect.map(this.#build(), (parts) => {
+        this.#parts = parts
+      })
+    )
+    this.#world.run(() => this.#parts !== undefined)
+    const { cluster } = this.#built
+    for (let count = 0; count < this.#plan.instances; count++) cluster.start()
+    this.#world.onStep = () => this.#afterStep()
+    this.#go(this.#mining())
+    this.#go(this.#troubles())
+    this.#go(this.#shopping())
+    let [endAt, lookAt] = [Number.POSITIVE_INFINITY, 0]
+    this.#world.run(() => {
+      if (!this.#board.calm) {
+        if (this.#busy > 0 || !this.#shopped || this.#down) return false
+        this.#calm()
+        endAt = this.#world.now + boundMillis
+      }
+      if (this.#world.now < lookAt) return false
+      lookAt = this.#world.now + 1_000
+      return this.#world.now >= endAt || this.#isQuiet()
+    })
+    this.#check({ ...always, ...atEnd })
+    this.#count()
+  }
+
+  #shopped = false
+
+  #build() {
+    const random = SecureRandom.make((size) => this.#draw.bytes(size))
+    return Effect.gen({ self: this }, function* () {
+      const store = yield* Layer.buildWithScope(
+        memoryStore.pipe(
+          Layer.provide(Layer.succeed(FaultPoints, this.#board.at)),
+          Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
+        ),
+        Scope.makeUnsafe()
+      )
+      const keys = Context.get(store, KeyAuth)
+      for (let number = 1; number <= this.#plan.merchants; number++) {
+        const receiver = addressOf(0x500 + number)
+        const { keys: issued, merchant } = yield* Effect.orDie(
+          keys.createMerchant({ name: `Shop ${number}`, receivers: { test: receiver, live: receiver } })
+        )
+        this.#shops.push({
+          name: `shop${number}`,
+          merchant,
+          receiver,
+          secret: issued.test.secret,
+          publishable: issued.test.publishable,
+          url: `https://shop${number}.example.com/hook`
+        })
+      }
+      const { expirySeconds, confirmations } = this.#plan
+      const cluster = new Cluster({
+        world: this.#world,
+        plan: this.#plan,
+        board: this.#board,
+        store,
+        config: {
+          ...baseConfig,
+          paymentExpiry: Duration.seconds(expirySeconds),
+          testnetConfirmations: confirmations,
+          finalityDepth: confirmations + 4
+        },
+        nodes: this.#nodes,
+        sender: this.#receivers.sender,
+        isAwaited: () => this.#awaited,
+        draw: this.#draw
+      })
+      const people = new People({
+        world: this.#world,
+        cluster,
+        ledger: this.#ledger,
+        receivers: this.#receivers,
+        draw: this.#draw
+      })
+      return { store, cluster, people }
+    })
+  }
+
+  /** People come, one after the other. */
+  #shopping(): Effect.Effect<void> {
+    const draw = this.#draw.of("shopping")
+    return Effect.gen({ self: this }, function* () {
+      const { people } = this.#built
+      const start = (effect: Effect.Effect<void>) => {
+        this.#busy++
+        this.#go(
+          Effect.ensuring(
+            effect,
+            Effect.sync(() => {
+              this.#busy--
+            })
+          )
+        )
+      }
+      for (const shop of this.#shops) start(people.register(shop))
+      yield* Effect.sleep(draw.between(0, 5_000))
+      for (let number = 1; number <= this.#plan.payments; number++) {
+        const shop = this.#shops[draw.below(this.#shops.length)]
+        if (shop === undefined) continue
+        start(people.buy(shop, number))
+        if (draw.chance(0.25)) start(people.steal(shop))
+        if (draw.chance(0.15)) start(people.stray(shop))
+        if (draw.chance(0.15)) start(people.operate(shop))
+        yield* Effect.sleep(draw.between(0, this.#plan.arrivalMillis))
+      }
+      this.#shopped = true
+    })
+  }
+
+  #mining(): Effect.Effect<void> {
+    const draw = this.#draw.of("mining")
+    const board = this.#board
+    return Effect.gen({ self: this }, function* () {
+      while (true) {
+        const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
+        const slow = this.#down ? 1_800 : 0
+        yield* Effect.sleep((this.#plan.blockSeconds + late + slow) * 1_000)
+        const time = Math.floor(this.#world.now / 1000)
+        if (board.comes("a transaction is dropped from the mempool")) {
+          const [one] = this.#ledger.pool
+          if (one !== undefined) {
+            this.#world.tell("chain", `${one.hash.slice(0, 10)} is dropped from the mempool`)
+            this.#ledger.dropFromPool(one.hash)
+          }
+        }
+        if (board.comes("the chain is reorganised")) {
+          const depth = draw.between(1, this.#plan.confirmations + 2)
+          const lost = board.comes("a reorganisation loses transactions") ? 0.5 : 0
+          this.#world.tell("chain", `the last ${depth} blocks are replaced`)
+          this.#ledger.reorganise(depth, time, lost)
+        } else {
+          const { mined, number } = this.#ledger.mine(time, board.calm ? 1 : 0.8)
+          if (mined.length > 0)
+            this.#world.tell(
+              "chain",
+              `block ${number}: ${mined.map(({ succeeded, transaction }) => `${transaction.hash.slice(0, 10)}${succeeded ? "" : " reverts"}`).join(", ")}`
+            )
+        }
+        for (const node of this.#nodes) {
+          const late = board.calm || draw.chance(0.5) ? 0 : draw.between(1, this.#plan.blockSeconds * 2_500)
+          if (late === 0) node.follow()
+          else this.#world.after(late, this.#world.outside, () => node.follow())
+        }
+      }
+    })
+  }
+
+  /** Faults that come by time. */
+  #troubles(): Effect.Effect<void> {
+    const draw = this.#draw.of("troubles")
+    const board = this.#board
+    const node = () => this.#nodes[draw.below(this.#nodes.length)]
+    return Effect.gen({ self: this }, function* () {
+      const { cluster } = this.#built
+      const liar = this.#nodes[0]
+      if (liar !== undefined && this.#nodes.length >= 3 && board.comes("a node lies")) {
+        liar.lie = draw.pick(["withholds", "invents", "inflates"])
+        this.#world.tell(liar.name, liar.lie)
+      }
+      while (!board.calm) {
+        yield* Effect.sleep(draw.between(300, 3_000))
+        const one = node()
+        if (one !== undefined && board.comes("a node is silent")) {
+          one.down = true
+          this.#world.tell(one.name, "is silent")
+          this.#world.after(draw.between(1_000, 40_000), this.#world.outside, () => {
+            one.down = false
+          })
+        }
+        const other = node()
+        if (other !== undefined && board.comes("a node stands still")) {
+          other.stuck = true
+          this.#world.tell(other.name, "stands still")
+          this.#world.after(draw.between(1_000, 40_000), this.#world.outside, () => {
+            other.stuck = false
+            other.follow()
+          })
+        }
+        const [first] = cluster.instances
+        if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
+        if (first !== undefined && board.comes("an instance is stopped")) {
+          cluster.stop(first)
+          this.#restart(draw.between(0, 10_000))
+        }
+        if (board.comes("all instances are down for a day")) {
+          this.#world.tell("troubles", "all instances are down")
+          for (const { owner } of [...cluster.instances]) cluster.abandon(owner)
+          this.#down = true
+          yield* Effect.sleep(draw.between(20, 27) * 3_600_000)
+          this.#down = false
+          cluster.start()
+        }
+      }
+    })
+  }
+
+  #restart(millis: number): void {
+    this.#world.after(millis, this.#world.outside, () => {
+      if (!this.#down) this.#built.cluster.start()
+    })
+  }
+
+  /** The faults cease: one good instance at least, nodes that tell the truth. */
+  #calm(): void {
+    this.#board.calm = true
+    this.#world.tell("troubles", "the faults cease")
+    for (const node of this.#nodes) {
+      node.lie = undefined
+      node.down = false
+      node.stuck = false
+      node.follow()
+    }
+    const { cluster } = this.#built
+    for (const { owner } of cluster.instances) owner.skewMillis = 0
+    if (cluster.instances.length === 0) cluster.start()
+  }
+
+  #afterStep(): void {
+    const { cluster } = this.#built
+    this.#steps++
+    const owner = cluster.instances[this.#steps % Math.max(1, cluster.instances.length)]?.owner
+    if (owner !== undefined && this.#board.comes("an instance is abandoned")) {
+      cluster.abandon(owner)
+      const after = 100 + (this.#steps % 20) * 700
+      this.#restart(after)
+    }
+    if (!this.#board.changed) return
+    this.#board.changed = false
+    this.#check(always)
+  }
+
+  /** What the store holds, past all faults. */
+  #read<A>(effect: Effect.Effect<A>): A {
+    return Effect.runSyncWith(Context.make(CurrentOwner, this.#world.outside))(effect)
+  }
+
+  #look(): Look {
+    const { cluster, people, store } = this.#built
+    const payments = Context.get(store, PaymentRepo)
+    const webhooks = Context.get(store, WebhookRepo)
+    const read = <A>(effect: Effect.Effect<A>): A => this.#read(effect)
+    const rows = this.#shops.map((shop): Rows => {
+      const tenant = { merchantId: shop.merchant.id, env: "test" as const }
+      const page = read(payments.list(tenant, { limit: 100, startingAfter: undefined }))
+      return {
+        shop,
+        payments: page._tag === "Some" ? page.value.payments : [],
+        deliveries: read(webhooks.listDeliveries(tenant, 100)),
+        transfers: read(
+          payments.listTransfers(tenant, { status: "all", limit: 200, startingAfter: undefined })
+        )
+      }
+    })
+    return {
+      rows,
+      before: this.#before,
+      ledger: this.#ledger,
+      posts: this.#receivers.posts,
+      people,
+      board: this.#board,
+      expiryMillis: this.#plan.expirySeconds * 1_000,
+      skewMillis: cluster.worstSkew
+    }
+  }
+
+  #check(invariants: Readonly<Record<string, (look: Look) => string | undefined>>): void {
+    const look = this.#look()
+    for (const [invariant, holds] of Object.entries(invariants)) {
+      const detail = holds(look)
+      if (detail !== undefined) throw new InvariantBroken({ invariant, detail })
+    }
+    this.#awaited = look.rows.some(({ payments }) => payments.some(({ status }) => status === "pending"))
+    this.#before = new Map(look.rows.flatMap(({ payments }) => payments.map((one) => [String(one.id), one])))
+  }
+
+  /** Whether nothing is due any more. */
+  #isQuiet(): boolean {
+    const { store } = this.#built
+    const look = this.#look()
+    const cursor = this.#read(Context.get(store, PaymentRepo).cursor("test"))
+    const read = cursor._tag === "Some" ? Number(cursor.value.blockNumber) : -1
+    const busy = this.#ledger.fork.blocks.findLast(({ mined }) => mined.length > 0)?.number ?? -1
+    if (read < busy || this.#ledger.isWaiting) return false
+    return Object.values(atEnd).every((holds) => holds(look) === undefined)
+  }
+
+  /** What is stored, for the reader. */
+  tellRows(): void {
+    const tell = (what: string) => this.#world.trace.whisper(this.#world.elapsed, "rows", what)
+    for (const { deliveries, payments, shop, transfers } of this.#look().rows) {
+      for (const { id, reported, status } of payments)
+        tell(`${shop.name} payment ${id} ${status} ${reported?.evidence.transactionId.slice(0, 10) ?? ""}`)
+      for (const { blockNumber, droppedAt, kind, paymentId, transactionId } of transfers)
+        tell(
+          `${shop.name} transfer ${transactionId.slice(0, 10)} in ${blockNumber}, ${kind ?? "undecided"}, ${paymentId ?? "of no payment"}${droppedAt === null ? "" : ", dropped"}`
+        )
+      for (const { attempts, id, status, type } of deliveries)
+        tell(`${shop.name} ${type} ${id} ${status} after ${attempts.length}`)
+    }
+  }
+
+  #count(): void {
+    for (const { deliveries, payments, transfers } of this.#look().rows) {
+      const names = [
+        ...payments.map(
+          ({ failureReason, status }) =>
+            `payment ${status}${failureReason === null ? "" : ` ${failureReason}`}`
+        ),
+        ...deliveries.map(({ attempts, status, type }) => `${type} ${status} after ${attempts.length}`),
+        ...transfers.map(({ droppedAt, kind, paymentId }) =>
+          droppedAt !== null
+            ? "transfer dropped"
+            : paymentId !== null
+              ? "transfer explained"
+              : `transfer ${kind ?? "undecided"}`
+        )
+      ]
+      for (const name of names) this.states.set(name, (this.states.get(name) ?? 0) + 1)
+    }
+  }
+}

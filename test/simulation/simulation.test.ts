@@ -1,0 +1,49 @@
+// Replay, the kept seeds, and the seeds of every run of the suite.
+import { beforeAll, describe, expect, test } from "bun:test"
+import { summary } from "./explain.ts"
+import { kept } from "./kept.ts"
+import { planOf } from "./Plan.ts"
+import { simulate } from "./simulate.ts"
+import { warmUp } from "./warmUp.ts"
+
+beforeAll(warmUp)
+
+const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 2_000)
+
+const expectWhole = (outcome: ReturnType<typeof simulate>) => {
+  if (outcome.broken !== undefined) throw new Error(summary(outcome))
+}
+
+describe("replay", () => {
+  // The hashes of other machines: a seed is the same run everywhere.
+  for (const [seed, hash] of Object.entries({
+    first: "3e851a8ff8810be2",
+    second: "4311ce09282a6abf",
+    third: "382d2705b9977519"
+  }))
+    test(`seed ${seed} replays bit by bit`, () => {
+      expect(simulate(planOf(seed)).hash).toBe(hash)
+    })
+
+  test("a seed gives the same run again, and no two seeds give the same", () => {
+    const hashes = new Set<string>()
+    for (let seed = 0; seed < 30; seed++) {
+      const plan = planOf(`replay ${seed}`)
+      const { hash } = simulate(plan)
+      expect(simulate(plan).hash).toBe(hash)
+      hashes.add(hash)
+    }
+    expect(hashes.size).toBe(30)
+  })
+})
+
+describe("kept seeds", () => {
+  for (const { found, seed } of kept)
+    test(`${seed}: ${found}`, () => {
+      expectWhole(simulate(planOf(seed)))
+    })
+})
+
+test(`${seeds} seeds`, () => {
+  for (let seed = 1; seed <= seeds; seed++) expectWhole(simulate(planOf(String(seed))))
+}, 180_000)
