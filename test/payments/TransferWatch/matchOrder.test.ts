@@ -6,7 +6,7 @@ import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
 import type { MatchAttempt } from "../../../src/payments/PaymentRepo/AttemptStore.ts"
 import type { Match } from "../../../src/payments/PaymentRepo/TransferStore.ts"
-import { matchOrder } from "../../../src/payments/TransferWatch/matchOrder.ts"
+import { dependsOnSender, matchOrder } from "../../../src/payments/TransferWatch/matchOrder.ts"
 
 const payer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
 const relayer = Address.make("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
@@ -108,5 +108,18 @@ describe("the order in which an incoming transfer is offered to payments", () =>
       order([match(1, [attempt({ blockNumber: 100n, nonce: 1n })])], { address: payer, nonce: 0n })
     ).toEqual([])
     expect(order([ofItsBlock])).toEqual([])
+  })
+})
+
+describe("whether it takes the sender to match a transfer", () => {
+  test("in a block below the attempt's, where a reorganisation has put it", () => {
+    expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 101n })])])).toBe(true)
+    expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 100n })])])).toBe(true)
+  })
+
+  test("not after the attempt, nor where the attempt has no nonce, nor long before it", () => {
+    expect(dependsOnSender(transfer, [match(1, [attempt()])])).toBe(false)
+    expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 101n, nonce: null })])])).toBe(false)
+    expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 200n })])])).toBe(false)
   })
 })
