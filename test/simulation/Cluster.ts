@@ -1,13 +1,12 @@
 // Instances of the service over one store: started, stopped, abandoned between any two steps, and started
 // again. Each has its own layers, clock and nodes' client; the store is all that they share.
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as App from "../../src/App.ts"
 import { AppConfig, type AppConfigShape } from "../../src/AppConfig.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Releases } from "../../src/agents/Releases.ts"
-import type { Alerts } from "../../src/alerts/Alerts.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
@@ -15,12 +14,9 @@ import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import { routerConfig } from "../../src/http/Server.ts"
-import type { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import type { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import * as Routes from "../../src/Routes.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
-import type { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { DueWork } from "../../src/workers/DueWork.ts"
 import { Facilitator } from "../../src/x402/Facilitator.ts"
@@ -29,10 +25,8 @@ import { type Answer, type Ask, type Door, doorOfHandlers, doorOfServices } from
 import type { Draw } from "./Draw.ts"
 import { type FaultBoard, quiet } from "./faults.ts"
 import type { Plan } from "./Plan.ts"
+import type { Store } from "./Store.ts"
 import type { Owner, World } from "./World.ts"
-
-/** What all instances share. */
-export type Store = Context.Context<PaymentRepo | WebhookRepo | KeyAuth | Alerts | SecureRandom.SecureRandom>
 
 interface Instance {
   readonly owner: Owner
@@ -46,7 +40,10 @@ export interface Surroundings {
   readonly world: World
   readonly plan: Plan
   readonly board: FaultBoard
-  readonly store: Store
+  readonly store: Store["layer"]
+  readonly random: SecureRandom.SecureRandom["Service"]
+  /** Called for an instance that takes no further step. */
+  readonly abandoned: (owner: Owner) => void
   readonly config: AppConfigShape
   readonly nodes: ReadonlyArray<SimulatedNode>
   readonly sender: WebhookSender["Service"]
@@ -106,7 +103,8 @@ export class Cluster {
   }
 
   skew(owner: Owner): void {
-    owner.skewMillis = this.#draw.between(-20_000, 20_000)
+    const most = this.#draw.pick([20_000, 120_000])
+    owner.skewMillis = this.#draw.between(-most, most)
     this.worstSkew = Math.max(this.worstSkew, Math.abs(owner.skewMillis))
     this.#around.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
   }
@@ -126,6 +124,7 @@ export class Cluster {
     this.abandoned++
     this.instances.splice(this.instances.indexOf(instance), 1)
     this.#around.world.tell(owner.name, "is abandoned")
+    this.#around.abandoned(owner)
     Deferred.doneUnsafe(instance.gone, Exit.void)
   }
 
@@ -188,11 +187,12 @@ export class Cluster {
   }
 
   #build(instance: Instance) {
-    const { board, config, draw, nodes, plan, sender, store } = this.#around
+    const { board, config, draw, nodes, plan, random, sender, store } = this.#around
     const trouble = {
       fails: () => board.comes("a node fails a call"),
       malformed: () => board.comes("a node answers nonsense"),
-      slow: () => board.comes("a node answers late")
+      slow: () => board.comes("a node answers late"),
+      forgets: () => board.comes("a node does not say who sent a transaction")
     }
     const stream = draw.of(instance.owner.name)
     const test = nodes.map((node) => rpcNodeOf(node, stream, trouble))
@@ -207,7 +207,10 @@ export class Cluster {
         next: () => Effect.sleep(plan.paceMillis),
         isAwaited: this.#around.isAwaited
       })
-    ).pipe(Layer.provideMerge(Layer.merge(Layer.succeedContext(store), Layer.succeed(AppConfig, config))))
+    ).pipe(
+      Layer.provideMerge(Layer.merge(store, Layer.succeed(AppConfig, config))),
+      Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
+    )
     return Effect.gen(function* () {
       const services = yield* Layer.buildWithScope(
         App.layerServices.pipe(Layer.provideMerge(below)),

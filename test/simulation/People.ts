@@ -166,7 +166,10 @@ export class People {
           attemptId
         }))
         if (announced?.status !== 201 && announced?.status !== 200) return
-        yield* Effect.sleep(this.#draw.between(10, 6_000))
+        // Some have to find their wallet first.
+        yield* Effect.sleep(
+          this.#draw.chance(0.12) ? this.#draw.between(20_000, 90_000) : this.#draw.between(10, 6_000)
+        )
         const hash = this.#send(purchase, announced.body.attempt?.nonce)
         if (hash === undefined) {
           yield* this.#insist(who, () => ({ do: "decline", key: shop.publishable, paymentId, attemptId }))
@@ -221,6 +224,7 @@ export class People {
         "other's transfer",
         "other's transfer and token",
         "one transfer twice",
+        "one payment twice",
         "batch",
         "too little",
         "own token",
@@ -273,6 +277,11 @@ export class People {
         }
         case "one transfer twice":
           return yield* both(submit({}))
+        case "one payment twice":
+          return yield* Effect.all([insistOn(first, submit({})), insistOn(first, submit({}))], {
+            concurrency: 2,
+            discard: true
+          })
         case "batch": {
           const one = { from: thief, to: shop.receiver, amount }
           return yield* both(submit({ moves: [one, one].slice(0, this.#draw.between(1, 2)), noise: 1 }))

@@ -37,17 +37,21 @@ export class Receivers {
   readonly #board: FaultBoard
   readonly #draw: Draw
   readonly #secrets = new Map<string, Array<{ readonly secret: string; until: number }>>()
-  readonly #unsure = new Set<string>()
+  #downUntil = 0
+  readonly #unsure = new Map<string, number>()
 
   constructor(world: World, board: FaultBoard, draw: Draw) {
     this.#world = world
     this.#board = board
     this.#draw = draw.of("receivers")
+    // Whatever ceases for the service does not for the merchants.
+    if (board.comes("a receiver is down for minutes"))
+      this.#downUntil = world.now + this.#draw.between(30, 500) * 1_000
   }
 
   /** The receiver at this address verifies with the secret from now on. */
   trust(url: string, secret: string): void {
-    this.#unsure.delete(url)
+    this.#unsure.set(url, (this.#unsure.get(url) ?? 1) - 1)
     const known = this.#secrets.get(url) ?? []
     for (const one of known) one.until = Math.min(one.until, this.#world.now + oldSecretMillis)
     this.#secrets.set(url, [...known, { secret, until: Number.POSITIVE_INFINITY }])
@@ -55,7 +59,7 @@ export class Receivers {
 
   /** Its endpoint is made anew: until the answer has come, the receiver knows no secret. */
   forget(url: string): void {
-    this.#unsure.add(url)
+    this.#unsure.set(url, (this.#unsure.get(url) ?? 0) + 1)
   }
 
   /** Another address of the same receiver. */
@@ -69,7 +73,9 @@ export class Receivers {
     const known = this.#secrets.get(request.url) ?? []
     // A repeated request may make an endpoint whose secret nobody has seen.
     const isUnknown =
-      known.length === 0 || this.#unsure.has(request.url) || this.#board.has("a request comes twice")
+      known.length === 0 ||
+      (this.#unsure.get(request.url) ?? 0) > 0 ||
+      this.#board.has("a request comes twice")
     const verified = known.some(
       ({ secret, until }) =>
         until > this.#world.now && serviceSignature({ timestamp, body: request.body }, secret) === signature
@@ -102,7 +108,7 @@ export class Receivers {
         yield* Effect.sleep(totalMillis)
         return failed("timeout", totalMillis)
       }
-      if (board.comes("a receiver refuses")) {
+      if (this.#world.now < this.#downUntil || board.comes("a receiver refuses")) {
         arrive(false)
         return answered(this.#draw.pick([500, 503, 404, 302]), 20)
       }

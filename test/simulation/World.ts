@@ -40,7 +40,7 @@ export interface WorldOptions {
 
 /** The world begins at this time. */
 export const beginning = Date.UTC(2026, 0, 5, 12)
-/** Of real timers in a row at the same virtual time, before the run is called stuck. */
+/** Steps at one time of the world, after which the run is called stuck. */
 const patience = 10_000
 
 export class WorldStuck extends Error {}

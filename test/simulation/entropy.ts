@@ -86,6 +86,7 @@ export const closeEntropy = (world: World, draw: Draw): Restore => {
     replace(performance, "now", () => world.elapsed),
     replace(globalThis, "setTimeout", setTimer),
     replace(globalThis, "clearTimeout", clearTimer),
+    replace(globalThis, "setImmediate", (run: () => void) => world.schedule(world.running, run)),
     replace(globalThis, "fetch", () => Promise.reject(new Error("a simulated world has no network"))),
     replace(crypto, "getRandomValues", fill),
     replace(crypto, "randomUUID", uuid),

@@ -1,9 +1,9 @@
 // What must hold in every run (the oracle). Those of `always` are looked at after every step that changes a
 // row, those of `atEnd` once the faults have ceased and the service has had its time. To add one, write it
 // here: it answers what is wrong, or undefined.
-import type { Address } from "../../src/domain/Chain.ts"
+import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import type { PaymentSummary } from "../../src/domain/Payment.ts"
-import type { Delivery } from "../../src/domain/Webhook.ts"
+import type { Delivery, DeliveryAttempt } from "../../src/domain/Webhook.ts"
 import type { IncomingTransfer } from "../../src/payments/PaymentRepo/TransferStore.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { FaultBoard } from "./faults.ts"
@@ -13,15 +13,29 @@ import type { Post } from "./Receivers.ts"
 /** The rows of one shop. */
 export interface Rows {
   readonly shop: Shop
-  readonly payments: ReadonlyArray<PaymentSummary>
-  readonly deliveries: ReadonlyArray<Delivery>
-  readonly transfers: ReadonlyArray<IncomingTransfer>
+  readonly payments: ReadonlyArray<PaymentOf>
+  readonly deliveries: ReadonlyArray<DeliveryOf>
+  readonly transfers: ReadonlyArray<TransferOf>
+}
+
+export interface PaymentOf
+  extends Pick<PaymentSummary, "id" | "status" | "amount" | "createdAt" | "settledAt" | "failureReason"> {
+  readonly reported: {
+    readonly evidence: { readonly transactionId: TransactionHash; readonly payer: Address }
+  } | null
+}
+export interface DeliveryOf extends Pick<Delivery, "id" | "type" | "status" | "paymentId"> {
+  readonly attempts: ReadonlyArray<Pick<DeliveryAttempt, "number" | "manual" | "startedAt" | "durationMs">>
+}
+export interface TransferOf
+  extends Pick<IncomingTransfer, "transactionId" | "amount" | "blockNumber" | "paymentId" | "droppedAt"> {
+  readonly kind: string | null
 }
 
 export interface Look {
   readonly rows: ReadonlyArray<Rows>
   /** Payments by id, as the look before this one saw them. */
-  readonly before: ReadonlyMap<string, PaymentSummary>
+  readonly before: ReadonlyMap<string, PaymentOf>
   readonly ledger: Ledger
   readonly posts: ReadonlyArray<Post>
   readonly people: People
@@ -46,7 +60,7 @@ const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Addr
       move.token === undefined && move.from === payer && move.to === receiver && move.amount === amount
   ).length
 
-const shownBy = (payment: PaymentSummary) =>
+const shownBy = (payment: PaymentOf) =>
   `${payment.status} ${payment.settledAt?.getTime()} ${payment.reported?.evidence.transactionId} ${payment.reported?.evidence.payer}`
 
 const retryMillis = [60_000, 240_000]

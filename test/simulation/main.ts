@@ -1,6 +1,7 @@
 // `bun run simulate`: one seed and its story, or many seeds in several processes.
 import { parseArgs } from "node:util"
 import { summary, timeline } from "./explain.ts"
+import { linesOf } from "./linesOf.ts"
 import { planOf } from "./Plan.ts"
 import { shrink } from "./shrink.ts"
 import { simulate } from "./simulate.ts"
@@ -30,7 +31,7 @@ const { values } = parseArgs({
 const store = values.sql ? "sql" : "memory"
 
 const one = async (seed: string) => {
-  await warmUp()
+  await warmUp(store)
   const outcome = simulate(planOf(seed, store))
   if (outcome.broken === undefined) {
     if (values.explain) console.log(timeline(outcome))
@@ -53,19 +54,9 @@ const last =
 
 /** Runs its share of the seeds, and tells of each. */
 const share = async (every: number) => {
-  await warmUp()
+  await warmUp(store)
   for (let seed = Number(values.from); seed < last && performance.now() < end; seed += every)
     console.log(JSON.stringify(toldOf(simulate(planOf(String(seed), store)))))
-}
-
-const linesOf = async function* (stream: ReadableStream<Uint8Array>) {
-  const decoder = new TextDecoder()
-  let rest = ""
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
-    rest = lines.pop() ?? ""
-    yield* lines
-  }
 }
 
 const many = async () => {
@@ -110,3 +101,5 @@ if (values.help) console.log(usage)
 else if (values.seed !== undefined) await one(values.seed)
 else if (values.every !== undefined) await share(Number(values.every))
 else await many()
+// PGlite keeps a process alive.
+process.exit()

@@ -4,25 +4,23 @@ import { Context, Duration, Effect, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AppConfigShape } from "../../src/AppConfig.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
-import { Alerts } from "../../src/alerts/Alerts.ts"
-import type { PaymentSummary } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
-import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
-import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { FaultPoints } from "../../src/workers/FaultPoints.ts"
 import { testConfig } from "../support/memory.ts"
-import { Cluster, type Store } from "./Cluster.ts"
+import { Cluster } from "./Cluster.ts"
 import { Ledger } from "./chain/Ledger.ts"
 import { SimulatedNode } from "./chain/SimulatedNode.ts"
 import { Draw } from "./Draw.ts"
 import { closeEntropy } from "./entropy.ts"
 import { FaultBoard, type FaultName, quiet } from "./faults.ts"
-import { always, atEnd, type Look, type Rows } from "./invariants.ts"
+import { always, atEnd, type Look, type PaymentOf } from "./invariants.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import { Receivers } from "./Receivers.ts"
+import { memoryStore, type Store } from "./Store.ts"
+import { sqlStore } from "./sql/sqlStore.ts"
 import type { Happening } from "./Trace.ts"
-import { beginning, CurrentOwner, World, WorldStuck } from "./World.ts"
+import { beginning, World, WorldStuck } from "./World.ts"
 
 export interface Broken {
   readonly invariant: string
@@ -58,8 +56,6 @@ const longestSteps = 400_000
 const baseConfig: AppConfigShape = Effect.runSync(
   Effect.scoped(Effect.map(Layer.build(testConfig()), (context) => Context.get(context, AppConfig)))
 )
-
-const memoryStore = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, Alerts.layerMemory)
 
 export const simulate = (plan: Plan, verbose = false): Outcome => {
   const draw = new Draw(plan.seed)
@@ -107,7 +103,7 @@ class Run {
   readonly #nodes: ReadonlyArray<SimulatedNode>
   readonly #receivers: Receivers
   readonly #shops: Array<Shop> = []
-  #before: ReadonlyMap<string, PaymentSummary> = new Map()
+  #before: ReadonlyMap<string, PaymentOf> = new Map()
   #parts: { readonly store: Store; readonly cluster: Cluster; readonly people: People } | undefined
   /** People who have not finished. */
   #busy = 0
@@ -140,7 +136,8 @@ class Run {
     const context = Context.merge(this.#world.context(outside), quiet)
     this.#world.schedule(outside, () => {
       Effect.runForkWith(context)(effect).addObserver((exit) => {
-        if (exit._tag === "Failure") throw new Error(`the world itself failed: ${String(exit.cause)}`)
+        if (exit._tag === "Failure")
+          throw new Error(`the world itself failed: ${Bun.inspect(exit.cause, { depth: 6 })}`)
       })
     })
   }
@@ -178,14 +175,14 @@ class Run {
   #build() {
     const random = SecureRandom.make((size) => this.#draw.bytes(size))
     return Effect.gen({ self: this }, function* () {
-      const store = yield* Layer.buildWithScope(
-        memoryStore.pipe(
-          Layer.provide(Layer.succeed(FaultPoints, this.#board.at)),
-          Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
-        ),
-        Scope.makeUnsafe()
-      )
-      const keys = Context.get(store, KeyAuth)
+      const faultPoints = Layer.succeed(FaultPoints, this.#board.at)
+      const store =
+        this.#plan.store === "sql"
+          ? sqlStore(this.#world)
+          : yield* memoryStore(this.#world.outside).pipe(Effect.provide(faultPoints))
+      const layer = store.layer.pipe(Layer.provide(faultPoints))
+      const first = yield* Layer.buildWithScope(layer, Scope.makeUnsafe())
+      const keys = Context.get(first, KeyAuth)
       for (let number = 1; number <= this.#plan.merchants; number++) {
         const receiver = addressOf(0x500 + number)
         const { keys: issued, merchant } = yield* Effect.orDie(
@@ -205,7 +202,9 @@ class Run {
         world: this.#world,
         plan: this.#plan,
         board: this.#board,
-        store,
+        store: layer,
+        random,
+        abandoned: store.abandon,
         config: {
           ...baseConfig,
           paymentExpiry: Duration.seconds(expirySeconds),
@@ -225,7 +224,7 @@ class Run {
         draw: this.#draw
       })
       return { store, cluster, people }
-    })
+    }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))
   }
 
   /** People come, one after the other. */
@@ -381,28 +380,11 @@ class Run {
     this.#check(always)
   }
 
-  /** What the store holds, past all faults. */
-  #read<A>(effect: Effect.Effect<A>): A {
-    return Effect.runSyncWith(Context.make(CurrentOwner, this.#world.outside))(effect)
-  }
-
-  #look(): Look {
+  /** Undefined while somebody is in a transaction. */
+  #look(): Look | undefined {
     const { cluster, people, store } = this.#built
-    const payments = Context.get(store, PaymentRepo)
-    const webhooks = Context.get(store, WebhookRepo)
-    const read = <A>(effect: Effect.Effect<A>): A => this.#read(effect)
-    const rows = this.#shops.map((shop): Rows => {
-      const tenant = { merchantId: shop.merchant.id, env: "test" as const }
-      const page = read(payments.list(tenant, { limit: 100, startingAfter: undefined }))
-      return {
-        shop,
-        payments: page._tag === "Some" ? page.value.payments : [],
-        deliveries: read(webhooks.listDeliveries(tenant, 100)),
-        transfers: read(
-          payments.listTransfers(tenant, { status: "all", limit: 200, startingAfter: undefined })
-        )
-      }
-    })
+    const rows = store.rows(this.#shops)
+    if (rows === undefined) return undefined
     return {
       rows,
       before: this.#before,
@@ -417,6 +399,10 @@ class Run {
 
   #check(invariants: Readonly<Record<string, (look: Look) => string | undefined>>): void {
     const look = this.#look()
+    if (look === undefined) {
+      this.#board.changed = true
+      return
+    }
     for (const [invariant, holds] of Object.entries(invariants)) {
       const detail = holds(look)
       if (detail !== undefined) throw new InvariantBroken({ invariant, detail })
@@ -427,10 +413,9 @@ class Run {
 
   /** Whether nothing is due any more. */
   #isQuiet(): boolean {
-    const { store } = this.#built
     const look = this.#look()
-    const cursor = this.#read(Context.get(store, PaymentRepo).cursor("test"))
-    const read = cursor._tag === "Some" ? Number(cursor.value.blockNumber) : -1
+    if (look === undefined) return false
+    const read = this.#built.store.readUpTo()
     const busy = this.#ledger.fork.blocks.findLast(({ mined }) => mined.length > 0)?.number ?? -1
     if (read < busy || this.#ledger.isWaiting) return false
     return Object.values(atEnd).every((holds) => holds(look) === undefined)
@@ -439,7 +424,7 @@ class Run {
   /** What is stored, for the reader. */
   tellRows(): void {
     const tell = (what: string) => this.#world.trace.whisper(this.#world.elapsed, "rows", what)
-    for (const { deliveries, payments, shop, transfers } of this.#look().rows) {
+    for (const { deliveries, payments, shop, transfers } of this.#look()?.rows ?? []) {
       for (const { id, reported, status } of payments)
         tell(`${shop.name} payment ${id} ${status} ${reported?.evidence.transactionId.slice(0, 10) ?? ""}`)
       for (const { blockNumber, droppedAt, kind, paymentId, transactionId } of transfers)
@@ -452,7 +437,7 @@ class Run {
   }
 
   #count(): void {
-    for (const { deliveries, payments, transfers } of this.#look().rows) {
+    for (const { deliveries, payments, transfers } of this.#look()?.rows ?? []) {
       const names = [
         ...payments.map(
           ({ failureReason, status }) =>

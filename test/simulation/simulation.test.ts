@@ -17,9 +17,9 @@ const expectWhole = (outcome: ReturnType<typeof simulate>) => {
 describe("replay", () => {
   // The hashes of other machines: a seed is the same run everywhere.
   for (const [seed, hash] of Object.entries({
-    first: "3e851a8ff8810be2",
-    second: "4311ce09282a6abf",
-    third: "382d2705b9977519"
+    first: "ec81a9a41850f071",
+    second: "129bef2cf521d999",
+    third: "4d928a9a64d93f29"
   }))
     test(`seed ${seed} replays bit by bit`, () => {
       expect(simulate(planOf(seed)).hash).toBe(hash)

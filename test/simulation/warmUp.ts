@@ -1,6 +1,7 @@
 // What a process loads when it first needs it, loaded before the first run: a world waits for no file.
-import { planOf } from "./Plan.ts"
+import { type Plan, planOf } from "./Plan.ts"
 import { simulate } from "./simulate.ts"
+import { openSql } from "./sql/sqlStore.ts"
 
 let warm: Promise<void> | undefined
 
@@ -13,7 +14,8 @@ const load = async () => {
 }
 
 /** Once for the process. */
-export const warmUp = (): Promise<void> => {
+export const warmUp = async (store: Plan["store"] = "memory"): Promise<void> => {
   warm ??= load()
-  return warm
+  await warm
+  if (store === "sql") await openSql()
 }

@@ -14,6 +14,8 @@ export interface NodeTrouble {
   readonly fails: () => boolean
   readonly malformed: () => boolean
   readonly slow: () => boolean
+  /** Of transactions alone: nodes keep no index of them for ever. */
+  readonly forgets: () => boolean
 }
 
 export class SimulatedNode {
@@ -178,7 +180,8 @@ export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble)
       if (trouble.malformed())
         return Effect.fail(new NodeFailure({ kind: "malformed", message: `${method}: nonsense` }))
       const ask = Effect.try({
-        try: () => node.answer(method, params),
+        try: () =>
+          method === "eth_getTransactionByHash" && trouble.forgets() ? null : node.answer(method, params),
         catch: (cause) => (cause instanceof NodeFailure ? cause : noAnswer(String(cause)))
       }).pipe(
         Effect.flatMap((value) =>

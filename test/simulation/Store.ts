@@ -1,0 +1,52 @@
+// What the instances share, and how the oracle reads it past all faults.
+import { Context, Effect, Layer, Scope } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { Alerts } from "../../src/alerts/Alerts.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import type { Rows } from "./invariants.ts"
+import type { Shop } from "./People.ts"
+import { CurrentOwner, type Owner } from "./World.ts"
+
+export interface Store {
+  /** What an instance stands on. */
+  readonly layer: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | Alerts, never, SecureRandom.SecureRandom>
+  /** Undefined while somebody is in a transaction. */
+  readonly rows: (shops: ReadonlyArray<Shop>) => ReadonlyArray<Rows> | undefined
+  /** Up to which block the chain has been read, -1 for none. */
+  readonly readUpTo: () => number
+  /** Ends what an abandoned instance has begun. */
+  readonly abandon: (owner: Owner) => void
+}
+
+const memory = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, Alerts.layerMemory)
+
+/** The memory stores that tests swap in. */
+export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureRandom.SecureRandom> =>
+  Effect.map(Layer.buildWithScope(memory, Scope.makeUnsafe()), (context) => {
+    const payments = Context.get(context, PaymentRepo)
+    const webhooks = Context.get(context, WebhookRepo)
+    const read = Effect.runSyncWith(Context.make(CurrentOwner, outside))
+    return {
+      layer: Layer.succeedContext(context),
+      rows: (shops) =>
+        shops.map((shop): Rows => {
+          const tenant = { merchantId: shop.merchant.id, env: "test" as const }
+          const page = read(payments.list(tenant, { limit: 100, startingAfter: undefined }))
+          return {
+            shop,
+            payments: page._tag === "Some" ? page.value.payments : [],
+            deliveries: read(webhooks.listDeliveries(tenant, 100)),
+            transfers: read(
+              payments.listTransfers(tenant, { status: "all", limit: 200, startingAfter: undefined })
+            )
+          }
+        }),
+      readUpTo: () => {
+        const cursor = read(payments.cursor("test"))
+        return cursor._tag === "Some" ? Number(cursor.value.blockNumber) : -1
+      },
+      abandon: () => {}
+    }
+  })

@@ -1,0 +1,97 @@
+// `bun test/simulation/bite.ts`: puts each defect back, and each mutant of what judges money, in a copy of the
+// tree, and counts the seeds until an invariant breaks. `--mutants` for the mutants, `--limit` for how many
+// seeds are tried.
+import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { mutantsOf } from "../mutation/mutants.ts"
+import { defects } from "./defects.ts"
+import { linesOf } from "./linesOf.ts"
+import type { Told } from "./Tally.ts"
+
+const root = join(import.meta.dir, "../..")
+const { values } = parseArgs({
+  options: {
+    mutants: { type: "boolean", default: false },
+    limit: { type: "string", default: "2000" },
+    only: { type: "string", default: "" }
+  }
+})
+
+interface Change {
+  readonly name: string
+  readonly file: string
+  readonly text: string
+}
+
+/** What judges money, of the mutation suite's targets. */
+const judges = [
+  "src/chain/ChainVerifier/judgeTransfer.ts",
+  "src/chain/ChainVerifier/judgeBlock.ts",
+  "src/chain/ChainVerifier/TransferLog.ts",
+  "src/chain/ChainVerifier/Agreement.ts",
+  "src/domain/Payment.ts",
+  "src/domain/TokenChange.ts"
+]
+
+const textOf = (file: string) => Bun.file(join(root, file)).text()
+
+const putBack = async (): Promise<ReadonlyArray<Change>> =>
+  Promise.all(
+    defects.map(async ({ file, from, name, to }) => {
+      const source = await textOf(file)
+      if (source.split(from).length !== 2) throw new Error(`${name}: ${file} does not hold its place once`)
+      return { name, file, text: source.replace(from, () => to) }
+    })
+  )
+
+const mutants = async (): Promise<ReadonlyArray<Change>> =>
+  (await Promise.all(judges.map(async (file) => mutantsOf(file, await textOf(file)))))
+    .flat()
+    .map(({ change, file, line, text }) => ({ name: `${file}:${line}  ${change}`, file, text }))
+
+const tree = await mkdtemp(join(tmpdir(), "quittance-bite-"))
+for (const part of ["src", "test", "migrations", "package.json", "tsconfig.json", "bunfig.toml"])
+  await cp(join(root, part), join(tree, part), { recursive: true })
+await symlink(join(root, "node_modules"), join(tree, "node_modules"))
+
+/** Seeds until one breaks an invariant, and which; undefined where none of them does. */
+const seedsUntil = async ({ file, text }: Change) => {
+  await writeFile(join(tree, file), text)
+  const child = Bun.spawn(
+    [process.execPath, "test/simulation/main.ts", "--every", "1", "--from", "1", "--seeds", values.limit],
+    { cwd: tree, stdout: "pipe", stderr: "ignore" }
+  )
+  let seeds = 0
+  let killed: string | undefined
+  for await (const line of linesOf(child.stdout)) {
+    const told: Told = JSON.parse(line)
+    seeds++
+    if (told.broken === undefined) continue
+    killed = told.broken.split(":")[0]
+    break
+  }
+  child.kill("SIGKILL")
+  const code = await child.exited
+  await cp(join(root, file), join(tree, file))
+  // A defect with which the service does not even start.
+  if (killed === undefined && seeds < Number(values.limit))
+    return { seeds: seeds + 1, killed: `ended with ${code}` }
+  return { seeds, killed }
+}
+
+const changes = (values.mutants ? await mutants() : await putBack()).filter(({ name }) =>
+  name.includes(values.only)
+)
+let kills = 0
+try {
+  for (const change of changes) {
+    const { killed, seeds } = await seedsUntil(change)
+    if (killed !== undefined) kills++
+    console.log(`| ${change.name} | ${killed === undefined ? `not in ${seeds}` : seeds} | ${killed ?? ""} |`)
+  }
+} finally {
+  await rm(tree, { recursive: true, force: true })
+}
+console.log(`${kills} of ${changes.length} killed`)

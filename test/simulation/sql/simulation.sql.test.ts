@@ -1,0 +1,25 @@
+// Replay and the seeds of every run of the suite, with the repositories' own SQL on PGlite.
+import { beforeAll, expect, test } from "bun:test"
+import { summary } from "../explain.ts"
+import { planOf } from "../Plan.ts"
+import { simulate } from "../simulate.ts"
+import { warmUp } from "../warmUp.ts"
+
+const seeds = Number(process.env["SIMULATION_SQL_SEEDS"] ?? 100)
+
+// The first time it makes a database, which it keeps beside the system's temporary files.
+beforeAll(() => warmUp("sql"), 120_000)
+
+test("a seed replays bit by bit on SQL", () => {
+  const plan = planOf("first", "sql")
+  const { hash } = simulate(plan)
+  expect(hash).toBe("2d2e31c31b5846b5")
+  expect(simulate(plan).hash).toBe(hash)
+})
+
+test(`${seeds} seeds on SQL`, () => {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const outcome = simulate(planOf(String(seed), "sql"))
+    if (outcome.broken !== undefined) throw new Error(summary(outcome))
+  }
+}, 180_000)

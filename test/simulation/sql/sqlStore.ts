@@ -1,0 +1,160 @@
+// The repositories' own SQL on one PGlite, which a process opens once and empties for each world.
+import { createHash } from "node:crypto"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { PgClient } from "@effect/sql-pg"
+import { PGlite } from "@electric-sql/pglite"
+import { Effect, Layer, Schema } from "effect"
+import { Alerts } from "../../../src/alerts/Alerts.ts"
+import { parseAddress } from "../../../src/chain/Address.ts"
+import { migrations, tables } from "../../../src/Database.ts"
+import { migrate } from "../../../src/database/migrate.ts"
+import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
+import { AtomicUsdc } from "../../../src/domain/Money.ts"
+import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
+import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
+import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
+import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
+import type { Rows } from "../invariants.ts"
+import type { Shop } from "../People.ts"
+import type { Store } from "../Store.ts"
+import type { World } from "../World.ts"
+import { SharedSession } from "./SharedSession.ts"
+
+const clientOf = (session: SharedSession) =>
+  PgClient.layer({
+    host: "simulated",
+    username: "postgres",
+    database: "postgres",
+    stream: () => session.connect(),
+    maxConnections: 2,
+    multiplex: true
+  }).pipe(Layer.orDie)
+
+/** A migrated data directory, kept beside the system's other temporary files: making one takes seconds. */
+const snapshotPath = async () => {
+  const hash = createHash("sha256").update(Object.keys(migrations).join())
+  for (const name of Object.keys(migrations))
+    hash.update(await Bun.file(join(import.meta.dir, `../../../migrations/${name}.ts`)).text())
+  return join(tmpdir(), `quittance-pglite-${hash.digest("hex").slice(0, 16)}.tar`)
+}
+
+const open = async (): Promise<SharedSession> => {
+  const path = await snapshotPath()
+  const file = Bun.file(path)
+  if (await file.exists())
+    return new SharedSession(await PGlite.create({ loadDataDir: new Blob([await file.bytes()]) }))
+  const pglite = await PGlite.create()
+  const session = new SharedSession(pglite)
+  await Effect.runPromise(Effect.provide(migrate(migrations, "of the simulation"), clientOf(session)))
+  await Bun.write(path, await pglite.dumpDataDir("none"))
+  return session
+}
+
+let opened: SharedSession | undefined
+
+/** Before the first run on SQL. */
+export const openSql = async (): Promise<void> => {
+  if (opened !== undefined) return
+  opened = await open()
+  // The log keeps its entries; of a world that has ended nothing is kept.
+  opened.run("ALTER TABLE audit_entries DISABLE TRIGGER ALL")
+}
+
+const NullableDate = Schema.NullOr(Schema.DateFromString)
+const Row = Schema.fromJsonString(
+  Schema.Struct({
+    payments: Schema.Array(
+      Schema.Struct({
+        id: PaymentId,
+        status: PaymentStatus,
+        amount: Schema.String,
+        createdAt: Schema.DateFromString,
+        settledAt: NullableDate,
+        failureReason: Schema.NullOr(FailureReason),
+        transactionId: Schema.NullOr(TransactionHash),
+        payer: Schema.NullOr(Schema.String)
+      })
+    ),
+    deliveries: Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        type: EventType,
+        status: DeliveryStatus,
+        paymentId: Schema.NullOr(PaymentId),
+        attempts: Schema.Array(
+          Schema.Struct({
+            number: Schema.Int,
+            manual: Schema.Boolean,
+            startedAt: Schema.DateFromString,
+            durationMs: Schema.NullOr(Schema.Int)
+          })
+        )
+      })
+    ),
+    transfers: Schema.Array(
+      Schema.Struct({
+        transactionId: TransactionHash,
+        amount: Schema.String,
+        blockNumber: Schema.Number,
+        kind: Schema.NullOr(Schema.String),
+        paymentId: Schema.NullOr(PaymentId),
+        droppedAt: NullableDate
+      })
+    )
+  })
+)
+const decodeRow = Schema.decodeSync(Row)
+
+const rowsOf = (session: SharedSession, shop: Shop): Rows => {
+  const tenant = `merchant_id = '${shop.merchant.id}' AND env = 'test'`
+  const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
+  const [text = "{}"] = session.run(`SELECT json_build_object(
+    'payments', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
+        'createdAt', created_at, 'settledAt', settled_at, 'failureReason', failure_reason,
+        'transactionId', ${hex("transaction_id")}, 'payer', ${hex("payer_address")}) ORDER BY id), '[]')
+      FROM payments WHERE ${tenant}),
+    'deliveries', (SELECT coalesce(json_agg(json_build_object('id', id, 'type', type, 'status', status,
+        'paymentId', payment_id, 'attempts', (SELECT coalesce(json_agg(json_build_object('number', number,
+            'manual', manual, 'startedAt', started_at, 'durationMs', duration_ms) ORDER BY number), '[]')
+          FROM webhook_attempts WHERE delivery_id = webhook_deliveries.id)) ORDER BY id), '[]')
+      FROM webhook_deliveries WHERE ${tenant}),
+    'transfers', (SELECT coalesce(json_agg(json_build_object('transactionId', ${hex("transaction_id")},
+        'amount', amount::text, 'blockNumber', block_number, 'kind', kind, 'paymentId', payment_id,
+        'droppedAt', dropped_at) ORDER BY block_number, id), '[]')
+      FROM incoming_transfers WHERE ${tenant}))`)
+  const { deliveries, payments, transfers } = decodeRow(text)
+  return {
+    shop,
+    payments: payments.map(({ amount, payer, transactionId, ...payment }) => ({
+      ...payment,
+      amount: AtomicUsdc.make(BigInt(amount)),
+      reported:
+        payment.status !== "settled" || transactionId === null || payer === null
+          ? null
+          : { evidence: { transactionId, payer: parseAddress(payer) ?? Address.make(payer) } }
+    })),
+    deliveries,
+    transfers: transfers.map(({ amount, blockNumber, ...transfer }) => ({
+      ...transfer,
+      amount: BigInt(amount),
+      blockNumber: BigInt(blockNumber)
+    }))
+  }
+}
+
+/** `openSql` has been called. */
+export const sqlStore = (world: World): Store => {
+  const session = opened
+  if (session === undefined) throw new Error("the simulation's PGlite is not open")
+  session.begin(world, tables)
+  return {
+    layer: Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, Alerts.layer).pipe(
+      Layer.provide(clientOf(session))
+    ),
+    rows: (shops) => (session.isIdle ? shops.map((shop) => rowsOf(session, shop)) : undefined),
+    readUpTo: () => Number(session.run("SELECT max(block_number) FROM chain_cursors")[0] || -1),
+    abandon: (owner) => session.abandon(owner)
+  }
+}
