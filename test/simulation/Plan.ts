@@ -17,6 +17,8 @@ export interface Plan {
   readonly payments: number
   readonly blockSeconds: number
   readonly expirySeconds: number
+  /** Whether the chain is looked at every second while a payment waits, or every five. */
+  readonly attentive: boolean
   /** How often each worker looks for work. */
   readonly paceMillis: number
   readonly preemptAfter: number
@@ -31,14 +33,15 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     seed,
     store,
     faults,
-    instances: draw.pick([1, 1, 1, 2, 2, 3]),
-    nodes: faults.has("a node lies") ? 3 : draw.pick([1, 1, 2, 3]),
+    instances: draw.pick([1, 1, 1, 1, 2, 2, 3]),
+    nodes: faults.has("a node lies") ? 3 : draw.pick([1, 1, 1, 2, 3]),
     confirmations: draw.pick([1, 1, 2, 3]),
     handlers: draw.chance(1 / 25),
-    merchants: draw.pick([1, 2]),
-    payments: draw.pick([1, 2, 2, 3, 4]),
+    merchants: draw.pick([1, 1, 2]),
+    payments: draw.pick([1, 1, 2, 2, 3]),
     blockSeconds: draw.pick([2, 2, 3, 5]),
-    paceMillis: draw.pick([1_000, 2_500, 5_000, 8_000]),
+    attentive: draw.chance(0.35),
+    paceMillis: draw.pick([1_000, 2_500, 5_000, 5_000, 8_000]),
     expirySeconds: draw.pick([45, 300, 86_400]),
     preemptAfter: draw.pick([20, 100, 500, 3_000]),
     arrivalMillis: draw.pick([100, 4_000, 20_000])
@@ -51,6 +54,7 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
         merchants: 1,
         instances: Math.min(2, plan.instances),
         payments: Math.min(2, plan.payments),
+        attentive: false,
         paceMillis: 5_000
       }
 }

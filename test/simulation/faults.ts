@@ -140,5 +140,7 @@ export class FaultBoard {
   }
 }
 
-/** No log: the trace tells what happened. */
-export const quiet = Context.make(References.MinimumLogLevel, "None")
+/** No log and no spans: the trace tells what happened. */
+export const quiet = Context.make(References.MinimumLogLevel, "None").pipe(
+  Context.add(References.TracerEnabled, false)
+)

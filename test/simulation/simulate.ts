@@ -213,7 +213,7 @@ class Run {
         },
         nodes: this.#nodes,
         sender: this.#receivers.sender,
-        isAwaited: () => this.#awaited,
+        isAwaited: () => this.#plan.attentive && this.#awaited,
         draw: this.#draw
       })
       const people = new People({
