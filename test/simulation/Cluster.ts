@@ -33,6 +33,8 @@ interface Instance {
   readonly scope: Scope.Closeable
   readonly context: Context.Context<never>
   door: Door | undefined
+  /** What it had not answered when it was told to stop gets no answer. */
+  stopping: boolean
   readonly gone: Deferred.Deferred<void>
 }
 
@@ -89,6 +91,7 @@ export class Cluster {
       scope: Scope.makeUnsafe(),
       context: Context.merge(world.context(owner), quiet),
       door: undefined,
+      stopping: false,
       gone: Deferred.makeUnsafe()
     }
     this.instances.push(instance)
@@ -133,6 +136,7 @@ export class Cluster {
     const { world } = this.#around
     this.instances.splice(this.instances.indexOf(instance), 1)
     world.tell(instance.owner.name, "stops")
+    instance.stopping = true
     this.#run(
       instance,
       Effect.andThen(
@@ -160,6 +164,7 @@ export class Cluster {
       }
       const answered = Deferred.makeUnsafe<Answer | undefined>()
       const deliver = Effect.flatMap(Effect.exit(door(ask)), (exit) => {
+        if (Exit.isFailure(exit) && instance.stopping) return Effect.void
         if (board.comes("an answer is lost")) return Effect.void
         const answer: Answer = Exit.isSuccess(exit) ? exit.value : { status: 500, body: {} }
         const late = board.comes("an answer is late") ? this.#draw.between(100, 15_000) : 0
