@@ -137,7 +137,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "two equal transfers of one transaction have one webhook id",
-    file: "src/payments/PaymentRepo/deliveryId.ts",
+    file: "src/payments/PaymentRepo/deliveryIdOf.ts",
     from: "const { chainId, transactionId, payer, receiver, value, ordinal } = transfer",
     to: "const { chainId, transactionId, payer, receiver, value } = transfer; const ordinal = 0"
   }
