@@ -14,8 +14,12 @@ import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import { routerConfig } from "../../src/http/Server.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { LinkRepo } from "../../src/links/Links/LinkRepo.ts"
+import { FaceRepo } from "../../src/merchants/FaceRepo.ts"
 import * as Routes from "../../src/Routes.ts"
+import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { DueWork } from "../../src/workers/DueWork.ts"
@@ -208,6 +212,9 @@ export class Cluster {
       DeliveryWake.layerLocal,
       RateLimiter.layerMemory,
       EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] }),
+      Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
+      LinkRepo.layerMemory,
+      FaceRepo.layerMemory,
       Layer.succeed(DueWork, {
         next: () => Effect.sleep(plan.paceMillis),
         isAwaited: this.#around.isAwaited
