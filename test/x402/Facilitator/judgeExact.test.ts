@@ -34,6 +34,7 @@ const payment = (
   version: 2,
   scheme: "exact",
   network: "eip155:84532",
+  asksReceipt: false,
   authorization: {
     from: payer,
     to: receiver,
