@@ -166,7 +166,7 @@ describe("Pages of the dashboard", () => {
       await page.getByLabel("Allowed hosts").fill("api.example.com\nhttps://api.example.org/x")
       await page.getByLabel("Allowed payees").fill(`${receiver}\n${receiver.replace("C5", "c5")}`)
       await page.getByRole("dialog").getByRole("button", { name: "Create agent" }).click()
-      await page.getByText("Entry 2: a host").waitFor()
+      await page.getByText("Entry 2: Must be a host").waitFor()
       await screenshot(page, `agent-refused-${colorScheme}`)
       await expectFits(page)
       await expectNoAxeViolations(page)
