@@ -101,7 +101,7 @@ export const layer = (
             Effect.map((response) =>
               HttpServerResponse.setHeaders(response, {
                 ...commonHeaders(requestId, baseUrl),
-                // Kept by browsers, and asked for anew by its tag.
+                // Cached by browsers and revalidated by its ETag.
                 ...(response.headers["cache-control"] === "no-cache" ? { "cache-control": "no-cache" } : {}),
                 ...(stopping() ? { connection: "close" } : {})
               })

@@ -100,7 +100,10 @@ export class PaymentLinksApi extends endpointGroup("paymentLinks")(
   .middleware(BodyRules)
   .middleware(ApiKeyAuth)
   .annotateMerge(
-    OpenApi.annotations({ title: "Payment links", description: "Made once, paid by whoever opens them." })
+    OpenApi.annotations({
+      title: "Payment links",
+      description: "Created once; anyone with the link can pay."
+    })
   ) {}
 
 export const OpenedLink = Schema.Struct({
@@ -116,7 +119,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
       success: LinkAnswer,
       error: [errorResponse(PaymentLinkNotFound)]
     }).annotateMerge(
-      OpenApi.annotations({ summary: "Read a payment link", description: "For whoever holds its id." })
+      OpenApi.annotations({ summary: "Read a payment link", description: "Needs the link's id alone." })
     )
   ),
   allow(

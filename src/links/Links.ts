@@ -196,7 +196,7 @@ export class Links extends Context.Service<
           })
           if (!link.once) return yield* mint()
           const payment = yield* paymentOf(link)
-          // The payment keeps what it was opened with, whoever opens the link next.
+          // The payment keeps its terms; a later visitor gets the same payment.
           if (Option.isSome(payment) && payment.value.status !== "failed")
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)

@@ -93,7 +93,7 @@ export const bundleAnswer = (
     const shared = {
       "x-content-type-options": "nosniff",
       vary: "accept-encoding",
-      // Shops' pages load it for every order: a browser that has the content is told so, and loads nothing.
+      // Shops' pages load it for every order: a browser with the current content gets 304.
       ...(options.crossOrigin
         ? {
             ...crossOriginHeaders,

@@ -1,4 +1,4 @@
-// The contract of receipts: what a settled payment was, signed, for whoever holds its id.
+// The contract of receipts: a settled payment, signed, readable by its unguessable id.
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
@@ -40,7 +40,7 @@ export const SignedReceipt = Schema.Struct({
 
 export class ReceiptsApi extends endpointGroup("receipts")(
   allow(
-    { by: "key", kinds: ["publishable", "secret"], crossOrigin: true },
+    { by: "key", kinds: ["publishable"], crossOrigin: true },
     HttpApiEndpoint.post("issue", "/payments/:id/receipt", {
       params: { id: PaymentIdParam },
       success: SignedReceipt,
@@ -67,7 +67,7 @@ export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
       success: SignedReceipt,
       error: [errorResponse(NotFound)]
     }).annotateMerge(
-      OpenApi.annotations({ summary: "Read a receipt", description: "For whoever holds its id." })
+      OpenApi.annotations({ summary: "Read a receipt", description: "Needs the receipt's id alone." })
     )
   )
 )

@@ -38,7 +38,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | Receipts> 
       "/receipt.css",
       Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
     )
-    // The keys stand in the page: whoever keeps it verifies without the service.
+    // The page contains the keys, so that a saved copy verifies without the service.
     yield* router.add(
       "GET",
       "/verify-receipt",

@@ -15,7 +15,7 @@ export const obstacleNames: { readonly [O in RelayObstacle]: RelayReason } = {
 }
 
 export type Refusal =
-  /** Another payment of this one stands before it. */
+  /** Another payment attempt comes first. */
   | { readonly _tag: "Taken" }
   | { readonly _tag: "Failed" }
   /** The service does not pay the fee now. */

@@ -1,5 +1,5 @@
 // Where a simulation makes calls of a service fail, wait, or never answer (docs/simulation.md). Without one
-// the service is built as it is: a fault point costs nothing where nobody asks for it.
+// the service is built as it is: a fault point costs nothing without a simulation.
 import { Context, Effect } from "effect"
 
 /** Runs a call at the fault point of this name. */

@@ -5,7 +5,7 @@ import { requirementsV2 } from "./paymentRequirements.ts"
 export const offerReceipt = "offer-receipt"
 
 const version = 1
-/** Seconds that a signed offer stands. */
+/** Validity of a signed offer, in seconds. */
 const offerSeconds = 300
 
 /** `now` in Unix seconds. */

@@ -76,7 +76,7 @@ const doors: Readonly<
   "receipts.issue": {
     method: "POST",
     path: "/api/v1/payments/{id}/receipt",
-    opens: ["full", "readOnly", "publishable", "liveFull", "liveReadOnly", "livePublishable"]
+    opens: ["publishable", "livePublishable"]
   },
   "payments.showAddress": {
     method: "POST",

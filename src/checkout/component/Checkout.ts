@@ -38,7 +38,7 @@ import {
 const identityLifetimeSeconds = 2 * 3600
 /** A token with less left than this is not used for a new payment. */
 const identityReserveSeconds = 15 * 60
-/** Terms older than this are read anew before they are signed: they are good for minutes. */
+/** Terms older than this are fetched again before they are signed: they expire after minutes. */
 const freshTermsMillis = 120_000
 const rememberedWallet = "quittance-checkout-wallet"
 
@@ -89,7 +89,7 @@ const storage = {
   }
 }
 
-/** What a shop's developer has to mend: buyers are told in a sentence of their own. */
+/** The reason for the shop's developer; the buyer sees a plain sentence. */
 const tellDevelopers = ({ refusal: { code, docUrl, said } }: ServiceError): void => {
   if (said === undefined || !/KEY|TOKEN|REQUEST/.test(code)) return
   console.error(`<quittance-checkout> ${code}: ${said}${docUrl === undefined ? "" : ` See ${docUrl}`}`)

@@ -8,7 +8,7 @@ import { toast } from "./toasts.ts"
 
 const side = 128
 
-/** The image drawn anew into a square, as base64 of a PNG. */
+/** The image redrawn into a square, as base64 of a PNG. */
 const redrawn = async (file: File): Promise<string> => {
   const image = await createImageBitmap(file)
   const canvas = document.createElement("canvas")
@@ -71,7 +71,7 @@ export const Face = ({
           <p id="face-logo-about" class={unreadable ? "hint bad" : "hint"}>
             {unreadable
               ? "This file cannot be read as an image."
-              : `Drawn anew, ${side} pixels a side, and served by this service.`}
+              : `Redrawn at ${side} by ${side} pixels and served by this service.`}
           </p>
         </div>
         {shown === null ? null : (

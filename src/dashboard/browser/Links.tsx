@@ -98,9 +98,7 @@ export const Links = () => {
           {({ links }) =>
             links.length === 0 ? (
               <Empty icon="external" title="No payment links">
-                <p>
-                  A link is paid by whoever opens it: send it, print its QR code, or run a counter with it.
-                </p>
+                <p>Anyone with the link can pay: send it, print its QR code, or run a counter with it.</p>
               </Empty>
             ) : (
               <table class="rows">

@@ -51,7 +51,7 @@ export const openLink = (
   asked: { readonly amount?: string; readonly paymentId?: string }
 ): Promise<Opened> => call(`/links/${encodeURIComponent(id)}`, "POST", asked)
 
-/** The payment of an opened link, as it stands. */
+/** The present state of an opened link's payment. */
 export const paymentOf = async ({
   intentToken,
   publishableKey

@@ -1,4 +1,4 @@
-// Uploaded logos: a PNG is taken apart to its pixels and written anew, so that nothing else in it is served.
+// Uploaded logos: a PNG is decoded to pixels and re-encoded, so that nothing else in it is served.
 import { crc32, deflateSync, inflateSync } from "node:zlib"
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -15,7 +15,7 @@ const chunk = (type: string, data: Uint8Array): Buffer => {
   return Buffer.concat([length, body, checksum])
 }
 
-/** The image written anew; undefined where it is no PNG of 8-bit RGB or RGBA, 256 pixels a side at most. */
+/** The re-encoded image; undefined unless it is a PNG of 8-bit RGB or RGBA, 256 pixels a side at most. */
 export const cleanPng = (given: Uint8Array): Uint8Array<ArrayBuffer> | undefined => {
   const bytes = Buffer.from(given)
   if (!bytes.subarray(0, 8).equals(signature)) return undefined

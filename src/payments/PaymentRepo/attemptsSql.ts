@@ -62,7 +62,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
     t.env = ${env} AND t.payment_id IS NULL AND t.dropped_at IS NULL
     AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)`
 
-  /** The settlement `s` is on its way, or has been seen so: what was never sent keeps nobody from anything. */
+  /** The settlement `s` is in flight or was seen in flight; one that was never sent blocks nothing. */
   const mayMove = sql`s.status = 'pending' AND (s.reserves OR EXISTS (
     SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'))`
 
