@@ -48,7 +48,7 @@ const answered = <A>(body: unknown): A => {
   throw new QuittanceError({
     code: "UNKNOWN_ANSWER",
     status: 200,
-    message: "The answer is not from Quittance. Check baseUrl and what stands before the service.",
+    message: "The answer is not from Quittance. Check baseUrl and any proxy in front of the service.",
     retryable: false
   })
 }

@@ -68,7 +68,7 @@ const errorOf = (response: Response, text: string): QuittanceError => {
   return new QuittanceError({
     code: "UNKNOWN_ANSWER",
     status,
-    message: `The answer (HTTP ${status}) is not from Quittance. Check baseUrl and what stands before the service.`,
+    message: `The answer (HTTP ${status}) is not from Quittance. Check baseUrl and any proxy in front of the service.`,
     requestId: response.headers.get("x-request-id") ?? undefined,
     retryable: status >= 500,
     retryAfter

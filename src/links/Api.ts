@@ -131,7 +131,7 @@ export class PublicLinksApi extends endpointGroup("publicLinks")(
           UsdAmount.annotate({ description: "Where the buyer chooses, within the link's bounds." })
         ),
         paymentId: Schema.optionalKey(
-          PaymentId.annotate({ description: "A payment that was opened from this link: it is gone on with." })
+          PaymentId.annotate({ description: "A payment that was opened from this link: it continues." })
         )
       }),
       success: OpenedLink.pipe(HttpApiSchema.status(201)),

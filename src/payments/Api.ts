@@ -294,7 +294,7 @@ export class PaymentsApi extends endpointGroup("payments")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List open attempts",
-        description: "The payment as it stands, and who is paying it since when."
+        description: "The present state of the payment, and who is paying it since when."
       })
     )
   ),

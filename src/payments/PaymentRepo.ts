@@ -151,7 +151,7 @@ export class PaymentRepo extends Context.Service<
       Option.Option<{ readonly payments: ReadonlyArray<PaymentSummary>; readonly hasMore: boolean }>
     >
     /**
-     * The payment as it stands, in one round trip. One that is not settled keeps the report:
+     * The present state of the payment, in one round trip. One that is not settled keeps the report:
      * on Testnet for the reconciler, on Mainnet as a record.
      */
     readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>

@@ -105,7 +105,7 @@ export class Payments extends Context.Service<
       report: SettlementReport
     ) => Effect.Effect<ReportOutcome, ReportError>
     /**
-     * Looks at the chain for evidence and settles what it proves. `sinceBlock` is a height below which
+     * Chain verifications for evidence and settles what it proves. `sinceBlock` is a height below which
      * the transfer cannot lie; without it the payment's own opening decides.
      */
     readonly look: (

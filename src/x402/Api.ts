@@ -74,7 +74,7 @@ export class X402Api extends endpointGroup("x402")(
       OpenApi.annotations({
         summary: "Verify a payment",
         description:
-          "Whether the signed authorization pays the merchant what is required: it would, or it is being settled, or it has settled and its success waits for whoever settles it."
+          "Whether the signed authorization pays the merchant what is required: it would, or it is being settled, or it has settled and its success has not been returned by settle yet."
       })
     )
   ),
@@ -88,7 +88,7 @@ export class X402Api extends endpointGroup("x402")(
       OpenApi.annotations({
         summary: "Settle a payment",
         description:
-          "Brings the authorization onto the chain, once however often it is asked, and answers when its Transfer is proven. `success` is given once; whoever asks later is told `invalid_exact_evm_nonce_already_used`. So that a lost answer can be repeated, send the request header `quittance-idempotency-key` (1 to 128 of `A-Za-z0-9._-`, your own id of what you sell): for ten minutes the same key gets the same success. The value `payment-identifier` takes the payer's identifier from x402's extension of that name instead; choose it only where your server serves an identifier once. The payment appears among the merchant's with `payerType: agent`."
+          "Brings the authorization onto the chain, once however often it is asked, and answers when its Transfer is proven. `success` is given once; later requests get `invalid_exact_evm_nonce_already_used`. So that a lost answer can be repeated, send the request header `quittance-idempotency-key` (1 to 128 of `A-Za-z0-9._-`, your own id of what you sell): for ten minutes the same key gets the same success. The value `payment-identifier` takes the payer's identifier from x402's extension of that name instead; choose it only where your server serves an identifier once. The payment appears among the merchant's with `payerType: agent`."
       })
     )
   )

@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
     kind: "relayer_empty",
     tenant: Option.none(),
     subject: wallet.address,
-    message: `The wallet ${wallet.address}, which relays x402 payments, lacks gas. Send it ETH on Base Sepolia.`
+    message: `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on Base Sepolia.`
   })
   const outbox = makeOutbox({
     wallet,

@@ -1,5 +1,5 @@
-// Defects to put back, each by one small patch: what the simulation must notice. `money.md` numbers are those
-// of the review of the money path; the others are guards without which a race or a crash costs money.
+// Defects to put back, each by one small patch, which the simulation must notice: guards without which a
+// race, a reorganisation or a crash costs money.
 
 export interface Defect {
   readonly name: string
@@ -10,37 +10,37 @@ export interface Defect {
 
 export const defects: ReadonlyArray<Defect> = [
   {
-    name: "money.md 4: a reported payment fails by its age alone, whatever the chain has last shown",
+    name: "a reported payment fails by its age alone, whatever the chain has last shown",
     file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
     from: "if (kept.some((one) => one.reportedAt >= reportedBefore || one.nextCheckAt !== null)) continue",
     to: ""
   },
   {
-    name: "money.md 4: payments expire by the clock, before their blocks are read and buyers can report",
+    name: "payments expire by the clock, before their blocks are read and buyers can report",
     file: "src/payments/Reconciler.ts",
     from: "openedBefore: { test: before(new Date(Math.min(read.getTime(), at.getTime()))), live: before(at) },",
     to: "openedBefore: { test: before(at), live: before(at) },"
   },
   {
-    name: "money.md 4: what is paid late is never settled",
+    name: "what is paid late is never settled",
     file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
     from: 'if (payment === undefined || payment.status === "settled") return Option.none()',
     to: 'if (payment === undefined || payment.status !== "pending") return Option.none()'
   },
   {
-    name: "money.md 7: a buyer's token is good for every payment",
+    name: "a buyer's token is good for every payment",
     file: "src/payments/Payments/provenPayer.ts",
     from: "return boundOnly || merchant.boundTokensOnly || isOthers",
     to: "return merchant.boundTokensOnly && isOthers"
   },
   {
-    name: "money.md 9: a claim is of a log's position, which a reorganisation moves",
+    name: "a claim is of a log's position, which a reorganisation moves",
     file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
     from: "      transfer.ordinal\n    ].join",
     to: "      transfer.logPosition\n    ].join"
   },
   {
-    name: "money.md, suspected: a clock of ours that is ahead makes honest transfers too old, for good",
+    name: "a clock of ours that is ahead makes honest transfers too old, for good",
     file: "src/payments/Payments.ts",
     from: "final: verification.confirmed && !byClock",
     to: "final: verification.confirmed"

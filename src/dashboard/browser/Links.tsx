@@ -182,7 +182,7 @@ export const Links = () => {
           onConfirm={() => void close.run(closing)}
           onClose={() => setClosing(undefined)}
         >
-          <p>It opens no more payments. Those that are open go on. This cannot be undone.</p>
+          <p>It opens no more payments. Payments already open continue. This cannot be undone.</p>
         </Confirm>
       )}
     </>

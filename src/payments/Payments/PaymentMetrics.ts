@@ -11,7 +11,7 @@ export const countSettlement = counterBy("quittance_settlements_total", "Payment
 
 const count = counterBy(
   "quittance_verifications_total",
-  "Looks at the chain for a report: `verified`, or the reason why it is pending or does not match",
+  "Chain verifications for a report: `verified`, or the reason why it is pending or does not match",
   "reason",
   ["verified", ...PendingReason.literals, ...MismatchReason.literals]
 )

@@ -9,8 +9,8 @@ import {
   encodeTransfer,
   transferTopic,
   usdOf
-} from "../../src/checkout/component/erc20.ts"
-import { formatUsd } from "../../src/domain/Money.ts"
+} from "../../../src/checkout/component/erc20.ts"
+import { formatUsd } from "../../../src/domain/Money.ts"
 
 const address = fc
   .uint8Array({ minLength: 20, maxLength: 20 })

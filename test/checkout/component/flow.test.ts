@@ -2,7 +2,7 @@
 // must never ask for money while an attempt is unaccounted for.
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Attempt } from "../../src/checkout/component/attempt.ts"
+import type { Attempt } from "../../../src/checkout/component/attempt.ts"
 import {
   type Command,
   initial,
@@ -10,14 +10,14 @@ import {
   type Model,
   pollDelay,
   transition
-} from "../../src/checkout/component/flow.ts"
+} from "../../../src/checkout/component/flow.ts"
 import type {
   CheckoutContext,
   CheckoutPayment,
   KnownAttempt,
   Refusal
-} from "../../src/checkout/component/service.ts"
-import type { Hex } from "../../src/checkout/component/wallets.ts"
+} from "../../../src/checkout/component/service.ts"
+import type { Hex } from "../../../src/checkout/component/wallets.ts"
 
 const context: CheckoutContext = {
   merchant: { name: "Shop" },

@@ -2,15 +2,15 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { en, type MessageKey } from "../../src/checkout/component/messages/en.ts"
-import { languages, translation } from "../../src/checkout/component/translate.ts"
+import { en, type MessageKey } from "../../../src/checkout/component/messages/en.ts"
+import { languages, translation } from "../../../src/checkout/component/translate.ts"
 
 const keys = Object.keys(en) as Array<MessageKey>
 const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
 
 describe("Messages", () => {
   test("are there in eight languages or more, each file of them known", () => {
-    const files = readdirSync(join(import.meta.dir, "../../src/checkout/component/messages"))
+    const files = readdirSync(join(import.meta.dir, "../../../src/checkout/component/messages"))
     expect(Object.keys(languages).sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort())
     expect(files.length).toBeGreaterThanOrEqual(8)
   })

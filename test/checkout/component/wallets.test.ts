@@ -1,6 +1,6 @@
 // Sorting wallet errors, and reading what wallets answer.
 import { describe, expect, test } from "bun:test"
-import { accountsOf, chainIdOf, walletErrorOf } from "../../src/checkout/component/wallets.ts"
+import { accountsOf, chainIdOf, walletErrorOf } from "../../../src/checkout/component/wallets.ts"
 
 describe("Wallet errors", () => {
   const cases: ReadonlyArray<readonly [unknown, string]> = [
