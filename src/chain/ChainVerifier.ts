@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFunctionData, getAddress, parseAbi } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
-import { statusOf, verdictOf } from "./ChainVerifier/Agreement.ts"
+import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
 import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
 import { aboutBlock } from "./ChainVerifier/aboutTransaction.ts"
 import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVerifier/ChainVerifierMemory.ts"
@@ -47,7 +47,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
     verify: Effect.fn("ChainVerifier.verify")(function* (expectation) {
       const { env, transactionId } = expectation
       return yield* observations.verdict(env, transactionId, (agreement) =>
-        verdictOf(agreement, expectation, required[env])
+        verificationOf(agreement, expectation, required[env])
       )
     }),
     blockStatus: Effect.fn("ChainVerifier.blockStatus")(function* (env, settled) {

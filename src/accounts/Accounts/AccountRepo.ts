@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
+import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import type { Merchant } from "../../domain/Merchant.ts"
 import { defaultTokenLifetime, MerchantId, Uuid } from "../../domain/Merchant.ts"
 import type { Session } from "../Session.ts"
@@ -74,8 +75,6 @@ export interface NewSession {
   readonly at: Date
   readonly expiresAt: Date
 }
-
-const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -14,7 +14,11 @@ export type Agreement =
   | { readonly _tag: "Spreading" }
   | { readonly _tag: "Open"; readonly reason: "disagreement" | "rpc_unavailable" }
 
-export const verdictOf = (agreement: Agreement, expectation: Expectation, required: number): Verification => {
+export const verificationOf = (
+  agreement: Agreement,
+  expectation: Expectation,
+  required: number
+): Verification => {
   switch (agreement._tag) {
     case "Included":
       return judgeTransfer(agreement.facts, expectation, required)

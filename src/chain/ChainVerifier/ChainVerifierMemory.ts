@@ -5,7 +5,7 @@ import { type Env, networks } from "../../domain/Chain.ts"
 import type { ChainVerifier } from "../ChainVerifier.ts"
 import { MemoryChain } from "../MemoryChain.ts"
 import { unavailable } from "../RpcPool.ts"
-import { statusOf, verdictOf } from "./Agreement.ts"
+import { statusOf, verificationOf } from "./Agreement.ts"
 
 export interface MemoryVerifierOptions {
   /** Blocks that must lie on top of a transfer's block. Default 1. */
@@ -32,7 +32,7 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
     verify: (expectation) =>
       chain
         .agreement(expectation.env, expectation.transactionId)
-        .pipe(Effect.map((agreement) => verdictOf(agreement, expectation, confirmations))),
+        .pipe(Effect.map((agreement) => verificationOf(agreement, expectation, confirmations))),
     blockStatus: (env, settled) =>
       chain
         .agreement(env, settled.transactionId)

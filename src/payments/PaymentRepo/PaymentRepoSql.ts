@@ -5,6 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
@@ -12,7 +13,7 @@ import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
 import { makeAttemptsSql } from "./attemptsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
-import { isUniqueViolation, makeOpeningSql } from "./openingSql.ts"
+import { makeOpeningSql } from "./openingSql.ts"
 import {
   ownRows,
   PaymentRow,

@@ -1,10 +1,11 @@
 // Opening payments on Postgres: all that come in one turn, by one statement and one commit.
 import { Array as Arr, Cause, Effect, Exit, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
 import { batched } from "../../database/batched.ts"
 import { isDatabaseOutage } from "../../database/isDatabaseOutage.ts"
+import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { type Payment, PaymentId } from "../../domain/Payment.ts"
 import type { OpenPayment } from "../PaymentRepo.ts"
 import { generateRefCode } from "./generateRefCode.ts"
@@ -15,8 +16,6 @@ const decodeOutcome = Schema.decodeUnknownEffect(
   ownRows
 )
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
-
-export const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
 /** A payment as it is stored when it opens. */
 const newPayment = ({ at, ...input }: OpenPayment, refCode: string): Payment => ({

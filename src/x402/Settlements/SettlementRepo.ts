@@ -1,9 +1,10 @@
 // Settlements of signed authorizations at rest: one row for each (chain, asset, payer, nonce),
 // so that a repeated, concurrent or interrupted settle is one settlement.
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { type Address, Env, type TransactionHash } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
@@ -118,7 +119,6 @@ export const isDeliverable = (
     at.getTime() - answered.at.getTime() < repeatedMillis)
 
 const bytesOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), "hex")
-const isUniqueViolation = (error: SqlError.SqlError) => error.reason._tag === "UniqueViolation"
 
 export class SettlementRepo extends Context.Service<
   SettlementRepo,
