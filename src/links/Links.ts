@@ -113,18 +113,15 @@ export class Links extends Context.Service<
       const create = Effect.fn("Links.create")(function* (owner: Owner, input: typeof NewLink.Type) {
         if (owner.env !== "test") return yield* new LiveModeGated()
         const { amount, maxAmount, minAmount } = input
-        if (
-          amount === undefined ? minAmount === undefined || maxAmount === undefined : minAmount !== maxAmount
-        )
-          return yield* refused("body.amount", "`amount`, or `minAmount` and `maxAmount` without it")
-        if (amount !== undefined && (minAmount !== undefined || maxAmount !== undefined))
-          return yield* refused("body.amount", "`amount`, or `minAmount` and `maxAmount` without it")
+        const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
+        if (bounds.length !== (amount === undefined ? 2 : 0))
+          return yield* refused("body.amount", "Send `amount`, or `minAmount` and `maxAmount` without it.")
         if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount)
-          return yield* refused("body.maxAmount", "at least `minAmount`")
+          return yield* refused("body.maxAmount", "Must be at least `minAmount`.")
         const at = yield* DateTime.nowAsDate
         const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt)
         if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
-          return yield* refused("body.expiresAt", "a time to come")
+          return yield* refused("body.expiresAt", "Must be in the future.")
         const link: KeptLink = {
           id: Buffer.from(yield* random.randomBytes(18)).toString("base64url"),
           merchantId: owner.merchant.id,
@@ -148,11 +145,11 @@ export class Links extends Context.Service<
         if (amount !== null)
           return chosen === undefined || chosen === amount
             ? Effect.succeed(amount)
-            : Effect.fail(refused("body.amount", `${formatUsd(amount)}, or nothing`))
+            : Effect.fail(refused("body.amount", `Must be ${formatUsd(amount)}, or absent.`))
         const [from, to] = [least ?? 1n, most ?? 0n]
         return chosen !== undefined && chosen >= from && chosen <= to
           ? Effect.succeed(chosen)
-          : Effect.fail(refused("body.amount", `an amount from ${formatUsd(from)} to ${formatUsd(to)}`))
+          : Effect.fail(refused("body.amount", `Must be from ${formatUsd(from)} to ${formatUsd(to)}.`))
       }
 
       return Links.of({
@@ -177,7 +174,7 @@ export class Links extends Context.Service<
           if (paymentId !== undefined) {
             const known = yield* payments.find(link, paymentId)
             if (Option.isNone(known) || known.value.intentUrl !== pageOf(id))
-              return yield* refused("body.paymentId", "a payment that was opened from this link")
+              return yield* refused("body.paymentId", "Must be a payment that was opened from this link.")
             const { publishableKey } = link
             return { intentToken: yield* intents.renew(known.value), publishableKey }
           }

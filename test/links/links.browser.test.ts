@@ -87,7 +87,7 @@ describe("Payment links", () => {
     await page.goto(link.url)
     await page.getByLabel("Amount in USD").fill("50")
     await page.getByRole("button", { name: "Continue" }).click()
-    await page.getByRole("alert").getByText("an amount from 2.00 to 20.00").waitFor()
+    await page.getByRole("alert").getByText("Must be from 2.00 to 20.00.").waitFor()
     await looks(page, "link-choose")
     await page.getByLabel("Amount in USD").fill("7.5")
     await page.keyboard.press("Enter")
