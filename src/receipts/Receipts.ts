@@ -1,6 +1,6 @@
 // Receipts: what a settled payment was, signed once (ES256) and kept as it was signed, so that it reads and
 // verifies the same whatever becomes of keys and names.
-import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { CompactSign, decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK } from "jose"
@@ -63,15 +63,17 @@ const make = Effect.gen(function* () {
     yield* repo.addKey(key, yield* DateTime.nowAsDate)
     return { kid, jwk }
   })
-  const signer = yield* Effect.cached(
+  const [kept, forget] = yield* Effect.cachedInvalidateWithTTL(
     Effect.flatMap(signingKey, ({ jwk, kid }) =>
       Effect.map(
         Effect.promise(() => importJWK(jwk satisfies JWK, algorithm)),
         (key) => ({ key, kid })
       )
-    )
+    ),
+    Duration.infinity
   )
-
+  // A failure is not kept: the next request tries again.
+  const signer = Effect.onError(kept, () => forget)
   const did = `did:web:${encodeURIComponent(new URL(baseUrl).host)}`
 
   const shown = Effect.fnUntraced(function* ({ id, jws }: KeptReceipt) {

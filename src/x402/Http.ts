@@ -118,13 +118,28 @@ const payments = HttpApiBuilder.group(
     const receipts = yield* Receipts
     const { baseUrl, trustedProxyHops } = yield* AppConfig
 
+    /** Without its signature an answer is still valid: a settled payment stays settled. */
+    const signed = (
+      payload: Parameters<typeof receipts.signX402>[0],
+      entry: (signature: string) => object
+    ): Effect.Effect<{ readonly extensions?: object }> =>
+      receipts.signX402(payload).pipe(
+        Effect.map((signature) => ({ extensions: entry(signature) })),
+        Effect.catchCause((cause) =>
+          Effect.as(
+            Effect.logWarning("Signing an x402 offer or receipt failed; the response goes without it", cause),
+            {}
+          )
+        )
+      )
+
     const paymentRequired = Effect.fnUntraced(function* (payment: Payment, resource: string, error: string) {
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-      const extensions = offersEntry(yield* receipts.signX402(offerOf(payment, resource, now)))
+      const offer = yield* signed(offerOf(payment, resource, now), offersEntry)
       return HttpServerResponse.jsonUnsafe(paymentRequiredV1(payment, resource, error), {
         status: 402,
         headers: {
-          "payment-required": encodeHeader({ ...paymentRequiredV2(payment, resource, error), extensions })
+          "payment-required": encodeHeader({ ...paymentRequiredV2(payment, resource, error), ...offer })
         }
       })
     })
@@ -172,8 +187,7 @@ const payments = HttpApiBuilder.group(
         return paymentBody(payment)
       const { payer, transactionId: transaction } = reported.evidence
       const receipt = sent.asksReceipt ? receiptOf(payment, resource) : undefined
-      const extensions =
-        receipt === undefined ? {} : { extensions: receiptEntry(yield* receipts.signX402(receipt)) }
+      const extensions = receipt === undefined ? {} : yield* signed(receipt, receiptEntry)
       return withOutcome(
         paymentBody(payment),
         { success: true, payer, transaction, network: sent.network, ...extensions },
