@@ -26,5 +26,10 @@ export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE known_browsers`
   yield* sql`DROP INDEX one_time_links_email`
+  yield* sql`DROP INDEX IF EXISTS one_time_links_expired`
   yield* sql`ALTER TABLE one_time_links DROP COLUMN failures, DROP COLUMN invited_by, DROP COLUMN id`
 })
+
+export const indexes = {
+  one_time_links_expired: "one_time_links (expires_at)"
+}

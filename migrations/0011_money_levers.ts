@@ -75,6 +75,7 @@ export const up = Effect.gen(function* () {
 export const down = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE mails`
+  yield* sql`DROP INDEX IF EXISTS alerts_subject`
   yield* sql`ALTER TABLE merchant_receivers DROP COLUMN watched_since`
   yield* sql`DROP TABLE receiver_changes`
   yield* sql`DELETE FROM alerts WHERE user_id IS NOT NULL`
@@ -83,3 +84,8 @@ export const down = Effect.gen(function* () {
   yield* sql`DROP FUNCTION audit_entries_stay`
   yield* sql`ALTER TABLE sessions DROP COLUMN confirmed_at`
 })
+
+export const indexes = {
+  mails_ended: "mails (created_at) WHERE due_at IS NULL",
+  alerts_subject: "alerts (kind, subject)"
+}

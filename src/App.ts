@@ -9,12 +9,11 @@ import * as AgentReconciler from "./agents/AgentReconciler.ts"
 import { Agents } from "./agents/Agents.ts"
 import { Releases } from "./agents/Releases.ts"
 import { Alerts } from "./alerts/Alerts.ts"
-import * as ChainAlertsLive from "./alerts/ChainAlertsLive.ts"
+import { layerChainAlerts } from "./alerts/layerChainAlerts.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { AuditRepo } from "./audit/AuditRepo.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { ChainReach } from "./chain/ChainReach.ts"
-import { ChainVerifier } from "./chain/ChainVerifier.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
@@ -29,10 +28,10 @@ import { PaymentIntents } from "./intents/PaymentIntents.ts"
 import { KeyAuth } from "./keys/KeyAuth.ts"
 import { SecretBox } from "./keys/SecretBox.ts"
 import { RateLimiter } from "./limits/RateLimiter.ts"
-import { LinkRepo } from "./links/Links/LinkRepo.ts"
+import { LinkRepo } from "./links/LinkRepo.ts"
 import { Links } from "./links/Links.ts"
 import * as MailWorker from "./mail/MailWorker.ts"
-import { FaceRepo } from "./merchants/FaceRepo.ts"
+import { Faces } from "./merchants/Faces.ts"
 import { MerchantRepo } from "./merchants/MerchantRepo.ts"
 import * as ReceiverChangeWorker from "./merchants/ReceiverChangeWorker.ts"
 import { Receivers } from "./merchants/Receivers.ts"
@@ -57,112 +56,93 @@ import * as DueWorkSql from "./workers/DueWorkSql.ts"
 import * as Readiness from "./workers/Readiness.ts"
 import { Facilitator } from "./x402/Facilitator.ts"
 
-const database = Database.layer.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))
+const database = Layer.merge(AuditLog.layer, SecretBox.layer).pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
 
 /** Kept there for the service and for the operator's commands. */
-const kept = Layer.mergeAll(WebhookRepo.layer, AuditLog.layer)
+const kept = Layer.mergeAll(KeyAuth.layer, PaymentRepo.layer, WebhookRepo.layer, LinkRepo.layer)
 
 /** Everything real: the database, the chains' nodes, the network. */
 const real = Layer.mergeAll(
-  KeyAuth.layer,
-  PaymentRepo.layer,
-  NetworkWatch.layer().pipe(Layer.provide(ChainVerifier.layerConfig)),
+  NetworkWatch.layerConfig,
   BuyerIdentity.layerDid,
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   RateLimiter.layer,
   Faucet.layer,
-  Agents.layer
+  Agents.layer,
+  Receipts.layer,
+  Faces.layer
 ).pipe(
   Layer.provideMerge(ContractSignatures.layer),
   Layer.provideMerge(RpcPool.layerConfig),
-  Layer.provide(ChainAlertsLive.layer),
+  Layer.provide(layerChainAlerts),
   Layer.provideMerge(Layer.mergeAll(kept, Alerts.layer, EgressPolicy.layer)),
-  Layer.provideMerge(Layer.merge(DueWorkSql.layer, Replica.layer)),
+  Layer.provideMerge(Layer.mergeAll(DueWorkSql.layer, Replica.layer)),
   Layer.provideMerge(DatabaseClock.layer),
   Layer.provideMerge(database)
 )
 
 /** Built on the swappable services. */
 const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
-  Layer.provideMerge(PaymentIntents.layer),
-  Layer.provideMerge(PaymentAttempts.layer),
+  Layer.provideMerge(Layer.merge(PaymentIntents.layer, PaymentAttempts.layer)),
   Layer.provideMerge(Payments.layer),
-  Layer.provideMerge(Layer.merge(Attempts.layer, ChainReach.layer)),
+  Layer.provideMerge(Layer.mergeAll(Attempts.layer, ChainReach.layer)),
   Layer.provideMerge(SecretBox.layer)
 )
 
-const paymentWorkers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer)
-const webhookWorkers = Layer.mergeAll(DeliveryWorker.layer, AttemptPruning.layer)
-const accountWorkers = Layer.merge(ReceiverChangeWorker.layer, MailWorker.layer)
+/** What goes on without a request, on the swappable services. */
+const workers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer, DeliveryWorker.layer)
+const housekeeping = Layer.mergeAll(AttemptPruning.layer, ReceiverChangeWorker.layer, MailWorker.layer)
 
 /** x402 on the chain: the facilitator, and what ends agents' reservations. */
-const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.layer).pipe(
-  Layer.provide(services)
-)
-
-const receipts = Receipts.layer.pipe(Layer.provide(SecretBox.layer))
+const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.layer)
 
 /** Routes and workers on services of the caller's choice. Readiness goes off before they stop. */
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
-  Readiness.layerDelay.pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(Routes.serving(server), paymentWorkers, webhookWorkers, accountWorkers).pipe(
-        Layer.provide(services)
-      )
-    ),
+  Layer.mergeAll(Routes.serving(server), workers, housekeeping).pipe(
+    Layer.provide(services),
+    (serving) => Layer.provideMerge(Readiness.layerDelay, serving),
     Layer.provide(Readiness.layer)
   )
 
+type Refused = Layer.Error<typeof real | typeof Server.layer | typeof Telemetry.layer>
+
 /** The service: routes and workers on everything real, listening. Needs the configuration alone. */
-export const layer: Layer.Layer<
-  Layer.Success<typeof real>,
-  Layer.Error<typeof real | typeof Server.layer | typeof Telemetry.layer>,
-  AppConfig
-> = layerHttp(Server.layer).pipe(
-  Layer.provide([x402, receipts]),
-  Layer.provide([LinkRepo.layer, FaceRepo.layer]),
-  Layer.merge(Telemetry.layer),
-  Layer.provideMerge(real)
-)
+export const layer: Layer.Layer<Layer.Success<typeof real>, Refused, AppConfig> = layerHttp(
+  Server.layer
+).pipe(Layer.provide(Layer.provide(x402, services)), Layer.merge(Telemetry.layer), Layer.provideMerge(real))
 
 /** Services and workers on what the caller has chosen, without the network. */
-export const layerServices = Layer.mergeAll(paymentWorkers, webhookWorkers).pipe(Layer.provideMerge(services))
+export const layerServices = workers.pipe(Layer.provideMerge(services))
 
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
-export const layerRoutes = Layer.mergeAll(Routes.layer, paymentWorkers, webhookWorkers).pipe(
+export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide(services),
-  Layer.provide([
-    Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
-    LinkRepo.layerMemory,
-    FaceRepo.layerMemory
-  ]),
+  Layer.provide([Receipts.layerMemory, LinkRepo.layerMemory, Faces.layerMemory]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
-  Layer.provide([
-    BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone)),
-    DeliveryWake.layerLocal,
-    RateLimiter.layerMemory,
-    Alerts.layerMemory,
-    EgressPolicy.layer
-  ])
+  Layer.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))),
+  Layer.provide([DeliveryWake.layerLocal, RateLimiter.layerMemory, Alerts.layerMemory]),
+  Layer.provide([EgressPolicy.layer, SecretBox.layer])
 )
 
 /** For the operator's commands: the database and what is kept in it. */
 export const layerOperator = Layer.mergeAll(
   Accounts.layer,
-  SecretBox.layer,
   // A contract wallet's owner signs in the dashboard: commands ask no chain.
   Receivers.layer.pipe(Layer.provide(ContractSignatures.layerNone)),
   MerchantRepo.layer,
   WebhookOperator.layer,
   AuditRepo.layer,
-  Links.layer.pipe(Layer.provide([LinkRepo.layer, PaymentIntents.layer, PaymentRepo.layer]))
-).pipe(Layer.provideMerge(Layer.merge(KeyAuth.layer, kept)), Layer.provideMerge(database))
+  Links.layer.pipe(Layer.provide(PaymentIntents.layer))
+).pipe(Layer.provideMerge(kept), Layer.provideMerge(database))
 
 /** As `layerOperator`, with agents and what funds them. */
 export const layerFaucetOperator = Layer.merge(Agents.layer, Faucet.layer).pipe(
   Layer.provide(RpcPool.layerConfig),
-  Layer.provide(ChainAlertsLive.layer),
+  Layer.provide(layerChainAlerts),
   Layer.provide(Alerts.layer),
   Layer.provideMerge(layerOperator)
 )

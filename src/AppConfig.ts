@@ -1,5 +1,5 @@
 // The environment, read once: every variable is decoded here and nowhere else. A refusal is a line for each
-// setting that names the variable and what it wants, never its value.
+// setting that names the variable and what it must be, never its value.
 import { join } from "node:path"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -10,72 +10,6 @@ import { encryptionWants, intentTokenWants, postgresWants, settings } from "./Ap
 import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
 import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
 import type { Address } from "./domain/Chain.ts"
-
-export interface AppConfigShape {
-  readonly port: number
-  readonly host: string
-  /** Origin of the deployment, without a trailing slash. */
-  readonly baseUrl: string
-  readonly environment: "development" | "production"
-  readonly database:
-    | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
-    | { readonly _tag: "Embedded"; readonly directory: string }
-  /** A replica of the database, for lists and pages. */
-  readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
-  readonly dataDir: string
-  readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
-  /** Blocks on top of the transfer's block before it counts, 0 to 64. */
-  readonly testnetConfirmations: number
-  /** Blocks after which a settled transfer is no longer watched. */
-  readonly finalityDepth: number
-  readonly faucet: {
-    readonly privateKey: Option.Option<Redacted.Redacted<string>>
-    /** Atomic USDC a grant pays. */
-    readonly usdcAtomic: bigint
-    readonly gasWei: bigint
-  }
-  /** What the wallet that relays x402 payments does for whom. */
-  readonly relaying: {
-    /** Contracts that may deploy a payer's wallet with its payment (ERC-6492). */
-    readonly factories: ReadonlyArray<Address>
-    /** Gas in any 24 hours. */
-    readonly gasPerMerchant: bigint
-    readonly gasPerPayer: bigint
-    /** What is kept for merchants that have relayed little, in wei. */
-    readonly reserveWei: bigint
-  }
-  /** Agents' wallets are derived from it; without it there are no agents and no facilitator. */
-  readonly agentWalletMnemonic: Option.Option<Redacted.Redacted<string>>
-  readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
-  /** Secrets are base64 of 32 bytes. */
-  readonly encryptionKeys: ReadonlyArray<KeyedSecret>
-  /** Where buyers buy USDC: an address with {address} and {amount} in it. */
-  readonly onrampUrl: Option.Option<string>
-  readonly trustedProxyHops: number
-  /** Exact `host:port` that may be http and private; development only. */
-  readonly webhookAllowedHosts: ReadonlyArray<string>
-  readonly paymentExpiry: Duration.Duration
-  /** How long webhook attempts and the answers kept with them stay; deliveries are never deleted. */
-  readonly webhookAttemptRetention: Duration.Duration
-  /** Requests a second that one key may sustain. */
-  readonly rateLimitPerKey: number
-  readonly redisUrl: Option.Option<Redacted.Redacted<string>>
-  /** Where Prometheus reads metrics: a listener of its own. */
-  readonly metrics: Option.Option<{ readonly host: string; readonly port: number }>
-  /** OTLP over HTTP: where traces, metrics and logs go. The headers may hold a key. */
-  readonly otlp: Option.Option<{
-    readonly url: string
-    readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
-  }>
-  /** How long `/readyz` refuses before the listener closes, so that balancers look elsewhere. */
-  readonly shutdownDelay: Duration.Duration
-  /** Whether anybody may sign up in the dashboard. */
-  readonly signUp: "open" | "closed"
-  /** How long a change of a live receiving address waits, so that it can be withdrawn. */
-  readonly liveReceiverDelay: Duration.Duration
-  /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
-  readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
-}
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -95,13 +29,13 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
   const wanted: Array<ConfigRefusal> = []
   if (read.environment === "production") {
-    if (Option.isNone(databaseUrl)) wanted.push(ConfigRefusal.wants("DATABASE_URL", postgresWants))
+    if (Option.isNone(databaseUrl)) wanted.push(ConfigRefusal.mustBe("DATABASE_URL", postgresWants))
     if (Option.isNone(intentTokenSecrets))
-      wanted.push(ConfigRefusal.wants("INTENT_TOKEN_SECRETS", intentTokenWants))
-    if (Option.isNone(encryptionKeys)) wanted.push(ConfigRefusal.wants("ENCRYPTION_KEYS", encryptionWants))
+      wanted.push(ConfigRefusal.mustBe("INTENT_TOKEN_SECRETS", intentTokenWants))
+    if (Option.isNone(encryptionKeys)) wanted.push(ConfigRefusal.mustBe("ENCRYPTION_KEYS", encryptionWants))
     if (webhookAllowedHosts.length > 0)
       wanted.push(
-        ConfigRefusal.wants(
+        ConfigRefusal.mustBe(
           "WEBHOOK_ALLOWED_HOSTS",
           "to be unset in production: it lets webhooks reach private addresses"
         )
@@ -109,7 +43,7 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   }
   if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
     wanted.push(
-      ConfigRefusal.wants(
+      ConfigRefusal.mustBe(
         "DATABASE_REPLICA_URL",
         "DATABASE_URL beside it: the embedded database has no replica"
       )
@@ -128,7 +62,7 @@ const embeddedIn = (dataDir: string) => join(dataDir, "postgres")
  */
 export const loadAppConfig = Effect.fnUntraced(function* (
   env: Environment
-): Effect.fn.Return<AppConfigShape, ConfigRefusal, SecureRandom.SecureRandom> {
+): Effect.fn.Return<typeof AppConfig.Service, ConfigRefusal, SecureRandom.SecureRandom> {
   const { refused, set } = withSecretFiles(env)
   const read = yield* readSettings(refused).pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: set }))
@@ -196,7 +130,74 @@ export const loadAppConfig = Effect.fnUntraced(function* (
   }
 })
 
-export class AppConfig extends Context.Service<AppConfig, AppConfigShape>()("quittance/AppConfig") {
+export class AppConfig extends Context.Service<
+  AppConfig,
+  {
+    readonly port: number
+    readonly host: string
+    /** Origin of the deployment, without a trailing slash. */
+    readonly baseUrl: string
+    readonly environment: "development" | "production"
+    readonly database:
+      | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
+      | { readonly _tag: "Embedded"; readonly directory: string }
+    /** A replica of the database, for lists and pages. */
+    readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
+    readonly dataDir: string
+    readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
+    /** Blocks on top of the transfer's block before it counts, 0 to 64. */
+    readonly testnetConfirmations: number
+    /** Blocks after which a settled transfer is no longer watched. */
+    readonly finalityDepth: number
+    readonly faucet: {
+      readonly privateKey: Option.Option<Redacted.Redacted<string>>
+      /** Atomic USDC a grant pays. */
+      readonly usdcAtomic: bigint
+      readonly gasWei: bigint
+    }
+    /** What the wallet that relays x402 payments does for whom. */
+    readonly relaying: {
+      /** Contracts that may deploy a payer's wallet with its payment (ERC-6492). */
+      readonly factories: ReadonlyArray<Address>
+      /** Gas in any 24 hours. */
+      readonly gasPerMerchant: bigint
+      readonly gasPerPayer: bigint
+      /** What is kept for merchants that have relayed little, in wei. */
+      readonly reserveWei: bigint
+    }
+    /** Agents' wallets are derived from it; without it there are no agents and no facilitator. */
+    readonly agentWalletMnemonic: Option.Option<Redacted.Redacted<string>>
+    readonly intentTokenSecrets: ReadonlyArray<KeyedSecret>
+    /** Secrets are base64 of 32 bytes. */
+    readonly encryptionKeys: ReadonlyArray<KeyedSecret>
+    /** Where buyers buy USDC: an address with {address} and {amount} in it. */
+    readonly onrampUrl: Option.Option<string>
+    readonly trustedProxyHops: number
+    /** Exact `host:port` that may be http and private; development only. */
+    readonly webhookAllowedHosts: ReadonlyArray<string>
+    readonly paymentExpiry: Duration.Duration
+    /** How long webhook attempts and the answers kept with them stay; deliveries are never deleted. */
+    readonly webhookAttemptRetention: Duration.Duration
+    /** Requests a second that one key may sustain. */
+    readonly rateLimitPerKey: number
+    readonly redisUrl: Option.Option<Redacted.Redacted<string>>
+    /** Where Prometheus reads metrics: a listener of its own. */
+    readonly metrics: Option.Option<{ readonly host: string; readonly port: number }>
+    /** OTLP over HTTP: where traces, metrics and logs go. The headers may hold a key. */
+    readonly otlp: Option.Option<{
+      readonly url: string
+      readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
+    }>
+    /** How long `/readyz` refuses before the listener closes, so that balancers look elsewhere. */
+    readonly shutdownDelay: Duration.Duration
+    /** Whether anybody may sign up in the dashboard. */
+    readonly signUp: "open" | "closed"
+    /** How long a change of a live receiving address waits, so that it can be withdrawn. */
+    readonly liveReceiverDelay: Duration.Duration
+    /** The SMTP server for outgoing mail; without it no mail is sent. The URL may hold a password. */
+    readonly smtp: Option.Option<{ readonly url: Redacted.Redacted<string>; readonly from: string }>
+  }
+>()("quittance/AppConfig") {
   static readonly layer = (env: Environment): Layer.Layer<AppConfig, ConfigRefusal> =>
     Layer.effect(AppConfig, loadAppConfig(env)).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }

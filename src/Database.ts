@@ -16,7 +16,7 @@ import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
 import * as moneyLevers from "../migrations/0011_money_levers.ts"
 import * as auditTriggerAlways from "../migrations/0012_audit_trigger_always.ts"
 import * as buyersWays from "../migrations/0013_buyers_ways.ts"
-import { AppConfig, type AppConfigShape } from "./AppConfig.ts"
+import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
 import { makeConnector } from "./database/Connector.ts"
@@ -102,7 +102,7 @@ const acceptedBounds = Effect.fnUntraced(function* (
   if (error._tag === "None" || !SqlError.isSqlError(error.value)) return sessionBounds
   if (!refusesBounds.test(sqlStateOf(error.value))) return sessionBounds
   yield* Effect.logWarning(
-    `The database ${where} takes no settings with a session (${causeOf(error.value)}): set statement_timeout for its role, so that it ends what this process gives up`
+    `The database ${where} does not accept session settings (${causeOf(error.value)}): set statement_timeout on its role, so that abandoned statements are cancelled`
   )
   return {}
 })
@@ -118,7 +118,7 @@ const patient = ({ servers: _, stream, ...connection }: Connection) =>
   })
 
 const connectionOf = Effect.fnUntraced(function* (
-  database: AppConfigShape["database"]
+  database: (typeof AppConfig.Service)["database"]
 ): Effect.fn.Return<Connection, DatabaseRefusal, Scope.Scope> {
   if (database._tag === "Embedded") {
     const embedded = yield* joinEmbeddedPostgres(database.directory)
@@ -127,7 +127,7 @@ const connectionOf = Effect.fnUntraced(function* (
   const parsed = parseDatabaseUrl(Redacted.value(database.url))
   if (parsed === undefined)
     return yield* new DatabaseRefusal({
-      message: "DATABASE_URL: wants a Postgres address, postgres://user:password@host:port/database"
+      message: "DATABASE_URL must be a Postgres address, postgres://user:password@host:port/database"
     })
   const { first, servers } = parsed
   return { url: Redacted.make(first), stream: makeConnector(servers), servers: servers.length }
@@ -216,7 +216,7 @@ export const Migrations = Context.Reference<Readonly<Record<string, Migration>>>
 })
 
 /** Database and server, without the password. */
-export const whereOf = (database: AppConfigShape["database"]): string =>
+export const whereOf = (database: (typeof AppConfig.Service)["database"]): string =>
   database._tag === "Embedded"
     ? `in ${database.directory}`
     : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
@@ -245,7 +245,7 @@ const connected = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, servers: numb
   )
 
 /** A client for copies, on a database as it is: nothing is migrated. */
-const copyClient = Effect.fnUntraced(function* (database: AppConfigShape["database"]) {
+const copyClient = Effect.fnUntraced(function* (database: (typeof AppConfig.Service)["database"]) {
   const { servers, ...connection } = yield* connectionOf(database)
   const client = PgClient.layer({
     ...connection,
@@ -339,7 +339,7 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
 })
 
 /** Runs the migrations, and builds the indexes, that a copy has not brought. */
-export const prepare = (database: AppConfigShape["database"]) =>
+export const prepare = (database: (typeof AppConfig.Service)["database"]) =>
   Effect.scoped(
     Effect.flatMap(connectionOf(database), (connection) => prepared(connection, whereOf(database)))
   )

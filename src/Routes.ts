@@ -10,10 +10,10 @@ import * as CheckoutPages from "./checkout/Pages.ts"
 import { DashboardApi } from "./dashboard/Api.ts"
 import * as Dashboard from "./dashboard/Dashboard.ts"
 import { dashboardPaths } from "./dashboard/Pages.ts"
-import * as AnswersLive from "./http/Answers.ts"
-import * as ApiKeyAuthLive from "./http/ApiKeyAuth/ApiKeyAuthLive.ts"
+import { layerAnswers } from "./http/Answers.ts"
+import { layerApiKeyAuth, layerTestRail } from "./http/ApiKeyAuth/layerApiKeyAuth.ts"
 import { narrowed } from "./http/narrowed.ts"
-import * as BodyRulesLive from "./http/RequestRules/bodyRulesLive.ts"
+import { layerBodyRules } from "./http/RequestRules/layerBodyRules.ts"
 import { endpointsOf } from "./http/Routing/pathTable.ts"
 import * as Routing from "./http/Routing.ts"
 import * as Server from "./http/Server.ts"
@@ -41,7 +41,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     AgentsHttp.layer,
     X402Http.layer
   ]),
-  Layer.provide([ApiKeyAuthLive.layer, ApiKeyAuthLive.layerTestRail, BodyRulesLive.layer, AnswersLive.layer])
+  Layer.provide([layerApiKeyAuth, layerTestRail, layerBodyRules, layerAnswers])
 )
 
 const served = Layer.mergeAll(
@@ -64,7 +64,7 @@ export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, 
 const layerDatabase = Layer.mergeAll(
   served,
   System.layerReady,
-  Dashboard.layer.pipe(Layer.provide([BodyRulesLive.layer, AnswersLive.layer])),
+  Dashboard.layer.pipe(Layer.provide([layerBodyRules, layerAnswers])),
   Routing.layer([...endpointsOf(Api), ...endpointsOf(DashboardApi)], [...paths, ...dashboardPaths], documents)
 )
 

@@ -40,7 +40,7 @@ const refusalOf = (error: unknown): string => {
   const message =
     error instanceof Error && error.message !== "" ? error.message : `The start failed: ${String(error)}`
   return /port \d+ in use|EADDRINUSE/i.test(message)
-    ? `PORT: wants a free port; ${process.env["PORT"] ?? "8787"} is taken. Set PORT to another.`
+    ? `PORT must be a free port; ${process.env["PORT"] ?? "8787"} is taken. Set PORT to another.`
     : message
 }
 

@@ -83,7 +83,7 @@ describe("AppConfig", () => {
     const own = "legal winner thank year wave sausage worth useful legal winner thank yellow"
     expect(await words({ ...production, AGENT_WALLET_MNEMONIC: own })).toBe(own)
     const message = await refusal({ ...production, AGENT_WALLET_MNEMONIC: own.replace("yellow", "zebra") })
-    expect(message).toStartWith("AGENT_WALLET_MNEMONIC: wants ")
+    expect(message).toStartWith("AGENT_WALLET_MNEMONIC must be ")
     expect(message).not.toContain("zebra")
   })
 
@@ -96,7 +96,7 @@ describe("AppConfig", () => {
   for (const missing of ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]) {
     test(`production without ${missing} is refused in one line that names it`, async () => {
       const message = await refusal({ ...production, [missing]: undefined })
-      expect(message).toStartWith(`${missing}: wants `)
+      expect(message).toStartWith(`${missing} must be `)
       expect(message).not.toContain("\n")
     })
   }
@@ -106,7 +106,7 @@ describe("AppConfig", () => {
     expect((await loaded({ SIGNUP: "closed" })).signUp).toBe("closed")
     expect((await loaded(production)).signUp).toBe("closed")
     expect((await loaded({ ...production, SIGNUP: "open" })).signUp).toBe("open")
-    expect(await refusal({ SIGNUP: "maybe" })).toStartWith("SIGNUP: wants ")
+    expect(await refusal({ SIGNUP: "maybe" })).toStartWith("SIGNUP must be ")
   })
 
   test("a stop waits for balancers in production, and nobody in development", async () => {
@@ -117,7 +117,7 @@ describe("AppConfig", () => {
 
   test("production refuses WEBHOOK_ALLOWED_HOSTS", async () => {
     expect(await refusal({ ...production, WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })).toStartWith(
-      "WEBHOOK_ALLOWED_HOSTS: wants "
+      "WEBHOOK_ALLOWED_HOSTS must be "
     )
   })
 
@@ -166,7 +166,7 @@ describe("AppConfig", () => {
   for (const [variable, value] of malformed) {
     test(`${variable}=${value.slice(0, 24)} is refused by name, without its value`, async () => {
       const message = await refusal({ DATA_DIR: freshDir(), [variable]: value })
-      expect(message).toStartWith(`${variable}: wants `)
+      expect(message).toStartWith(`${variable} must be `)
       expect(message).not.toContain("hunter2")
       expect(message).not.toContain("\n")
     })
@@ -218,14 +218,14 @@ describe("FAUCET_PRIVATE_KEY and HOST", () => {
   ]) {
     test(`a key outside the curve's order is refused by name, without its value: ${value.slice(0, 8)}…`, async () => {
       const message = await refusal({ DATA_DIR: freshDir(), FAUCET_PRIVATE_KEY: value })
-      expect(message).toStartWith("FAUCET_PRIVATE_KEY: wants ")
+      expect(message).toStartWith("FAUCET_PRIVATE_KEY must be ")
       expect(message).not.toContain(value.slice(2))
       if (BigInt(value) > 0n) expect(message).not.toContain(String(BigInt(value)))
     })
   }
   for (const host of ["999.9.9.9", "1.2.3", "a b", "::zz", "-x"]) {
     test(`HOST=${host} is refused by name`, async () => {
-      expect(await refusal({ DATA_DIR: freshDir(), HOST: host })).toStartWith("HOST: wants ")
+      expect(await refusal({ DATA_DIR: freshDir(), HOST: host })).toStartWith("HOST must be ")
     })
   }
   for (const host of ["127.0.0.1", "::1", "0.0.0.0", "localhost", "pay-1.internal"]) {

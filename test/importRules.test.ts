@@ -112,12 +112,13 @@ describe("import rules", () => {
     ).toEqual([])
   })
 
-  test("browser code of the checkout imports browser code alone", () => {
-    const own = /^src\/checkout\/(component|pages)\/|^src\/buyers\/createDidToken\.ts$/
+  test("browser code of the checkout imports browser code alone, and types", () => {
+    const own = /^src\/checkout\/(component|pages)\/|^src\/pages\/browser\/|^src\/buyers\/createDidToken\.ts$/
     expect(
       violations(
-        ({ file, target }) =>
+        ({ file, target, typeOnly }) =>
           /^src\/checkout\/(component|pages)\//.test(file) &&
+          !typeOnly &&
           !own.test(target) &&
           // The playground's wallet signs with viem; the component weighs too little for it.
           !(file === "src/checkout/pages/burnerWallet.ts" && target === "viem/accounts") &&

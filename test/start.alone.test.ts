@@ -132,7 +132,7 @@ describe("The service as a process", () => {
             )
             for (const payment of body.payments) found.add(payment.id)
             if (!body.hasMore) break
-            cursor = `&startingAfter=${body.payments.at(-1).id}`
+            cursor = `&startingAfter=${body.payments.at(-1)?.id}`
           }
           expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
           if (round === 3) break

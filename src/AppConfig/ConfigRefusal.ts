@@ -15,7 +15,7 @@ export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
     return new ConfigRefusal({ settings, message: settings.map(({ message }) => message).join("\n") })
   }
 
-  static wants(variable: string, wants: string): ConfigRefusal {
-    return ConfigRefusal.of([{ variable, message: `${variable}: wants ${wants}` }])
+  static mustBe(variable: string, what: string): ConfigRefusal {
+    return ConfigRefusal.of([{ variable, message: `${variable} must be ${what}` }])
   }
 }

@@ -1,4 +1,4 @@
-// The variables of the environment: the form of each, what it wants in words, and its default.
+// The variables of the environment: the form of each, what it must be in words, and its default.
 import { validateMnemonic } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english"
 import { Config, Duration, Effect, Option, Schema } from "effect"
@@ -7,19 +7,19 @@ import { ConfigRefusal } from "./ConfigRefusal.ts"
 import * as codecs from "./codecs.ts"
 
 /** One that may be missing. */
-const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, wants: string) =>
+const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, mustBe: string) =>
   Config.option(Config.schema(codec, variable)).pipe(
-    Effect.mapError(() => ConfigRefusal.wants(variable, wants))
+    Effect.mapError(() => ConfigRefusal.mustBe(variable, mustBe))
   )
 
 const setting = <T>(
   variable: string,
   codec: Schema.ConstraintCodec<T, unknown>,
-  wants: string,
+  mustBe: string,
   fallback: NoInfer<T>
 ) =>
   Effect.map(
-    optional(variable, codec, wants),
+    optional(variable, codec, mustBe),
     Option.getOrElse(() => fallback)
   )
 

@@ -1,10 +1,10 @@
 // What the start warns of: settings that work and leave a door open.
-import type { AppConfigShape } from "../AppConfig.ts"
+import type { AppConfig } from "../AppConfig.ts"
 import { isLoopback } from "../http/isLoopback.ts"
 import { reachableFrom } from "../http/reachableFrom.ts"
 
 export const startWarnings = (
-  config: Pick<AppConfigShape, "baseUrl" | "environment" | "host">
+  config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host">
 ): ReadonlyArray<string> => {
   const { baseUrl, environment } = config
   if (environment === "development") {

@@ -29,7 +29,7 @@ export const withSecretFiles = (env: Readonly<Record<string, string | undefined>
       try {
         set[name] = readFileSync(path, "utf8").trim()
       } catch {
-        refused.push({ variable, message: `${variable}: wants a file that the service can read` })
+        refused.push({ variable, message: `${variable} must be a file that the service can read` })
       }
     else refused.push({ variable, message: `${variable}: ${name} is set too; unset one of them` })
   }

@@ -1,5 +1,5 @@
 // Ends reservations by what the chain shows: used, released by a cancellation, or expired in a
-// block after their time. Until then they count against the cap, whatever anybody says.
+// block after their time. Until then they count toward the cap.
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"

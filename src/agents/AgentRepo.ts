@@ -16,6 +16,7 @@ import { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
 import { AtomicUsdc } from "../domain/Money.ts"
 import type { NewKey } from "../keys/KeyAuth/KeyRepo.ts"
+import { withFaultPoints } from "../workers/FaultPoints.ts"
 
 export interface NewAgent {
   readonly id: AgentId
@@ -74,7 +75,7 @@ const AgentRow = Schema.Struct({
   status: AgentStatus,
   created_at: Schema.Date
 })
-const PaymentRow = Schema.Struct({
+const AgentPaymentRow = Schema.Struct({
   id: Schema.String,
   agent_id: AgentId,
   request_id: Schema.String,
@@ -97,11 +98,11 @@ const UsageRow = Schema.Struct({
   oldest: Schema.NullOr(Schema.Date)
 })
 
-const SummaryRow = Schema.Struct({ ...AgentRow.fields, spent: Schema.BigIntFromString })
+const AgentSummaryRow = Schema.Struct({ ...AgentRow.fields, spent: Schema.BigIntFromString })
 
-const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow))
+const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(AgentSummaryRow))
 const decodeAgents = Schema.decodeUnknownEffect(Schema.Array(AgentRow))
-const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(AgentPaymentRow))
 const decodeUsage = Schema.decodeUnknownEffect(UsageRow)
 const decodePayee = Schema.decodeUnknownEffect(Schema.Struct({ pay_to: AddressBytes }))
 const decodeIndex = Schema.decodeUnknownEffect(Schema.Struct({ wallet_index: Schema.Int }))
@@ -128,7 +129,7 @@ const allowanceOf = (agent: Agent, spent: bigint): Allowance => ({
   remaining: spent >= agent.capPerDay ? 0n : agent.capPerDay - spent
 })
 
-const toPayment = (row: typeof PaymentRow.Type): AgentPayment => ({
+const toPayment = (row: typeof AgentPaymentRow.Type): AgentPayment => ({
   id: row.id,
   agentId: row.agent_id,
   requestId: row.request_id,
@@ -477,7 +478,7 @@ export class AgentRepo extends Context.Service<
             WHERE id = ${id} AND status = 'reserved'`
         }, Effect.orDie)
       })
-    })
+    }).pipe((make) => withFaultPoints("AgentRepo", make))
   )
 }
 

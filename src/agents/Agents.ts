@@ -36,6 +36,8 @@ import {
 } from "./AgentRepo.ts"
 import { chooseRequirement, hostOf } from "./chooseRequirement.ts"
 
+type Shape = typeof Agents.Service
+
 /** A 402 that an agent met, and the resource that answered it. */
 export interface PaymentRequest {
   /** The caller's id of the request: the same id signs the same payment. */
@@ -66,38 +68,6 @@ export type SignError =
   | LiveModeGated
   | RateLimited
   | X402RequirementsUnsupported
-
-interface Shape {
-  /** Whether wallets can be derived: without them no agent is made and none signs. */
-  readonly configured: boolean
-  /** Makes an agent, its wallet and its key. The key is shown once. */
-  readonly provision: (
-    agent: Omit<NewAgent, "id">
-  ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
-  readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
-  readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
-  /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
-  readonly summaries: (
-    merchantId: MerchantId,
-    env: Env,
-    id?: AgentId
-  ) => Effect.Effect<ReadonlyArray<AgentSummary>>
-  /** Changes caps, allow lists or pauses; none where the agent is unknown or revoked. Holds at once. */
-  readonly change: (
-    merchantId: MerchantId,
-    id: AgentId,
-    change: AgentChange
-  ) => Effect.Effect<Option.Option<Agent>>
-  /** Ends the agent and its key, at once on every instance. What it signed before stays good until it expires. */
-  readonly revoke: (merchantId: MerchantId, id: AgentId) => Effect.Effect<boolean>
-  /** The agent whose key this is. */
-  readonly ofKey: (principal: Principal) => Effect.Effect<Agent, InvalidApiKey>
-  readonly allowance: (agent: Agent) => Effect.Effect<Allowance>
-  readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
-  readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
-  /** Reserves the amount, then signs. */
-  readonly sign: (principal: Principal, request: PaymentRequest) => Effect.Effect<SignedPayment, SignError>
-}
 
 /** An authorization is good for what the resource asks, at most this many seconds. */
 const longestSeconds = 600
@@ -340,7 +310,40 @@ const make = Effect.gen(function* () {
   return shape
 })
 
-export class Agents extends Context.Service<Agents, Shape>()("quittance/agents/Agents") {
+export class Agents extends Context.Service<
+  Agents,
+  {
+    /** Whether wallets can be derived: without them no agent is made and none signs. */
+    readonly configured: boolean
+    /** Makes an agent, its wallet and its key. The key is shown once. */
+    readonly provision: (
+      agent: Omit<NewAgent, "id">
+    ) => Effect.Effect<{ readonly agent: Agent; readonly key: string }, AgentsNotConfigured>
+    readonly list: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<Agent>>
+    readonly find: (merchantId: MerchantId, env: Env, id: AgentId) => Effect.Effect<Option.Option<Agent>>
+    /** As `find` or, without an id, `list`, with what the last 24 hours leave of the caps. */
+    readonly summaries: (
+      merchantId: MerchantId,
+      env: Env,
+      id?: AgentId
+    ) => Effect.Effect<ReadonlyArray<AgentSummary>>
+    /** Changes caps, allow lists or pauses; none where the agent is unknown or revoked. Holds at once. */
+    readonly change: (
+      merchantId: MerchantId,
+      id: AgentId,
+      change: AgentChange
+    ) => Effect.Effect<Option.Option<Agent>>
+    /** Ends the agent and its key, at once on every instance. What it signed before stays valid until it expires. */
+    readonly revoke: (merchantId: MerchantId, id: AgentId) => Effect.Effect<boolean>
+    /** The agent whose key this is. */
+    readonly ofKey: (principal: Principal) => Effect.Effect<Agent, InvalidApiKey>
+    readonly allowance: (agent: Agent) => Effect.Effect<Allowance>
+    readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
+    readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
+    /** Reserves the amount, then signs. */
+    readonly sign: (principal: Principal, request: PaymentRequest) => Effect.Effect<SignedPayment, SignError>
+  }
+>()("quittance/agents/Agents") {
   static readonly layer: Layer.Layer<
     Agents,
     never,

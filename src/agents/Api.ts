@@ -19,13 +19,13 @@ import {
   LiveModeGated,
   X402RequirementsUnsupported
 } from "../domain/Errors.ts"
+import { Timestamp } from "../domain/Timestamp.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
 import { ApiKeyAuth, TestRail } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 
 const Usd = Schema.String.annotate({ description: "USD as a decimal string.", examples: ["1.50"] })
-const Timestamp = Schema.String.annotate({ description: "ISO 8601 in UTC with milliseconds." })
 
 export const AgentPaymentView = Schema.Struct({
   id: Schema.String,

@@ -20,15 +20,16 @@ const cancelGas = 120_000n
 /** Seconds after which some of a day's gas is free again. */
 const budgetWait = 3_600
 
-interface Shape {
-  /** Sends the cancellation; the reconciler ends the reservation once a block holds it. */
-  readonly release: (
-    agent: Agent,
-    payment: AgentPayment
-  ) => Effect.Effect<void, AgentsNotConfigured | RpcUnavailable | RateLimited>
-}
-
-export class Releases extends Context.Service<Releases, Shape>()("quittance/agents/Releases") {
+export class Releases extends Context.Service<
+  Releases,
+  {
+    /** Sends the cancellation; the reconciler ends the reservation once a block holds it. */
+    readonly release: (
+      agent: Agent,
+      payment: AgentPayment
+    ) => Effect.Effect<void, AgentsNotConfigured | RpcUnavailable | RateLimited>
+  }
+>()("quittance/agents/Releases") {
   static readonly layer: Layer.Layer<
     Releases,
     never,
@@ -83,7 +84,7 @@ export class Releases extends Context.Service<Releases, Shape>()("quittance/agen
           if (relayed._tag === "Refused") {
             return yield* new RpcUnavailable({
               reason: "rpc_unavailable",
-              message: "the relaying wallet lacks gas"
+              message: "the relaying wallet is out of gas"
             })
           }
         })

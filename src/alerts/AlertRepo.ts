@@ -1,6 +1,7 @@
 // The SQL of alerts.
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { AlertKind } from "./AlertKind.ts"
 import type { Alert } from "./Alerts.ts"
 
@@ -38,7 +39,7 @@ export class AlertRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie)
       })
-    })
+    }).pipe((make) => withFaultPoints("AlertRepo", make))
   )
 
   /** Open alerts in this process. */

@@ -1,4 +1,4 @@
-// Changes of where money goes and of who may change it: written down for good, and told to every member, or
+// Changes of where money goes and of who may change it: recorded permanently, and sent to every member or
 // operator.
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,7 +1,7 @@
 // Proof of payment: what the chain itself shows, asked over RPC. A doubt is
 // pending, never settled and never refused.
 import { Context, Effect, Layer, Schema } from "effect"
-import { encodeFunctionData, getAddress, parseAbi } from "viem"
+import { encodeFunctionData, getAddress, type Hex, parseAbi } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
@@ -10,6 +10,7 @@ import { aboutBlock } from "./ChainVerifier/aboutTransaction.ts"
 import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVerifier/ChainVerifierMemory.ts"
 import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
+import { usedNonces } from "./ChainVerifier/usedNonces.ts"
 import {
   type AccountState,
   type Balance,
@@ -22,7 +23,7 @@ import {
   type Verification
 } from "./ChainVerifier/Verification.ts"
 import { MemoryChain } from "./MemoryChain.ts"
-import { Account, Bytes, Quantity, Word } from "./RpcPool/RpcSchemas.ts"
+import { Account, Bytes, Quantity, Receipt, Word } from "./RpcPool/RpcSchemas.ts"
 import { RpcPool } from "./RpcPool.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
@@ -46,7 +47,7 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
   return ChainVerifier.of({
     verify: Effect.fn("ChainVerifier.verify")(function* (expectation) {
       const { env, transactionId } = expectation
-      return yield* observations.verdict(env, transactionId, (agreement) =>
+      return yield* observations.verification(env, transactionId, (agreement) =>
         verificationOf(agreement, expectation, required[env])
       )
     }),
@@ -105,6 +106,17 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       const sent = agreed?.[0] ?? null
       return sent === null ? undefined : { address: Address.make(getAddress(sent.from)), nonce: sent.nonce }
     }),
+    usedAuthorizations: Effect.fn("ChainVerifier.usedAuthorizations")(function* (env, transactionId, payer) {
+      const { agreed } = yield* pool.poll(env, {
+        ask: (node) =>
+          Effect.map(node.call("eth_getTransactionReceipt", [transactionId], Receipt), (receipt) =>
+            usedNonces(networks[env].usdc.address, payer, receipt?.logs ?? [])
+          ),
+        key: (nonces) => nonces.join(" "),
+        contradicts: () => false
+      })
+      return agreed?.[0] ?? []
+    }),
     hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
       const { agreed } = yield* pool.poll(env, {
         ask: (node) => {
@@ -155,6 +167,12 @@ export class ChainVerifier extends Context.Service<
       env: Env,
       transactionId: TransactionHash
     ) => Effect.Effect<{ readonly address: Address; readonly nonce: bigint } | undefined>
+    /** Nonces of the payer's EIP-3009 authorizations that a transaction used, as a majority of the nodes shows it. */
+    readonly usedAuthorizations: (
+      env: Env,
+      transactionId: TransactionHash,
+      payer: Address
+    ) => Effect.Effect<ReadonlyArray<Hex>>
     /**
      * Whether a majority shows the account's nonce as used at a height. Never of an account with code: whoever
      * sends for it uses a nonce of their own, and its transactions are not bound to its nonce.

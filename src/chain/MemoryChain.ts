@@ -11,43 +11,6 @@ import { MemoryLedger, type MemoryTransfer } from "./MemoryChain/MemoryLedger.ts
 /** What the nodes do to the service: be silent, contradict each other, or nothing. */
 export type MemoryFault = "none" | "fail" | "lie"
 
-export interface MemoryChainShape {
-  /** Gives atomic USDC and wei out of nothing, without a transaction. */
-  readonly fund: (address: Address, balance: Partial<Balance>, env?: Env) => Effect.Effect<void>
-  /** One transfer in a transaction of its own; reverts when it is not covered. */
-  readonly transfer: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
-  /** Several transfers in one transaction, all or nothing. */
-  readonly batch: (transfers: ReadonlyArray<MemoryTransfer>, env?: Env) => Effect.Effect<TransactionHash>
-  /** A transaction that is mined and reverts. */
-  readonly revert: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
-  /** A transaction that emits these logs as they are. */
-  readonly emit: (logs: ReadonlyArray<RawLog>, env?: Env) => Effect.Effect<TransactionHash>
-  /** Seals blocks; the first takes the waiting transactions. The time is the Clock's. */
-  readonly mine: (blocks?: number, env?: Env) => Effect.Effect<void>
-  /** Whether each transaction is mined at once (the default) or waits for `mine`. */
-  readonly automine: (on: boolean, env?: Env) => Effect.Effect<void>
-  /** Replaces the last blocks, dropping their transactions or including them again. */
-  readonly reorganise: (depth: number, transactions: "drop" | "keep", env?: Env) => Effect.Effect<void>
-  /** The nodes see the chain only up to this many blocks below its head. */
-  readonly lag: (blocks: number, env?: Env) => Effect.Effect<void>
-  /** `fail`: no node answers. `lie`: they contradict each other. `none`: all is well. */
-  readonly fault: (fault: MemoryFault, env?: Env) => Effect.Effect<void>
-  readonly head: (env?: Env) => Effect.Effect<bigint>
-  readonly balance: (address: Address, env?: Env) => Effect.Effect<Balance>
-  /** What the nodes together say about a transaction, faults included. */
-  readonly agreement: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
-  /** USDC transfers in a range of blocks, faults included. */
-  readonly reading: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
-  /** The latest block that the nodes show, and undefined while they fail. */
-  readonly visibleBlock: (
-    env: Env
-  ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint } | undefined>
-  /** Transactions of an address that are mined up to a height. */
-  readonly sent: (address: Address, env: Env, height: bigint) => Effect.Effect<bigint>
-  /** The height that the nodes show, and undefined while they fail. */
-  readonly visibleHead: (env: Env) => Effect.Effect<bigint | undefined>
-}
-
 interface Chain {
   readonly ledger: MemoryLedger
   readonly wei: Map<Address, bigint>
@@ -71,7 +34,7 @@ const visible = ({ lag, ledger }: Chain): bigint => {
 
 const blockTime = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
 
-const make = Effect.sync((): MemoryChainShape => {
+const make = Effect.sync((): typeof MemoryChain.Service => {
   const chains = { test: newChain("test"), live: newChain("live") }
   const on = <A>(env: Env | undefined, run: (chain: Chain, time: bigint) => A): Effect.Effect<A> =>
     Effect.map(blockTime, (time) => run(chains[env ?? "test"], time))
@@ -151,8 +114,44 @@ const make = Effect.sync((): MemoryChainShape => {
   }
 })
 
-export class MemoryChain extends Context.Service<MemoryChain, MemoryChainShape>()(
-  "quittance/chain/MemoryChain"
-) {
+export class MemoryChain extends Context.Service<
+  MemoryChain,
+  {
+    /** Gives atomic USDC and wei out of nothing, without a transaction. */
+    readonly fund: (address: Address, balance: Partial<Balance>, env?: Env) => Effect.Effect<void>
+    /** One transfer in a transaction of its own; reverts when it is not covered. */
+    readonly transfer: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
+    /** Several transfers in one transaction, all or nothing. */
+    readonly batch: (transfers: ReadonlyArray<MemoryTransfer>, env?: Env) => Effect.Effect<TransactionHash>
+    /** A transaction that is mined and reverts. */
+    readonly revert: (transfer: MemoryTransfer, env?: Env) => Effect.Effect<TransactionHash>
+    /** A transaction that emits these logs as they are. */
+    readonly emit: (logs: ReadonlyArray<RawLog>, env?: Env) => Effect.Effect<TransactionHash>
+    /** Seals blocks; the first takes the waiting transactions. The time is the Clock's. */
+    readonly mine: (blocks?: number, env?: Env) => Effect.Effect<void>
+    /** Whether each transaction is mined at once (the default) or waits for `mine`. */
+    readonly automine: (on: boolean, env?: Env) => Effect.Effect<void>
+    /** Replaces the last blocks, dropping their transactions or including them again. */
+    readonly reorganise: (depth: number, transactions: "drop" | "keep", env?: Env) => Effect.Effect<void>
+    /** The nodes see the chain only up to this many blocks below its head. */
+    readonly lag: (blocks: number, env?: Env) => Effect.Effect<void>
+    /** `fail`: no node answers. `lie`: they contradict each other. `none`: all is well. */
+    readonly fault: (fault: MemoryFault, env?: Env) => Effect.Effect<void>
+    readonly head: (env?: Env) => Effect.Effect<bigint>
+    readonly balance: (address: Address, env?: Env) => Effect.Effect<Balance>
+    /** What the nodes together say about a transaction, faults included. */
+    readonly agreement: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
+    /** USDC transfers in a range of blocks, faults included. */
+    readonly reading: (env: Env, from: bigint, to: bigint) => Effect.Effect<RangeReading>
+    /** The latest block that the nodes show, and undefined while they fail. */
+    readonly visibleBlock: (
+      env: Env
+    ) => Effect.Effect<{ readonly number: bigint; readonly time: bigint } | undefined>
+    /** Transactions of an address that are mined up to a height. */
+    readonly sent: (address: Address, env: Env, height: bigint) => Effect.Effect<bigint>
+    /** The height that the nodes show, and undefined while they fail. */
+    readonly visibleHead: (env: Env) => Effect.Effect<bigint | undefined>
+  }
+>()("quittance/chain/MemoryChain") {
   static readonly layer: Layer.Layer<MemoryChain> = Layer.effect(MemoryChain, make)
 }

@@ -1,10 +1,11 @@
 // Settlement only on the right chain: every configured network is checked at start
 // and whenever a node comes back. A wrong one stops the start in production and
 // switches settlement off in development; one that is silent does neither.
-import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Schedule, Semaphore } from "effect"
+import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { type Env, networks } from "../domain/Chain.ts"
-import { type NetworkCheck, type NetworkVerdict, Verification } from "./ChainVerifier/Verification.ts"
+import { periodic } from "../workers/supervised.ts"
+import { type NetworkCheck, type NodeStatus, Verification } from "./ChainVerifier/Verification.ts"
 import { ChainVerifier } from "./ChainVerifier.ts"
 import { RpcPool } from "./RpcPool.ts"
 
@@ -28,12 +29,12 @@ const variables: { readonly [E in Env]: string } = {
   live: "ARBITRUM_RPC_URLS"
 }
 
-const wrongVerdicts: ReadonlyArray<NetworkVerdict> = ["wrong_chain", "no_token", "wrong_domain"]
-const wrongNode = ({ nodes }: NetworkCheck) => nodes.find(({ verdict }) => wrongVerdicts.includes(verdict))
+const wrongStatuses: ReadonlyArray<NodeStatus> = ["wrong_chain", "no_token", "wrong_domain"]
+const wrongNode = ({ nodes }: NetworkCheck) => nodes.find(({ status }) => wrongStatuses.includes(status))
 
 /** While a majority is right, a single wrong node is reported and outvoted. */
 const isRight = ({ nodes }: NetworkCheck) =>
-  nodes.filter(({ verdict }) => verdict === "ok").length > nodes.length / 2
+  nodes.filter(({ status }) => status === "ok").length > nodes.length / 2
 
 const refusal = ({ env, message }: NetworkCheck) =>
   new WrongNetwork({
@@ -75,11 +76,11 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         const off = state === "wrong" ? `settlement on ${networks[env].name} is off. ` : ""
         yield* pool.alert("wrong_chain", env, wrong.host, off + refusal(check).message)
       }
-      for (const { host, verdict } of check.nodes) {
+      for (const { host, status } of check.nodes) {
         // Mainnet execution is gated: nothing waits for its nodes.
-        if (env === "test" && verdict === "unavailable")
+        if (env === "test" && status === "unavailable")
           yield* pool.alert("unreachable", env, host, "does not answer")
-        else if (verdict === "ok") yield* pool.answered("unreachable", env, host)
+        else if (status === "ok") yield* pool.answered("unreachable", env, host)
       }
     })
     const turn = Semaphore.makeUnsafe(1)
@@ -89,9 +90,11 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     const lookIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       state !== "right" && now - lookedAt >= again ? look : lookIfReconnected
     )
-    yield* look.pipe(
-      Effect.andThen(Effect.repeat(lookIfDue, Schedule.spaced(options.every ?? "1 second"))),
-      Effect.forkScoped
+    const every = Effect.sleep(options.every ?? "1 second")
+    yield* periodic(
+      `Checking the nodes of ${networks[env].name}`,
+      every,
+      Effect.suspend(() => (state === "unknown" ? look : lookIfDue))
     )
     return {
       first: Deferred.await(first),
@@ -121,10 +124,10 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       yield* watch.first
       const known = refuted(watch.state())
       if (known !== undefined) return known
-      const verdict = yield* chain.verify(expectation)
+      const verification = yield* chain.verify(expectation)
       // On a connection that has come back, nothing is said before the network is known again.
-      if (verdict._tag !== "Pending") yield* watch.lookIfReconnected
-      return refuted(watch.state()) ?? verdict
+      if (verification._tag !== "Pending") yield* watch.lookIfReconnected
+      return refuted(watch.state()) ?? verification
     })
   })
 })
@@ -134,3 +137,6 @@ export const layer = (
   options: NetworkWatchOptions = {}
 ): Layer.Layer<ChainVerifier, WrongNetwork, ChainVerifier | RpcPool | AppConfig> =>
   Layer.effect(ChainVerifier, make(options))
+
+/** On the chains that the configuration names. */
+export const layerConfig = layer().pipe(Layer.provide(ChainVerifier.layerConfig))

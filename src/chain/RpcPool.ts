@@ -4,6 +4,7 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import type { Env } from "../domain/Chain.ts"
+import { type FaultPoint, FaultPoints } from "../workers/FaultPoints.ts"
 import { RpcUnavailable } from "./ChainVerifier/Verification.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./RpcPool/ChainAlerts.ts"
 import {
@@ -15,6 +16,8 @@ import {
   type RpcUrl
 } from "./RpcPool/RpcNode.ts"
 import { Bytes, Head } from "./RpcPool/RpcSchemas.ts"
+
+type Shape = typeof RpcPool.Service
 
 export interface RpcPoolOptions extends Partial<RpcLimits> {
   /** Node URLs by environment. With two, both must agree; three or more tolerate a minority that fails. */
@@ -55,46 +58,6 @@ const recoveredAfterMillis = 10_000
 /** Bounds what a hostile contract can make a node compute: 10 million. */
 const callGas = "0x989680"
 
-interface Shape {
-  /** Empty when the environment has no node. */
-  readonly nodes: (env: Env) => ReadonlyArray<RpcNode>
-  /** Asks every node at once; answers as soon as a majority agrees, or all have answered. */
-  readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
-  /**
-   * What the nodes answer: until `isEnough`, until all have, or for a moment longer than a majority takes.
-   * Fails where fewer than a majority answer.
-   */
-  readonly gather: <A>(
-    env: Env,
-    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
-    isEnough?: (answer: A) => boolean
-  ) => Effect.Effect<ReadonlyArray<A>, RpcUnavailable>
-  /**
-   * The farthest answer that a majority of the nodes has reached, by `height`: one that stands still holds
-   * nothing up, and one that runs ahead counts for nothing.
-   */
-  readonly reached: <A>(
-    env: Env,
-    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
-    height: (answer: A) => bigint
-  ) => Effect.Effect<A, RpcUnavailable>
-  /** The newest block that a majority has. A node far behind or ahead raises an alert. */
-  readonly head: (env: Env) => Effect.Effect<Head, RpcUnavailable>
-  /** The first answer in the order of the URLs; for figures that decide nothing. */
-  readonly first: <A>(
-    env: Env,
-    ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
-  ) => Effect.Effect<A, RpcUnavailable>
-  /** `eth_call` at the latest block whose result a majority confirms. */
-  readonly agreedCall: (
-    env: Env,
-    transaction: { readonly to?: string; readonly data: string }
-  ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
-  readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
-  /** The node has answered as it should. */
-  readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
-}
-
 export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnavailable => {
   const messages = {
     unconfigured: `no RPC node is configured for ${env}`,
@@ -106,7 +69,17 @@ export const unavailable = (reason: RpcUnavailable["reason"], env: Env): RpcUnav
 
 type Nodes = { readonly [E in Env]: ReadonlyArray<RpcNode> }
 
-const make = Effect.fnUntraced(function* (byEnv: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
+/** Each call is a fault point of its method. */
+const withPoints = (at: FaultPoint, node: RpcNode): RpcNode => ({
+  ...node,
+  call: (method, params, result) => at(`RpcNode.${method}`, node.call(method, params, result))
+})
+
+const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape, never, Scope.Scope> {
+  const at = yield* FaultPoints
+  const pointed = (nodes: ReadonlyArray<RpcNode>) =>
+    at === undefined ? nodes : nodes.map((node) => withPoints(at, node))
+  const byEnv: Nodes = { test: pointed(given.test), live: pointed(given.live) }
   const notify = yield* ChainAlerts
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope
@@ -355,7 +328,48 @@ const make = Effect.fnUntraced(function* (byEnv: Nodes): Effect.fn.Return<Shape,
   return { nodes: (env) => byEnv[env], poll, gather, reached, head, first, agreedCall, alert, answered }
 })
 
-export class RpcPool extends Context.Service<RpcPool, Shape>()("quittance/chain/RpcPool") {
+export class RpcPool extends Context.Service<
+  RpcPool,
+  {
+    /** Empty when the environment has no node. */
+    readonly nodes: (env: Env) => ReadonlyArray<RpcNode>
+    /** Asks every node at once; answers as soon as a majority agrees, or all have answered. */
+    readonly poll: <A>(env: Env, question: Question<A>) => Effect.Effect<Poll<A>>
+    /**
+     * What the nodes answer: until `isEnough`, until all have, or for a moment longer than a majority takes.
+     * Fails where fewer than a majority answer.
+     */
+    readonly gather: <A>(
+      env: Env,
+      ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
+      isEnough?: (answer: A) => boolean
+    ) => Effect.Effect<ReadonlyArray<A>, RpcUnavailable>
+    /**
+     * The farthest answer that a majority of the nodes has reached, by `height`: one that stands still holds
+     * nothing up, and one that runs ahead counts for nothing.
+     */
+    readonly reached: <A>(
+      env: Env,
+      ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>,
+      height: (answer: A) => bigint
+    ) => Effect.Effect<A, RpcUnavailable>
+    /** The newest block that a majority has. A node far behind or ahead raises an alert. */
+    readonly head: (env: Env) => Effect.Effect<Head, RpcUnavailable>
+    /** The first answer in the order of the URLs; for figures that decide nothing. */
+    readonly first: <A>(
+      env: Env,
+      ask: (node: RpcNode) => Effect.Effect<A, NodeFailure>
+    ) => Effect.Effect<A, RpcUnavailable>
+    /** `eth_call` at the latest block whose result a majority confirms. */
+    readonly agreedCall: (
+      env: Env,
+      transaction: { readonly to?: string; readonly data: string }
+    ) => Effect.Effect<`0x${string}` | "reverted", RpcUnavailable>
+    readonly alert: (kind: ChainAlertKind, env: Env, host: string, message: string) => Effect.Effect<void>
+    /** The node has answered as it should. */
+    readonly answered: (kind: ChainAlertKind, env: Env, host: string) => Effect.Effect<void>
+  }
+>()("quittance/chain/RpcPool") {
   /** Over nodes of the caller's, as a simulation has them. */
   static readonly layerNodes = (nodes: Nodes): Layer.Layer<RpcPool> => Layer.effect(RpcPool, make(nodes))
 

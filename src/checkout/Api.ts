@@ -61,6 +61,10 @@ export class CheckoutApi extends endpointGroup("checkout")(
         }),
         env: Env,
         livemode: Schema.Boolean,
+        now: Schema.String.annotate({ description: "The service's time, ISO 8601." }),
+        paymentExpirySeconds: Schema.Int.annotate({
+          description: "How long an open payment waits for its money."
+        }),
         audience: Schema.String.annotate({ description: "What a buyer's token carries as `aud`." }),
         chain: Schema.Struct({
           id: Schema.Int,

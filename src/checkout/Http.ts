@@ -1,5 +1,5 @@
 // The checkout, the test rail and the playground over HTTP.
-import { Effect, Layer, Option, Schema } from "effect"
+import { DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
@@ -28,7 +28,7 @@ import { clientAddressOf } from "../http/RequestContext.ts"
 import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
-import { FaceRepo, logoUrlOf } from "../merchants/FaceRepo.ts"
+import { Faces, logoUrlOf } from "../merchants/Faces.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { deliveryView } from "../webhooks/Http.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
@@ -49,7 +49,7 @@ const context = HttpApiBuilder.group(
     const { baseUrl } = config
     const node = browserNode(config)
 
-    const faces = yield* FaceRepo
+    const faces = yield* Faces
 
     return handlers.handle(
       "context",
@@ -68,6 +68,8 @@ const context = HttpApiBuilder.group(
           },
           env,
           livemode: env === "live",
+          now: (yield* DateTime.nowAsDate).toISOString(),
+          paymentExpirySeconds: Math.floor(Duration.toSeconds(config.paymentExpiry)),
           audience,
           chain: {
             id: chainId,

@@ -1,4 +1,4 @@
-import type { AppConfigShape } from "../AppConfig.ts"
+import type { AppConfig } from "../AppConfig.ts"
 import { isLoopback } from "../http/isLoopback.ts"
 
 /**
@@ -8,7 +8,7 @@ import { isLoopback } from "../http/isLoopback.ts"
 export const browserNode = ({
   environment,
   rpcUrls
-}: Pick<AppConfigShape, "environment" | "rpcUrls">): string | undefined =>
+}: Pick<typeof AppConfig.Service, "environment" | "rpcUrls">): string | undefined =>
   environment === "development"
     ? rpcUrls.test.find((url) => isLoopback(URL.parse(url)?.hostname ?? ""))
     : undefined

@@ -153,7 +153,7 @@ const revoke = Command.make(
     const revoked = yield* (yield* Agents).revoke(input.merchant, input.agent)
     if (!revoked) return yield* unknown(input.agent)
     yield* print(input.json, { revoked: input.agent }, [
-      `Revoked ${input.agent}: its key is refused from now on. What it signed before stays good until it expires, at most 10 minutes.`
+      `Revoked ${input.agent}: its key is refused from now on. What it signed before stays valid until it expires, at most 10 minutes.`
     ])
   })
 ).pipe(Command.withDescription("Revoke an agent and its key permanently"))

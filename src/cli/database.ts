@@ -120,7 +120,7 @@ const move = Command.make(
     const target = { _tag: "Postgres" as const, url: Redacted.make(input.to) }
     if (parseDatabaseUrl(input.to) === undefined) {
       return yield* new CommandFailed({
-        message: "--to wants an address, postgres://user:password@host:port/database"
+        message: "--to must be an address, postgres://user:password@host:port/database"
       })
     }
     const where = Database.whereOf(target)
@@ -227,7 +227,7 @@ const rollback = Command.make(
     const names = Object.keys(Database.migrations)
     const to = names.find((name) => name.startsWith(input.to))
     if (!/^\d{4}/.test(input.to) || to === undefined)
-      return yield* new CommandFailed({ message: `--to wants one of ${names.join(", ")}` })
+      return yield* new CommandFailed({ message: `--to must be one of ${names.join(", ")}` })
     const undone = yield* Database.patiently(rollBack(Database.migrations, to, where)).pipe(
       Effect.mapError(asCommand)
     )

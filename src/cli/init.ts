@@ -62,7 +62,7 @@ const secretsWith = Effect.fnUntraced(function* (password: string) {
       file: "agent-wallet-mnemonic",
       variable: "AGENT_WALLET_MNEMONIC",
       made: entropyToMnemonic(yield* bytes(16), wordlist),
-      what: "AGENT_WALLET_MNEMONIC_FILE: agents' money hangs on it"
+      what: "AGENT_WALLET_MNEMONIC_FILE: without it agents' money is lost"
     }
   ] satisfies ReadonlyArray<Secret>
 })
@@ -88,7 +88,7 @@ const refusals = Effect.fnUntraced(function* (secrets: ReadonlyArray<Planned>) {
   const refused = results.flatMap((one) => (Result.isFailure(one) ? one.failure.settings : []))
   // Used verbatim by Postgres and in the URL.
   if (/\p{Cc}/u.test(env["POSTGRES_PASSWORD"] ?? ""))
-    refused.push({ variable: "POSTGRES_PASSWORD", message: "POSTGRES_PASSWORD: wants one line of text" })
+    refused.push({ variable: "POSTGRES_PASSWORD", message: "POSTGRES_PASSWORD must be one line of text" })
   return [
     ...secrets.flatMap(({ next, path }) =>
       next === "" ? [`${path} is empty: put its copy back, or remove it and a new one is made`] : []

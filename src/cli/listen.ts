@@ -93,7 +93,7 @@ export const listen = Command.make(
         {
           seconds: input.patience,
           waiting: "The database does not answer; trying again.",
-          gaveUp: `The database did not answer for ${input.patience} seconds. Start again to go on.`
+          gaveUp: `The database did not answer for ${input.patience} seconds. Restart to continue.`
         }
       )
 

@@ -173,7 +173,7 @@ const update = Command.make(
         ? ["New intents name the new address; intents and payments that exist keep theirs."]
         : []),
       ...(changes.some(({ after, before, withdrawn }) => before !== after || withdrawn !== undefined)
-        ? ["The merchant's members have been told."]
+        ? ["The merchant's members have been notified."]
         : []),
       ...Option.match(tokens, {
         onNone: () => [],

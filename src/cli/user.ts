@@ -80,7 +80,7 @@ const resetPassword = Command.make(
     const accounts = yield* Accounts
     if (Option.isNone(yield* accounts.findUser(input.email))) {
       return yield* new CommandFailed({
-        message: `Nobody signs in as ${input.email}. Make a link that joins a merchant: bun run cli user create`
+        message: `No user has the e-mail ${input.email}. Create one: bun run cli user create`
       })
     }
     const token = yield* accounts.createLink({

@@ -17,7 +17,7 @@ import * as LinksHttp from "./links/Http.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
-import * as SessionLive from "./SessionLive.ts"
+import { layerSession } from "./Session/layerSession.ts"
 import * as SettingsHttp from "./settings/Http.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
@@ -49,7 +49,7 @@ export const layer = Layer.merge(
       TransfersHttp.layer,
       LinksHttp.layer
     ]),
-    Layer.provide(SessionLive.layer)
+    Layer.provide(layerSession)
   ),
   Pages.layer
 ).pipe(Layer.provide(Layer.merge(Accounts.layer, repos)))

@@ -1,6 +1,7 @@
 // The time that the service goes by is the database's, which all instances share: leases, due times and
 // tokens mean the same on a machine whose own clock is wrong.
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import { periodic } from "../workers/supervised.ts"
 import { ClockRepo } from "./ClockRepo.ts"
 
 const every = "15 seconds"
@@ -27,14 +28,7 @@ const make = Effect.gen(function* () {
       aheadMillis = Math.abs(ahead) > toleratedSeconds ? ahead * 1000 : 0
   })
   yield* measure
-  yield* measure.pipe(
-    Effect.catchCause((cause) =>
-      Effect.logWarning("Reading the database's clock failed; retrying in 15 s", cause)
-    ),
-    Effect.delay(every),
-    Effect.repeat(Schedule.forever),
-    Effect.forkScoped
-  )
+  yield* periodic("Reading the database's clock", Effect.void, Effect.delay(measure, every), "Warn")
 
   const millis = () => machine.currentTimeMillisUnsafe() - aheadMillis
   const nanos = () => machine.currentTimeNanosUnsafe() - BigInt(Math.round(aheadMillis)) * 1_000_000n

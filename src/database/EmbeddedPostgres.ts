@@ -17,6 +17,7 @@ import {
 import { connect } from "node:net"
 import { basename, join, relative, resolve } from "node:path"
 import { Effect, Option, Redacted, Schedule, Scope } from "effect"
+import { periodic } from "../workers/supervised.ts"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 import {
   askForPassword,
@@ -377,7 +378,7 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
         Effect.repeat(work, { schedule: Schedule.spaced("100 millis"), times, until: (done) => done })
       if (yield* again(20)) return
       yield* Effect.logWarning(
-        `Waiting for the embedded database in ${cluster.directory}: its Postgres has the data, and does not answer. Is it in another container that is paused, or suspended? Let it go on, or end it.`
+        `Waiting for the embedded database in ${cluster.directory}: its Postgres has the data, and does not answer. Is it in another container that is paused, or suspended? Resume it or stop it.`
       )
       yield* again(Number.POSITIVE_INFINITY)
     })
@@ -401,12 +402,12 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
       })
     )
   )
-  yield* Effect.suspend(() =>
-    cluster.running() === undefined ? patiently(startedAlone(attempt(() => cluster.ensure()))) : Effect.void
-  ).pipe(
-    Effect.catchCause((cause) => Effect.logError("The embedded Postgres could not be restarted", cause)),
-    Effect.repeat(Schedule.spaced(watchEvery)),
-    Effect.forkScoped
+  yield* periodic(
+    "Restarting the embedded Postgres",
+    Effect.sleep(watchEvery),
+    Effect.suspend(() =>
+      cluster.running() === undefined ? patiently(startedAlone(attempt(() => cluster.ensure()))) : Effect.void
+    )
   )
   return { path: cluster.socket, username: "postgres", password: cluster.password(), database: "postgres" }
 })

@@ -18,7 +18,7 @@ const patience = "150 millis"
 /** For how long one that failed is left alone. */
 const restMillis = 5_000
 
-export interface ReplicaShape {
+export interface Replica {
   /** What reads on it are written with. */
   readonly sql: SqlClient.SqlClient
   /** The one or the other, whichever may answer now. */
@@ -29,7 +29,7 @@ export interface ReplicaShape {
 }
 
 /** Undefined without `DATABASE_REPLICA_URL`. */
-export const Replica = Context.Reference<ReplicaShape | undefined>("quittance/database/Replica", {
+export const Replica = Context.Reference<Replica | undefined>("quittance/database/Replica", {
   defaultValue: () => undefined
 })
 
@@ -52,8 +52,9 @@ const cluster = "(SELECT system_identifier::text FROM pg_control_system()) || ' 
 const make = Effect.fnUntraced(function* (address: string) {
   const here = yield* SqlClient.SqlClient
   const parsed = parseDatabaseUrl(address)
-  const wants = "DATABASE_REPLICA_URL: wants a Postgres address, postgres://user:password@host:port/database"
-  if (parsed === undefined) return yield* new DatabaseRefusal({ message: wants })
+  const mustBe =
+    "DATABASE_REPLICA_URL must be a Postgres address, postgres://user:password@host:port/database"
+  if (parsed === undefined) return yield* new DatabaseRefusal({ message: mustBe })
   const client = yield* Layer.build(
     PgClient.layer({
       url: Redacted.make(parsed.first),
@@ -64,7 +65,7 @@ const make = Effect.fnUntraced(function* (address: string) {
       maxConnections: 8,
       applicationName: "quittance replica"
     })
-  ).pipe(Effect.mapError((error) => new DatabaseRefusal({ message: `${wants}: ${causeOf(error)}` })))
+  ).pipe(Effect.mapError((error) => new DatabaseRefusal({ message: `${mustBe}: ${causeOf(error)}` })))
   const sql = Context.get(client, SqlClient.SqlClient)
 
   let restsUntil = 0
@@ -72,7 +73,9 @@ const make = Effect.fnUntraced(function* (address: string) {
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       if (now >= restsUntil)
-        yield* Effect.logWarning(`The replica ${parsed.shown} is not asked for a while: ${why}`)
+        yield* Effect.logWarning(
+          `The replica ${parsed.shown} failed; reading from the primary for a while: ${why}`
+        )
       restsUntil = now + restMillis
     })
 
@@ -142,7 +145,7 @@ const make = Effect.fnUntraced(function* (address: string) {
     Effect.catchCause((cause) => Effect.as(rest(causeOf(Cause.squash(cause))), false))
   )
 
-  const shape: ReplicaShape = {
+  const shape: Replica = {
     sql,
     read: (there, instead) =>
       Effect.flatMap(isFresh, (fresh) =>

@@ -43,34 +43,6 @@ const network = networks.test
 
 type Client = PublicClient<HttpTransport, Chain>
 
-/** The running chain. Amounts are atomic USDC and wei. */
-export interface LocalChainShape {
-  readonly rpcUrl: string
-  readonly chain: Chain
-  readonly usdc: Address
-  /** Holds 1,000,000 USDC and 10,000 ETH. */
-  readonly faucetPrivateKey: Redacted.Redacted<`0x${string}`>
-  /** Mints USDC and waits until it is in a block. */
-  readonly mint: (to: Address, atomicUsdc: bigint) => Effect.Effect<TransactionHash, LocalChainError>
-  readonly setEth: (address: Address, wei: bigint) => Effect.Effect<void, LocalChainError>
-  /** The account of the fixed development mnemonic; 0 owns the token, 1 is the faucet, 0 to 9 hold ETH. */
-  readonly account: (index: number) => HDAccount
-  readonly walletClient: (index: number) => WalletClient<HttpTransport, Chain, HDAccount>
-  readonly publicClient: Client
-  readonly testClient: TestClient<"anvil", HttpTransport, Chain>
-  /** Any JSON-RPC method of the node. */
-  readonly rpc: NodeRpc
-  readonly mine: (blocks?: number) => Effect.Effect<void, LocalChainError>
-  /** Replaces the last `depth` blocks by others without their transactions. */
-  readonly reorganise: (depth: number) => Effect.Effect<void, LocalChainError>
-  readonly snapshot: Effect.Effect<string, LocalChainError>
-  readonly restore: (snapshot: string) => Effect.Effect<void, LocalChainError>
-  /** Ends anvil at once, as a crash would. */
-  readonly kill: Effect.Effect<void>
-  /** Fails when anvil ends; race the main effect against it. */
-  readonly died: Effect.Effect<never, LocalChainDied>
-}
-
 const makeRpc =
   (client: Client): NodeRpc =>
   (method, params) =>
@@ -119,7 +91,7 @@ const checkDomain = Effect.fn("LocalChain.checkDomain")(function* (rpc: NodeRpc)
 
 const make = Effect.fn("LocalChain.make")(function* (
   options: LocalChainOptions
-): Effect.fn.Return<LocalChainShape, LocalChainError, Scope.Scope> {
+): Effect.fn.Return<typeof LocalChain.Service, LocalChainError, Scope.Scope> {
   const account = (index: number) => mnemonicToAccount(developmentMnemonic, { addressIndex: index })
   const { rpcUrl, died, kill } = yield* startAnvil({
     chainId: network.chainId,
@@ -197,7 +169,36 @@ const make = Effect.fn("LocalChain.make")(function* (
 })
 
 /** A local EVM with the real USDC contract; gone with its scope. */
-export class LocalChain extends Context.Service<LocalChain, LocalChainShape>()("quittance/dev/LocalChain") {
+/** The running chain. Amounts are atomic USDC and wei. */
+export class LocalChain extends Context.Service<
+  LocalChain,
+  {
+    readonly rpcUrl: string
+    readonly chain: Chain
+    readonly usdc: Address
+    /** Holds 1,000,000 USDC and 10,000 ETH. */
+    readonly faucetPrivateKey: Redacted.Redacted<`0x${string}`>
+    /** Mints USDC and waits until it is in a block. */
+    readonly mint: (to: Address, atomicUsdc: bigint) => Effect.Effect<TransactionHash, LocalChainError>
+    readonly setEth: (address: Address, wei: bigint) => Effect.Effect<void, LocalChainError>
+    /** The account of the fixed development mnemonic; 0 owns the token, 1 is the faucet, 0 to 9 hold ETH. */
+    readonly account: (index: number) => HDAccount
+    readonly walletClient: (index: number) => WalletClient<HttpTransport, Chain, HDAccount>
+    readonly publicClient: Client
+    readonly testClient: TestClient<"anvil", HttpTransport, Chain>
+    /** Any JSON-RPC method of the node. */
+    readonly rpc: NodeRpc
+    readonly mine: (blocks?: number) => Effect.Effect<void, LocalChainError>
+    /** Replaces the last `depth` blocks by others without their transactions. */
+    readonly reorganise: (depth: number) => Effect.Effect<void, LocalChainError>
+    readonly snapshot: Effect.Effect<string, LocalChainError>
+    readonly restore: (snapshot: string) => Effect.Effect<void, LocalChainError>
+    /** Ends anvil at once, as a crash would. */
+    readonly kill: Effect.Effect<void>
+    /** Fails when anvil ends; race the main effect against it. */
+    readonly died: Effect.Effect<never, LocalChainDied>
+  }
+>()("quittance/dev/LocalChain") {
   static readonly layer = (options: LocalChainOptions = {}): Layer.Layer<LocalChain, LocalChainError> =>
     Layer.effect(LocalChain, make(options))
 }

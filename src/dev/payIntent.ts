@@ -95,7 +95,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
 > {
   const api = makeApi(baseUrl)
   const atomic = yield* Schema.decodeUnknownEffect(UsdAmount)(amount).pipe(
-    Effect.mapError(() => fail("The amount wants decimal USD, such as 10.00."))
+    Effect.mapError(() => fail("The amount must be decimal USD, such as 10.00."))
   )
   if (/^[a-z]+_live_/.test(secretKey) || /^[a-z]+_live_/.test(publishableKey))
     return yield* fail("Live payments are not open yet: this pays with test keys alone.")

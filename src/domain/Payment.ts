@@ -63,14 +63,14 @@ export const sameEvidence = (left: Evidence, right: Evidence): boolean =>
   sameTokenChanges(left.tokenChanges, right.tokenChanges)
 
 /** What a report means for a payment, before any chain is asked. */
-export type ReportVerdict = "verify" | "replay" | "record" | "conflict"
+export type ReportCase = "verify" | "replay" | "record" | "conflict"
 
 /**
  * docs/contract.md 3: settled payments replay identical evidence and refuse other; test payments
  * verify, failed ones too, since a transfer that is proven late still pays; live payments
  * record every report and stay pending.
  */
-export const judgeReport = (payment: Payment, evidence: Evidence): ReportVerdict => {
+export const judgeReport = (payment: Payment, evidence: Evidence): ReportCase => {
   if (payment.status === "settled" && payment.reported !== null) {
     return sameEvidence(payment.reported.evidence, evidence) ? "replay" : "conflict"
   }

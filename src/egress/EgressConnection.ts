@@ -3,7 +3,7 @@
 import { createConnection, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Effect } from "effect"
-import type { EgressBudgets, EgressPolicyShape } from "./EgressPolicy.ts"
+import type { EgressBudgets, EgressPolicy } from "./EgressPolicy.ts"
 import { canonicalAddress } from "./PublicAddress.ts"
 import { ResponseReader } from "./ResponseReader.ts"
 
@@ -115,7 +115,7 @@ const openSocket = ({ address, port, onSocket }: DialTarget): Effect.Effect<Sock
 const secure = (
   socket: Socket,
   serverName: string,
-  policy: Pick<EgressPolicyShape, "certificateAuthorities">
+  policy: Pick<typeof EgressPolicy.Service, "certificateAuthorities">
 ): Effect.Effect<Socket, "tls"> =>
   Effect.callback((resume) => {
     const secured = connectTls({
@@ -153,7 +153,7 @@ const secure = (
  */
 export const dial = (
   target: DialTarget,
-  policy: Pick<EgressPolicyShape, "budgets" | "certificateAuthorities">
+  policy: Pick<typeof EgressPolicy.Service, "budgets" | "certificateAuthorities">
 ): Effect.Effect<EgressConnection, "connect" | "tls" | "blocked"> =>
   Effect.gen(function* () {
     const { address, serverName } = target

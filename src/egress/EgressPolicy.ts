@@ -31,23 +31,24 @@ export const defaultBudgets: EgressBudgets = {
   idleMillis: 1_000
 }
 
-export interface EgressPolicyShape {
-  /** Names, and addresses, of this deployment: never sent to. */
-  readonly ownHosts: ReadonlyArray<string>
-  /** Exact `host:port` that may be http and private; for development. */
-  readonly allowedHosts: ReadonlyArray<string>
-  readonly budgets: EgressBudgets
-  /** PEM roots to trust in place of the platform's. */
-  readonly certificateAuthorities?: ReadonlyArray<string>
-}
-
 /** The rules that every send obeys. */
-export class EgressPolicy extends Context.Service<EgressPolicy, EgressPolicyShape>()(
-  "quittance/egress/EgressPolicy"
-) {
+export class EgressPolicy extends Context.Service<
+  EgressPolicy,
+  {
+    /** Names, and addresses, of this deployment: never sent to. */
+    readonly ownHosts: ReadonlyArray<string>
+    /** Exact `host:port` that may be http and private; for development. */
+    readonly allowedHosts: ReadonlyArray<string>
+    readonly budgets: EgressBudgets
+    /** PEM roots to trust in place of the platform's. */
+    readonly certificateAuthorities?: ReadonlyArray<string>
+  }
+>()("quittance/egress/EgressPolicy") {
   /** A policy with the default budgets but for those given. */
   static readonly layerOf = (
-    options: Omit<EgressPolicyShape, "budgets"> & { readonly budgets?: Partial<EgressBudgets> }
+    options: Omit<typeof EgressPolicy.Service, "budgets"> & {
+      readonly budgets?: Partial<EgressBudgets>
+    }
   ): Layer.Layer<EgressPolicy> =>
     Layer.succeed(EgressPolicy, { ...options, budgets: { ...defaultBudgets, ...options.budgets } })
 

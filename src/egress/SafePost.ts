@@ -5,7 +5,7 @@ import { Clock, Effect, Exit, Result } from "effect"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
 import { dial, type EgressConnection } from "./EgressConnection.ts"
-import type { EgressPolicyShape } from "./EgressPolicy.ts"
+import type { EgressPolicy } from "./EgressPolicy.ts"
 import { checkEgressUrl, hostOf, originOf, portOf } from "./EgressUrl.ts"
 import type { PostFailure } from "./PostFailure.ts"
 import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
@@ -69,7 +69,7 @@ const requestBytes = (head: string, body: Uint8Array): Buffer =>
 
 /** Posts under a policy. Whatever socket a post has opened is destroyed when it fails or is interrupted. */
 export const makeSafePost = (
-  policy: EgressPolicyShape,
+  policy: typeof EgressPolicy.Service,
   resolver: Resolver["Service"],
   pool: ConnectionPool,
   userAgent: string

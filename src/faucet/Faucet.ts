@@ -10,9 +10,9 @@ import type { Address, TransactionHash } from "../domain/Chain.ts"
 import type { ChainUnavailable, FaucetLimitReached, FaucetUnavailable } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { OutboxRepo } from "../wallets/Outbox/OutboxRepo.ts"
-import { makeFaucetLive } from "./Faucet/FaucetLive.ts"
 import { type Credit, makeFaucetMemory } from "./Faucet/FaucetMemory.ts"
 import { FaucetRepo } from "./Faucet/FaucetRepo.ts"
+import { makeFaucet } from "./Faucet/makeFaucet.ts"
 
 export interface GrantRequest {
   readonly merchantId: MerchantId
@@ -52,7 +52,7 @@ export class Faucet extends Context.Service<
     Faucet,
     never,
     AppConfig | RpcPool | SqlClient.SqlClient | Alerts | SecureRandom.SecureRandom
-  > = Layer.effect(Faucet, makeFaucetLive()).pipe(
+  > = Layer.effect(Faucet, makeFaucet()).pipe(
     Layer.provide(FaucetRepo.layer),
     Layer.provide(OutboxRepo.layer)
   )

@@ -65,7 +65,7 @@ export const crossOriginHeaders = {
     "retry-after, x-request-id, payment-required, payment-response, x-payment-response"
 }
 
-export const layer: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
+export const layerAnswers: Layer.Layer<Answers, never, AppConfig> = Layer.effect(
   Answers,
   Effect.map(AppConfig, (config) => (httpEffect, { endpoint, group }) => {
     const { baseUrl } = config

@@ -1,7 +1,7 @@
 // Where a development service can be reached that is meant for one machine.
 import { networkInterfaces } from "node:os"
 import ipaddr from "ipaddr.js"
-import type { AppConfigShape } from "../AppConfig.ts"
+import type { AppConfig } from "../AppConfig.ts"
 import { isLoopback } from "./isLoopback.ts"
 
 const isPublic = (address: string) => ipaddr.process(address).range() === "unicast"
@@ -18,7 +18,7 @@ const listening = (host: string): ReadonlyArray<string> =>
 export const reachableFrom = ({
   baseUrl,
   host
-}: Pick<AppConfigShape, "baseUrl" | "host">): string | undefined => {
+}: Pick<typeof AppConfig.Service, "baseUrl" | "host">): string | undefined => {
   if (!isLoopback(URL.parse(baseUrl)?.hostname ?? "")) return baseUrl
   return listening(host).find((address) => isPublic(address.replace(/%.*$/, "")))
 }

@@ -108,7 +108,7 @@ export class IntentTokens extends Context.Service<
 
       const verify = Effect.fnUntraced(
         function* (token: string) {
-          // Decoders of base64url pass over stray characters; a token has none.
+          // base64url decoders skip stray characters: reject them first.
           if (!compactForm.test(token)) return yield* new InvalidIntentToken()
           const verified = yield* Effect.tryPromise({
             try: () => compactVerify(token, keyFor, { algorithms: [algorithm] }),

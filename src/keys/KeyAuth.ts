@@ -1,6 +1,6 @@
 // Who is calling. Merchants and their keys are issued here and every request's
 // key is looked up here: never cached, so that a revoked key dies at once everywhere.
-import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { type Address, Env } from "../domain/Chain.ts"
@@ -12,6 +12,7 @@ import {
   MerchantId,
   type Principal
 } from "../domain/Merchant.ts"
+import { periodic } from "../workers/supervised.ts"
 import { issueKey, type KeyTerms } from "./KeyAuth/issueKey.ts"
 import { hashKey, parseKey } from "./KeyAuth/KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
@@ -73,11 +74,7 @@ export class KeyAuth extends Context.Service<
           used.clear()
           yield* repo.touchKeys(ids, yield* DateTime.nowAsDate)
         })
-        yield* flushUsed.pipe(
-          Effect.catchCause((cause) => Effect.logWarning("Storing last-used times of keys failed", cause)),
-          Effect.repeat(Schedule.spaced("30 seconds")),
-          Effect.forkScoped
-        )
+        yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
 
         const authenticate = Effect.fnUntraced(function* (key: string) {
           if (parseKey(key) === undefined) return yield* new InvalidApiKey()

@@ -16,7 +16,7 @@ import { PaymentIntents } from "../intents/PaymentIntents.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { NewLink, OpenedLink, PaymentLink } from "./Api.ts"
-import { type KeptLink, LinkRepo } from "./Links/LinkRepo.ts"
+import { type KeptLink, LinkRepo } from "./LinkRepo.ts"
 
 type LinkView = typeof PaymentLink.Encoded
 
@@ -71,6 +71,10 @@ export class Links extends Context.Service<
         const payment = yield* paymentOf(link)
         if (Option.isSome(payment) && payment.value.status === "settled") return "paid"
         if (link.closedAt !== null) return "closed"
+        if (link.once && Option.isSome(payment) && payment.value.status === "failed") {
+          // The money of one that somebody tried to pay may still come.
+          if (!(yield* repo.isUntried(payment.value.id))) return "expired"
+        }
         const now = yield* DateTime.nowAsDate
         return link.expiresAt !== null && link.expiresAt.getTime() <= now.getTime() ? "expired" : "open"
       })
@@ -198,7 +202,9 @@ export class Links extends Context.Service<
             return { intentToken: yield* intents.renew(payment.value), publishableKey }
           if (link.paymentId !== null && Option.isNone(payment)) return yield* mint(link.paymentId)
           const next = PaymentId.make(yield* random.uuidV7())
-          return yield* mint(yield* repo.settleOn(id, link.paymentId, next))
+          const settledOn = yield* repo.settleOn(id, link.paymentId, next)
+          if (settledOn === link.paymentId) return yield* new PaymentLinkClosed({ reason: "expired" })
+          return yield* mint(settledOn)
         })
       })
     })

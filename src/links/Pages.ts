@@ -4,8 +4,9 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
+import shared from "../pages/pages.css" with { type: "text" }
 import { counterDocument, linkDocument, posterDocument } from "./pages/documents.ts"
-import styles from "./pages/links.css" with { type: "text" }
+import own from "./pages/links.css" with { type: "text" }
 
 export const linkPaths = [
   "/link/:id",
@@ -36,7 +37,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     yield* router.add(
       "GET",
       "/links.css",
-      Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
+      Effect.succeed(HttpServerResponse.text(`${shared}\n${own}`, { contentType: "text/css; charset=utf-8" }))
     )
     for (const [path, entry, constants] of [
       ["/link.js", "links/pages/link.ts", {}],

@@ -19,17 +19,13 @@ import {
 import { Uuid } from "../domain/Merchant.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentId, PaymentStatus } from "../domain/Payment.ts"
+import { Timestamp } from "../domain/Timestamp.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
 import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { ErrorBody, errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { Token } from "../intents/Api.ts"
-
-const Timestamp = Schema.String.annotate({
-  description: "ISO 8601 in UTC with milliseconds.",
-  examples: ["2026-01-31T12:00:00.000Z"]
-})
 
 /** The payment object (docs/contract.md 2.1). Absent fields are omitted. */
 export const PaymentView = Schema.Struct({

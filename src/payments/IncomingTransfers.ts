@@ -95,7 +95,9 @@ export class IncomingTransfers extends Context.Service<
           const at = yield* DateTime.nowAsDate
           // Leased to this member before the chain is queried, so that no one else resolves it concurrently.
           if (!(yield* repo.takeForPayment(tenant, transfer.id, paymentId, { ...by, at })))
-            return yield* new IncomingTransferExplained()
+            return yield* (yield* repo.isReserved(paymentId))
+              ? new TransferNotAttachable({ reason: "settling" })
+              : new IncomingTransferExplained()
           const look = yield* payments.look(
             payment.value,
             {

@@ -56,7 +56,7 @@ export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFai
 
 export type ReportError = ReportRefusal | ChainUnavailable | InvalidBuyerToken | RateLimited
 
-/** What one look at the chain for a report gave. */
+/** The result of checking a report against the chain. */
 export type Look =
   | { readonly _tag: "Settled"; readonly payment: Payment }
   | { readonly _tag: "Gated"; readonly payment: Payment }

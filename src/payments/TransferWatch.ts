@@ -12,12 +12,12 @@ import { networks } from "../domain/Chain.ts"
 import type { Evidence } from "../domain/Payment.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
-import { supervised } from "../workers/supervised.ts"
+import { periodic, supervised } from "../workers/supervised.ts"
 import type { ChainCursor, IncomingTransfer, Match } from "./PaymentRepo/TransferStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
 import { makeHeldCursor } from "./TransferWatch/heldCursor.ts"
-import { dependsOnSender, matchOrder } from "./TransferWatch/matchOrder.ts"
+import { dependsOnSender, firstDependsOnSender, matchOrder } from "./TransferWatch/matchOrder.ts"
 import { transferKindOf } from "./TransferWatch/transferKindOf.ts"
 
 /** Mainnet is not watched while its execution is gated. */
@@ -188,6 +188,27 @@ const make = Effect.gen(function* () {
     return waiting ? "waiting" : "unmatched"
   })
 
+  /**
+   * What nobody handed in: a transfer by an authorization whose nonce was asked for a payment, brought onto the
+   * chain by whoever had it. The nonce is the payment's alone.
+   */
+  const settleSigned = Effect.fnUntraced(function* (transfer: IncomingTransfer) {
+    const nonces = yield* chain.usedAuthorizations(env, transfer.transactionId, transfer.payer)
+    const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
+    let waiting = false
+    for (const payment of asked) {
+      const at = yield* DateTime.nowAsDate
+      const found = yield* payments.look(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
+      if (
+        found._tag === "Settled" &&
+        found.payment.reported?.evidence.transactionId === transfer.transactionId
+      )
+        return "settled"
+      if (found._tag === "Pending") waiting = true
+    }
+    return waiting ? "waiting" : "unmatched"
+  })
+
   const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
     const later = Effect.flatMap(after(matchAgainMillis), (matchAt) =>
       repo.noteMatch(transfer.id, { matchAt })
@@ -196,13 +217,15 @@ const make = Effect.gen(function* () {
     if (yield* repo.awaitsSettlement(transfer)) return yield* later
     const matches = yield* repo.matchesOf(transfer)
     const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
+    const age = (yield* DateTime.nowAsDate).getTime() - transfer.blockTime.getTime()
+    const mayHear = sender === undefined && age < senderPatienceMillis
+    if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later
     const outcome = yield* settleOne(transfer, matchOrder(transfer, matches, sender))
     if (outcome === "settled") return
-    if (outcome === "waiting") return yield* later
-    if (sender === undefined && dependsOnSender(transfer, matches)) {
-      const age = (yield* DateTime.nowAsDate).getTime() - transfer.blockTime.getTime()
-      if (age < senderPatienceMillis) return yield* later
-    }
+    const signed = outcome === "unmatched" ? yield* settleSigned(transfer) : outcome
+    if (signed === "settled") return
+    if (signed === "waiting") return yield* later
+    if (mayHear && dependsOnSender(transfer, matches)) return yield* later
     const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
     yield* repo.noteMatch(transfer.id, { kind })
   })
@@ -271,13 +294,13 @@ const make = Effect.gen(function* () {
   })
 
   yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
-  yield* supervised(
+  yield* periodic(
     "Reading the chain's transfers",
     Effect.suspend(() => Effect.sleep(due.isAwaited() || rereadUntil >= 0n ? lookEvery : lookSeldom)),
     Effect.timeout(read, longestSweep)
   )
   yield* supervised("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matchDue)
-  yield* supervised("Alerting about incoming transfers", Effect.sleep("30 seconds"), Effect.as(alert, false))
+  yield* periodic("Alerting about incoming transfers", Effect.sleep("30 seconds"), alert)
 })
 
 /** Runs until its scope closes; any number of instances share the work. */

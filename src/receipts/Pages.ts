@@ -3,8 +3,9 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
+import shared from "../pages/pages.css" with { type: "text" }
 import { receiptDocument, verifyDocument } from "./pages/documents.ts"
-import styles from "./pages/receipt.css" with { type: "text" }
+import own from "./pages/receipt.css" with { type: "text" }
 import { Receipts } from "./Receipts.ts"
 
 export const receiptPaths = [
@@ -36,7 +37,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | Receipts> 
     yield* router.add(
       "GET",
       "/receipt.css",
-      Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
+      Effect.succeed(HttpServerResponse.text(`${shared}\n${own}`, { contentType: "text/css; charset=utf-8" }))
     )
     // The page contains the keys, so that a saved copy verifies without the service.
     yield* router.add(

@@ -21,21 +21,34 @@ import { PaymentAnswer, PaymentIdParam, PendingAnswer } from "../payments/Api.ts
 const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,78}$/u))
 const Field = Schema.Struct({ name: Schema.String, type: Schema.String })
 
-export const relayObstacles = [
+/** Why the service would not relay an authorization now. */
+export const RelayReason = Schema.Literals([
   "not_configured",
   "empty",
   "reserve",
   "merchant_budget",
   "payer_budget",
   "payer_reverts"
-] as const
+])
+export type RelayReason = typeof RelayReason.Type
+
+/** What is wrong with an authorization. */
+export const AuthorizationReason = Schema.Literals([
+  "signature",
+  "payer",
+  "expired",
+  "not_yet_valid",
+  "already_used",
+  "balance",
+  "wallet_not_deployed",
+  "reverts"
+])
+export type AuthorizationReason = typeof AuthorizationReason.Type
 
 /** What the wallet signs, and whether it would be sent. */
 export const SigningTerms = Schema.Struct({
   relayed: Schema.Boolean.annotate({ description: "Whether the service would send it and pay the fee now." }),
-  reason: Schema.optionalKey(
-    Schema.Literals(relayObstacles).annotate({ description: "Why it would not be sent." })
-  ),
+  reason: Schema.optionalKey(RelayReason.annotate({ description: "Why it would not be sent." })),
   typedData: Schema.Struct({
     types: Schema.Struct({
       EIP712Domain: Schema.Array(Field),

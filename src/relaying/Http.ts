@@ -82,7 +82,7 @@ export const layer = HttpApiBuilder.group(
       })
 
     const refused = Effect.fnUntraced(function* (answer: SettleAnswer) {
-      const refusal = refusalOf(answer.errorReason ?? "")
+      const refusal = refusalOf(answer.errorReason ?? "invalid_exact_evm_transaction_failed")
       switch (refusal._tag) {
         case "Taken":
           return yield* new PaymentAttemptOpen()

@@ -1,9 +1,8 @@
 // The facilitator's reasons in the words of the checkout.
-import type { RelayObstacle } from "../x402/Relayer.ts"
-import { budgetReasons } from "../x402/Settlements.ts"
-import type { relayObstacles } from "./Api.ts"
 
-type RelayReason = (typeof relayObstacles)[number]
+import type { SettleReason } from "../domain/SettleReason.ts"
+import type { RelayObstacle } from "../x402/Relayer.ts"
+import type { AuthorizationReason, RelayReason } from "./Api.ts"
 
 export const obstacleNames: { readonly [O in RelayObstacle]: RelayReason } = {
   not_configured: "not_configured",
@@ -21,9 +20,9 @@ export type Refusal =
   /** The service does not pay the fee now. */
   | { readonly _tag: "NotRelayed"; readonly reason: RelayReason }
   /** The signature itself. */
-  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Refused"; readonly reason: AuthorizationReason }
 
-const signatureReasons: { readonly [reason: string]: string } = {
+const signatureReasons: { readonly [R in SettleReason]?: AuthorizationReason } = {
   invalid_exact_evm_signature: "signature",
   invalid_exact_evm_recipient_mismatch: "payer",
   invalid_exact_evm_payload_authorization_valid_before: "expired",
@@ -33,15 +32,15 @@ const signatureReasons: { readonly [reason: string]: string } = {
   eip6492_factory_not_allowed: "wallet_not_deployed"
 }
 
-const relayReasons: { readonly [reason: string]: RelayReason } = {
-  [budgetReasons.merchant]: "merchant_budget",
-  [budgetReasons.payer]: "payer_budget",
-  [budgetReasons.reverts]: "payer_reverts",
-  [budgetReasons.reserve]: "reserve",
+const relayReasons: { readonly [R in SettleReason]?: RelayReason } = {
+  relay_merchant_budget_exceeded: "merchant_budget",
+  relay_payer_budget_exceeded: "payer_budget",
+  relay_payer_reverts: "payer_reverts",
+  relay_reserve_reached: "reserve",
   invalid_exact_evm_transaction_failed: "empty"
 }
 
-export const refusalOf = (reason: string): Refusal => {
+export const refusalOf = (reason: SettleReason): Refusal => {
   if (reason === "payment_already_taken" || reason === "payment_already_settled") return { _tag: "Taken" }
   if (reason === "payment_failed") return { _tag: "Failed" }
   const relay = relayReasons[reason]

@@ -1,11 +1,12 @@
 // Compares this machine's clock with the database's and with the chain's newest blocks. A clock that
 // is wrong raises an alert; the service itself uses the database's clock.
-import { Clock, Effect, Layer, Option, Ref, Schedule } from "effect"
+import { Clock, Effect, Layer, Option, Ref } from "effect"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { ClockRepo } from "../database/ClockRepo.ts"
 import { secondsAhead } from "../database/DatabaseClock.ts"
 import { networks } from "../domain/Chain.ts"
+import { periodic } from "../workers/supervised.ts"
 
 const every = "30 seconds"
 const tolerated = 20
@@ -60,10 +61,11 @@ const make = Effect.gen(function* () {
     )
   })
 
-  yield* Effect.all([withDatabase, withChain], { discard: true }).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("Clock check failed; retrying in 30 s", cause)),
-    Effect.repeat(Schedule.spaced(every)),
-    Effect.forkScoped
+  yield* periodic(
+    "Checking the clocks",
+    Effect.sleep(every),
+    Effect.all([withDatabase, withChain], { discard: true }),
+    "Warn"
   )
 })
 

@@ -1,6 +1,6 @@
 // Levels that a query or a node knows: read by a slow fiber, never by a request, and
 // not at all while metrics are off.
-import { type Context, DateTime, Effect, Layer, Metric, Option, Redacted, Schedule } from "effect"
+import { DateTime, Effect, Layer, Metric, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isHex, toHex } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
@@ -9,6 +9,7 @@ import { parseAddress } from "../chain/Address.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { gaugeBy } from "../metrics/series.ts"
 import { DerivedWallets } from "../wallets/DerivedWallets.ts"
+import { periodic } from "../workers/supervised.ts"
 import { BacklogRepo } from "./BacklogRepo.ts"
 
 const queueDepth = gaugeBy("quittance_queue_depth", "Jobs that wait, by queue; the same on every instance")
@@ -25,7 +26,7 @@ const balance = gaugeBy(
 
 const set = (gauge: Metric.Gauge<number>, value: number) => Metric.update(gauge, value)
 
-const readBacklog = (repo: Context.Service.Shape<typeof BacklogRepo>) =>
+const readBacklog = (repo: typeof BacklogRepo.Service) =>
   Effect.gen(function* () {
     const found = yield* repo.read(yield* DateTime.nowAsDate)
     for (const [queue, depth] of Object.entries(found.queues)) yield* set(queueDepth({ queue }), depth)
@@ -59,19 +60,14 @@ const make = Effect.gen(function* () {
     { discard: true }
   )
 
-  yield* readBacklog(repo).pipe(
-    Effect.timeout("10 seconds"),
-    Effect.catchCause((cause) =>
-      Effect.logWarning("Measuring the queues failed; gauges keep their last values", cause)
-    ),
-    Effect.repeat(Schedule.spaced("10 seconds")),
-    Effect.forkScoped
+  // The gauges keep their last values meanwhile.
+  yield* periodic(
+    "Measuring the queues",
+    Effect.sleep("10 seconds"),
+    Effect.timeout(readBacklog(repo), "10 seconds"),
+    "Warn"
   )
-  yield* readBalances.pipe(
-    Effect.catchCause(() => Effect.logDebug("Reading wallet balances failed")),
-    Effect.repeat(Schedule.spaced("1 minute")),
-    Effect.forkScoped
-  )
+  yield* periodic("Reading wallet balances", Effect.sleep("1 minute"), readBalances, "Debug")
 })
 
 /** Refreshes the gauges until its scope closes. */

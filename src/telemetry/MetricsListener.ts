@@ -29,7 +29,7 @@ const listen = ({ host, port }: { readonly host: string; readonly port: number }
           }),
         catch: () =>
           new MetricsRefusal({
-            message: `METRICS_PORT: wants a free port on METRICS_HOST; ${host}:${port} cannot be listened on.`
+            message: `METRICS_PORT must be a free port on METRICS_HOST; ${host}:${port} cannot be listened on.`
           })
       }),
       (server) => Effect.promise(() => server.stop(true))

@@ -6,17 +6,10 @@ import { type HDAccount, HDKey, hdKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../AppConfig.ts"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 
-export interface DerivedWalletsShape {
-  /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic is configured. */
-  readonly accountOf: (index: number) => Option.Option<HDAccount>
-  /** Private key of `m/44'/60'/1'/0/0`. */
-  readonly relayerKey: Option.Option<Uint8Array>
-}
-
 /** BIP-39, without a passphrase. OpenSSL takes a millisecond, `@scure/bip39` a hundred of the start. */
 const seedOf = (mnemonic: string) => pbkdf2Sync(mnemonic.normalize("NFKD"), "mnemonic", 2048, 64, "sha512")
 
-const make = (mnemonic: string): DerivedWalletsShape => {
+const make = (mnemonic: string): typeof DerivedWallets.Service => {
   const root = HDKey.fromMasterSeed(seedOf(mnemonic))
   // Derivation costs a millisecond; a deployment's agents come again and again.
   const accounts = new BoundedMap<number, HDAccount>(10_000)
@@ -32,14 +25,23 @@ const make = (mnemonic: string): DerivedWalletsShape => {
   }
 }
 
-export class DerivedWallets extends Context.Service<DerivedWallets, DerivedWalletsShape>()(
-  "quittance/wallets/DerivedWallets"
-) {
+export class DerivedWallets extends Context.Service<
+  DerivedWallets,
+  {
+    /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic is configured. */
+    readonly accountOf: (index: number) => Option.Option<HDAccount>
+    /** Private key of `m/44'/60'/1'/0/0`. */
+    readonly relayerKey: Option.Option<Uint8Array>
+  }
+>()("quittance/wallets/DerivedWallets") {
   static readonly layer: Layer.Layer<DerivedWallets, never, AppConfig> = Layer.effect(
     DerivedWallets,
     Effect.map(AppConfig, ({ agentWalletMnemonic }) =>
       Option.match(agentWalletMnemonic, {
-        onNone: (): DerivedWalletsShape => ({ accountOf: () => Option.none(), relayerKey: Option.none() }),
+        onNone: (): typeof DerivedWallets.Service => ({
+          accountOf: () => Option.none(),
+          relayerKey: Option.none()
+        }),
         onSome: (mnemonic) => make(Redacted.value(mnemonic))
       })
     )

@@ -7,7 +7,7 @@ import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { DueWork } from "../workers/DueWork.ts"
-import { supervised } from "../workers/supervised.ts"
+import { periodic } from "../workers/supervised.ts"
 import { feesOf, replacingFees, reprice } from "./Outbox/fees.ts"
 import type { HotWallet, Sighting } from "./Outbox/HotWallet.ts"
 import {
@@ -21,7 +21,7 @@ import {
 
 export interface OutboxTiming {
   /** Between looks at open transactions. */
-  readonly tendEvery: Duration.Input
+  readonly checkEvery: Duration.Input
   /** Age at which an open transaction is sent again, as after a crash. */
   readonly sendAgainAfter: Duration.Input
   /** Age at which the next transaction in line counts as stuck, so that its fee is looked at. */
@@ -31,7 +31,7 @@ export interface OutboxTiming {
 }
 
 export const defaultOutboxTiming: OutboxTiming = {
-  tendEvery: "3 seconds",
+  checkEvery: "3 seconds",
   sendAgainAfter: "5 seconds",
   stuckAfter: "1 minute",
   lostAfter: "2 seconds"
@@ -88,8 +88,8 @@ export const makeOutbox = ({
   onEnd
 }: OutboxOptions) => {
   const millis = (input: Duration.Input) => Duration.toMillis(input)
-  const looksBackAfter = looksBetween * millis(timing.tendEvery)
-  /** When `tend` looks for what has ended, with nothing open. */
+  const looksBackAfter = looksBetween * millis(timing.checkEvery)
+  /** When `finishOpen` looks for what has ended, with nothing open. */
   let looksBackAt = 0
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
@@ -142,14 +142,14 @@ export const makeOutbox = ({
   const offer = Effect.fn("Outbox.offer")(function* (
     transaction: OutgoingTransaction
   ): Effect.fn.Return<Offer> {
-    const verdict = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction)).pipe(
+    const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction)).pipe(
       Effect.repeat({
         schedule: Schedule.spaced(millis(timing.lostAfter) / 4),
         times: 4,
         until: (answer) => answer !== "taken"
       })
     )
-    return verdict === "accepted" ? "sent" : verdict
+    return answer === "accepted" ? "sent" : answer
   })
 
   /** Puts another version first and broadcasts it; none where another instance was faster. */
@@ -169,9 +169,9 @@ export const makeOutbox = ({
       const old = feesOf(transaction.versions[0])
       const fees = Option.match(state, { onNone: () => old, onSome: (now) => replacingFees(old, now) })
       const raw = yield* wallet.signFiller(fees, transaction.nonce)
-      const verdict = yield* offerVersion(transaction, raw)
-      if (verdict === undefined) continue
-      if (verdict === "refused") {
+      const answer = yield* offerVersion(transaction, raw)
+      if (answer === undefined) continue
+      if (answer === "refused") {
         yield* repo.noteRefusal(transaction, yield* DateTime.nowAsDate)
         yield* onEmpty
       }
@@ -183,8 +183,8 @@ export const makeOutbox = ({
   const unblock = Effect.fn("Outbox.unblock")(function* () {
     const waiting = (yield* repo.open(wallet.address)).filter(({ refusedAt }) => refusedAt !== null)
     for (const transaction of waiting) {
-      const verdict = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
-      if (verdict === "refused") return false
+      const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
+      if (answer === "refused") return false
       yield* repo.noteRefusal(transaction, null)
     }
     return true
@@ -214,13 +214,17 @@ export const makeOutbox = ({
     })
     if (next === "empty") yield* onEmpty
     if (next === "empty" || next === "keep") return false
-    const verdict = yield* offerVersion(transaction, yield* wallet.signAgain(next, transaction.versions[0]))
-    if (verdict === "refused") yield* onEmpty
+    const answer = yield* offerVersion(transaction, yield* wallet.signAgain(next, transaction.versions[0]))
+    if (answer === "refused") yield* onEmpty
     else if (transaction.refusedAt !== null) yield* repo.noteRefusal(transaction, null)
     return true
   })
 
-  const tendOne = Effect.fnUntraced(function* (transaction: OutgoingTransaction, next: number, head: bigint) {
+  const finishOne = Effect.fnUntraced(function* (
+    transaction: OutgoingTransaction,
+    next: number,
+    head: bigint
+  ) {
     if (transaction.nonce < next) {
       const { outcome } = yield* look(transaction)
       if (outcome !== "open" && onEnd !== undefined) yield* onEnd(transaction, outcome)
@@ -240,9 +244,9 @@ export const makeOutbox = ({
     const isStuck = transaction.nonce === next && age >= millis(timing.stuckAfter)
     if (isStuck && (yield* repriced(transaction, head))) return
     // A taken nonce is left until a block has passed it: only then is it certain whose it was.
-    const verdict = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
-    if (verdict === "refused") yield* onEmpty
-    if (transaction.refusedAt !== null && verdict !== "refused") yield* repo.noteRefusal(transaction, null)
+    const answer = yield* wallet.broadcast(transaction.versions[0], idsOf(transaction))
+    if (answer === "refused") yield* onEmpty
+    if (transaction.refusedAt !== null && answer !== "refused") yield* repo.noteRefusal(transaction, null)
   })
 
   /** Reopens a transaction whose outcome was reorganised away. The version that was mined goes first. */
@@ -260,7 +264,7 @@ export const makeOutbox = ({
     })
 
   /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
-  const tend = Effect.gen(function* () {
+  const finishOpen = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
     if (open.length === 0 && now.getTime() < looksBackAt) return
@@ -276,7 +280,7 @@ export const makeOutbox = ({
     const left = yield* repo.endedFrom(wallet.address, next)
     yield* Effect.forEach(left, reopen, { discard: true })
     const due = left.length === 0 ? open : yield* repo.open(wallet.address)
-    yield* Effect.forEach(due, (transaction) => tendOne(transaction, next, head), { discard: true })
+    yield* Effect.forEach(due, (transaction) => finishOne(transaction, next, head), { discard: true })
   })
 
   return {
@@ -285,15 +289,15 @@ export const makeOutbox = ({
     fill,
     unblock,
     reopen,
-    /** Runs `tend` for as long as the scope lives. */
-    tending: Effect.gen(function* () {
+    /** Runs `finishOpen` until its scope closes. */
+    worker: Effect.gen(function* () {
       const due = yield* DueWork
       // Sooner if a transaction ends before that.
       const untilLookBack = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.sleep(Math.min(looksBackAfter, Math.max(millis(timing.tendEvery), looksBackAt - now)))
+        Effect.sleep(Math.min(looksBackAfter, Math.max(millis(timing.checkEvery), looksBackAt - now)))
       ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= looksBackAt }))
-      const pause = Effect.raceFirst(due.next("wallet transactions", timing.tendEvery), untilLookBack)
-      yield* supervised("Tending a wallet's open transactions", pause, Effect.as(tend, false))
+      const pause = Effect.raceFirst(due.next("wallet transactions", timing.checkEvery), untilLookBack)
+      yield* periodic("Checking a wallet's open transactions", pause, finishOpen)
     })
   }
 }

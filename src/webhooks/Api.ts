@@ -9,13 +9,12 @@ import {
   WebhookEndpointNotFound
 } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
+import { Timestamp } from "../domain/Timestamp.ts"
 import { AttemptFailure, DeliveryStatus, EndpointHealth, EventType } from "../domain/Webhook.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
 import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
-
-const Timestamp = Schema.String.annotate({ description: "ISO 8601 in UTC with milliseconds." })
 
 export const EndpointView = Schema.Struct({
   id: Uuid,

@@ -4,6 +4,7 @@ import { Clock, DateTime, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { DueWork } from "../workers/DueWork.ts"
 import { Readiness } from "../workers/Readiness.ts"
+import { supervised } from "../workers/supervised.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { DeliveryWake } from "./DeliveryWorker/DeliveryWake.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"
@@ -31,7 +32,7 @@ const make = Effect.gen(function* () {
   let unproven = 0
   const pacing = makeEndpointPacing()
   const { stopping } = yield* Readiness
-  let claiming = false
+  let stopped = false
 
   const fibers = yield* FiberSet.make<unknown>()
   const start = (claimed: ClaimedDelivery) =>
@@ -68,7 +69,7 @@ const make = Effect.gen(function* () {
   /** Claims and starts what is due and has room; true where the limit left some. */
   const claimSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
-    if (limit <= 0 || stopping()) return false
+    if (limit <= 0 || stopped || stopping()) return false
     const at = yield* DateTime.nowAsDate
     const claimed = yield* repo
       .claimDue({
@@ -89,39 +90,22 @@ const make = Effect.gen(function* () {
   })
 
   // A claim that has begun is finished apart from the loop, so that a stop gives back what it took.
-  const claimWhole = Effect.suspend(() => {
-    claiming = true
-    const claim = Effect.ensuring(
-      claimSome,
-      Effect.sync(() => {
-        claiming = false
-      })
-    )
-    return Effect.flatMap(FiberSet.run(fibers, claim), Fiber.join)
-  })
+  const claimWhole = Effect.flatMap(FiberSet.run(fibers, claimSome), Fiber.join)
 
-  const work = Effect.gen(function* () {
-    while (yield* claimWhole) {}
-    yield* Effect.race(wake.wait, due.next("deliveries", "1 second"))
-  }).pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(
-        Effect.logError("Claiming webhook deliveries failed; retrying", cause),
-        Effect.sleep("1 second")
-      )
-    ),
-    Effect.forever
+  yield* supervised(
+    "Claiming webhook deliveries",
+    Effect.race(wake.wait, due.next("deliveries", "1 second")),
+    claimWhole
   )
-
-  const worker = yield* Effect.forkScoped(work)
 
   // Stop: claim no more, let what runs finish, give back the rest.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
-      yield* Effect.forkDetach(Fiber.interrupt(worker), { startImmediately: true })
-      const deadline = (yield* Clock.currentTimeMillis) + stopSeconds * 1000
-      const busy = () => claiming || running.size > 0
-      while (busy() && (yield* Clock.currentTimeMillis) < deadline) yield* Effect.sleep("20 millis")
+      stopped = true
+      yield* FiberSet.awaitEmpty(fibers).pipe(
+        Effect.interruptible,
+        Effect.timeoutOption(`${stopSeconds} seconds`)
+      )
       const left = [...running.values()]
       if (left.length > 0) {
         yield* repo

@@ -112,7 +112,7 @@ export class WebhookRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<Endpoint>>
     /** Changes the url and forgets what was known of the old one. None where there is no endpoint. */
     readonly changeUrl: (tenant: Tenant, url: string, at: Date) => Effect.Effect<Option.Option<Endpoint>>
-    /** Seals a new secret in; waiting deliveries are signed with it from now on. */
+    /** Stores a new encrypted secret; pending deliveries are signed with it from now on. */
     readonly replaceSecret: (
       tenant: Tenant,
       endpointId: string,

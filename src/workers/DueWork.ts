@@ -16,14 +16,14 @@ export const queues = [
 ] as const
 export type Queue = (typeof queues)[number]
 
-export interface DueWorkShape {
+export interface DueWork {
   /** Completes when a row of the queue may be due; without a database, after `pace`. */
   readonly next: (queue: Queue, pace: Duration.Input) => Effect.Effect<void>
   /** False while no payment on Testnet waits to be paid. */
   readonly isAwaited: () => boolean
 }
 
-export const DueWork = Context.Reference<DueWorkShape>("quittance/workers/DueWork", {
+export const DueWork = Context.Reference<DueWork>("quittance/workers/DueWork", {
   defaultValue: () => ({
     next: (_, pace) => Effect.sleep(pace),
     isAwaited: () => true

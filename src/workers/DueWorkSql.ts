@@ -2,7 +2,8 @@
 // database in peace, and what is due at a time is taken at that time.
 import { Clock, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { DueWork, type DueWorkShape, type Queue, queues } from "./DueWork.ts"
+import { DueWork, type Queue, queues } from "./DueWork.ts"
+import { periodic } from "./supervised.ts"
 import { waitingEndpoints } from "./waitingEndpointsSql.ts"
 
 const pollMillis = 2_500
@@ -75,13 +76,7 @@ const make = Effect.gen(function* () {
     yield* Deferred.succeed(asked, { due: new Map(due), awaited })
   })
 
-  yield* ask.pipe(
-    Effect.timeout(patience),
-    Effect.catchCause((cause) => Effect.logWarning("Polling for due work failed; retrying", cause)),
-    Effect.andThen(Effect.sleep(pollMillis)),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  yield* periodic("Polling for due work", Effect.sleep(pollMillis), Effect.timeout(ask, patience), "Warn")
 
   /** How long until a row of the queue is due; none beyond the next question. */
   const untilDue = (queue: Queue) =>
@@ -93,7 +88,7 @@ const make = Effect.gen(function* () {
       return wait < pollMillis ? Option.some(Math.max(0, wait)) : Option.none<number>()
     })
 
-  const shape: DueWorkShape = {
+  const shape: DueWork = {
     next: (queue) =>
       untilDue(queue).pipe(
         Effect.repeat({ until: Option.isSome }),

@@ -11,6 +11,7 @@ import {
   PaymentNotFound,
   RateLimited
 } from "../domain/Errors.ts"
+import { SettleReason } from "../domain/SettleReason.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
 import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
@@ -25,7 +26,7 @@ const FacilitatorRequest = Schema.Struct({
 
 const VerifyResponse = Schema.Struct({
   isValid: Schema.Boolean,
-  invalidReason: Schema.optionalKey(Schema.String),
+  invalidReason: Schema.optionalKey(SettleReason),
   invalidMessage: Schema.optionalKey(Schema.String),
   payer: Schema.String
 })
@@ -36,7 +37,7 @@ export const idempotencyHeader = "quittance-idempotency-key"
 export const SettleResponse = Schema.Struct({
   success: Schema.Boolean,
   errorReason: Schema.optionalKey(
-    Schema.String.annotate({
+    SettleReason.annotate({
       description: "`settlement_pending`: sent and not yet proven; send the same payload again."
     })
   ),

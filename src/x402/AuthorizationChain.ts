@@ -18,6 +18,7 @@ import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
 import { Bytes, Quantity, Word } from "../chain/RpcPool/RpcSchemas.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
 import { Address, networks, TransactionHash } from "../domain/Chain.ts"
+import type { InvalidReason } from "../domain/SettleReason.ts"
 import type { WalletState } from "../wallets/Outbox/HotWallet.ts"
 import {
   authorizationAbi,
@@ -27,7 +28,8 @@ import {
   transferCall,
   typedDataOf
 } from "./Authorization.ts"
-import type { InvalidReason } from "./Facilitator/judgeExact.ts"
+
+type Shape = typeof AuthorizationChain.Service
 
 const network = networks.test
 const usdc = network.usdc.address
@@ -59,36 +61,6 @@ export interface RelayWallet {
 export type Plan =
   | { readonly _tag: "Ready"; readonly call: Call; readonly gas: bigint }
   | { readonly _tag: "Refused"; readonly reason: InvalidReason; readonly message?: string }
-
-interface Shape {
-  /** Whether the payer signed it, under the token domain that the requirements name. */
-  readonly isSigned: (
-    authorization: SignedAuthorization,
-    domain: { readonly name: string; readonly version: string }
-  ) => Effect.Effect<boolean, RpcUnavailable>
-  readonly hasCode: (address: Address) => Effect.Effect<boolean, RpcUnavailable>
-  /** Tries the transaction exactly as it would be sent, without sending it. */
-  readonly plan: (
-    authorization: SignedAuthorization,
-    sender: RelayWallet | undefined
-  ) => Effect.Effect<Plan, RpcUnavailable>
-  /**
-   * Where it stands by a majority of the nodes, in a block at or after `notBefore`;
-   * `validBefore` in Unix seconds.
-   */
-  readonly standing: (
-    payer: Address,
-    nonce: Hex,
-    validBefore: bigint,
-    notBefore?: bigint
-  ) => Effect.Effect<AuthorizationStanding>
-  /** What used it, says a majority, looked for from the newest block back to `since`. */
-  readonly findUse: (
-    payer: Address,
-    nonce: Hex,
-    since: Date
-  ) => Effect.Effect<Option.Option<AuthorizationUse>>
-}
 
 const UseLogs = Schema.Array(
   Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
@@ -204,6 +176,14 @@ const make = Effect.gen(function* () {
           _tag: "Refused",
           reason: "eip6492_factory_not_allowed",
           message: `Wallets of the factory ${factory} are not deployed here. Deploy the wallet first, or have the operator list the factory in X402_FACTORIES.`
+        }
+      }
+      // A call to an address without code succeeds, and moves nothing.
+      if (factory !== undefined && !(yield* hasCode(multicall))) {
+        return {
+          _tag: "Refused",
+          reason: "eip6492_factory_not_allowed",
+          message: `This chain has no Multicall3 at ${multicall}, which deploys wallets. Deploy the wallet first.`
         }
       }
       const kind = (yield* recovers(hashTypedData(typedDataOf(network, authorization)), authorization))
@@ -330,9 +310,38 @@ const make = Effect.gen(function* () {
   return { isSigned, hasCode, plan, standing, findUse }
 })
 
-export class AuthorizationChain extends Context.Service<AuthorizationChain, Shape>()(
-  "quittance/x402/AuthorizationChain"
-) {
+export class AuthorizationChain extends Context.Service<
+  AuthorizationChain,
+  {
+    /** Whether the payer signed it, under the token domain that the requirements name. */
+    readonly isSigned: (
+      authorization: SignedAuthorization,
+      domain: { readonly name: string; readonly version: string }
+    ) => Effect.Effect<boolean, RpcUnavailable>
+    readonly hasCode: (address: Address) => Effect.Effect<boolean, RpcUnavailable>
+    /** Tries the transaction exactly as it would be sent, without sending it. */
+    readonly plan: (
+      authorization: SignedAuthorization,
+      sender: RelayWallet | undefined
+    ) => Effect.Effect<Plan, RpcUnavailable>
+    /**
+     * Where it stands by a majority of the nodes, in a block at or after `notBefore`;
+     * `validBefore` in Unix seconds.
+     */
+    readonly standing: (
+      payer: Address,
+      nonce: Hex,
+      validBefore: bigint,
+      notBefore?: bigint
+    ) => Effect.Effect<AuthorizationStanding>
+    /** What used it, says a majority, looked for from the newest block back to `since`. */
+    readonly findUse: (
+      payer: Address,
+      nonce: Hex,
+      since: Date
+    ) => Effect.Effect<Option.Option<AuthorizationUse>>
+  }
+>()("quittance/x402/AuthorizationChain") {
   static readonly layer: Layer.Layer<AuthorizationChain, never, AppConfig | RpcPool | ContractSignatures> =
     Layer.effect(AuthorizationChain, make)
 }

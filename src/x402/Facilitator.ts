@@ -13,17 +13,12 @@ import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
 import { type PayerType, type Payment, PaymentId } from "../domain/Payment.ts"
+import { type InvalidReason, type SettleReason, settleReasonOf } from "../domain/SettleReason.ts"
 import type { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { Payments } from "../payments/Payments.ts"
 import { typedDataOf } from "./Authorization.ts"
 import { AuthorizationChain } from "./AuthorizationChain.ts"
-import {
-  type InvalidReason,
-  judgeAuthorization,
-  judgeKnown,
-  judgeTerms,
-  judgeToken
-} from "./Facilitator/judgeExact.ts"
+import { judgeAuthorization, judgeKnown, judgeTerms, judgeToken } from "./Facilitator/judgeExact.ts"
 import { requirementsOf } from "./paymentRequirements.ts"
 import { Relayer, type RelayObstacle } from "./Relayer.ts"
 import {
@@ -36,10 +31,12 @@ import {
 import { budgetReasons, Settlements } from "./Settlements.ts"
 import { type ExactPayment, networkNames, type Requirements } from "./Wire.ts"
 
+type Shape = typeof Facilitator.Service
+
 /** Answer of `/verify`. `payer` is who would pay. */
 export interface VerifyAnswer {
   readonly isValid: boolean
-  readonly invalidReason?: string
+  readonly invalidReason?: SettleReason
   readonly invalidMessage?: string
   readonly payer: string
 }
@@ -47,7 +44,7 @@ export interface VerifyAnswer {
 /** Answer of `/settle`. `transaction` is empty where none was sent. */
 export interface SettleAnswer {
   readonly success: boolean
-  readonly errorReason?: string
+  readonly errorReason?: SettleReason
   readonly errorMessage?: string
   readonly payer: string
   readonly transaction: string
@@ -83,48 +80,8 @@ interface Account {
 
 /** Why a payment is not good, with what the caller can do about it. */
 interface Obstacle {
-  readonly reason: string
+  readonly reason: SettleReason
   readonly message?: string | undefined
-}
-
-interface Shape {
-  readonly supported: (principal: Principal) => SupportedAnswer
-  /** `identity` is the caller's own id of what it sells: under it a lost success is repeated. */
-  readonly verify: (
-    principal: Principal,
-    payment: ExactPayment,
-    requirements: Requirements,
-    identity: string | undefined
-  ) => Effect.Effect<VerifyAnswer, RpcUnavailable>
-  /** Succeeds once for each authorization, and again under the same `identity` for ten minutes. */
-  readonly settle: (
-    principal: Principal,
-    payment: ExactPayment,
-    requirements: Requirements,
-    identity: string | undefined
-  ) => Effect.Effect<SettleAnswer, RpcUnavailable>
-  /** Settles a payment that was opened from an intent, once however often it is asked. */
-  readonly settlePayment: (
-    merchant: Merchant,
-    payment: Payment,
-    authorization: ExactPayment,
-    requirements: Requirements
-  ) => Effect.Effect<SettleAnswer, RpcUnavailable>
-  /** What a buyer's wallet signs to pay the payment, and why it would not be relayed now. */
-  readonly terms: (
-    merchant: Merchant,
-    payment: Payment,
-    payer: Address
-  ) => Effect.Effect<
-    { readonly typedData: ReturnType<typeof typedDataOf>; readonly obstacle: RelayObstacle | undefined },
-    RpcUnavailable
-  >
-  /** Settles a payment by what its buyer has signed of these terms, once however often it is asked. */
-  readonly settleSigned: (
-    merchant: Merchant,
-    payment: Payment,
-    signed: SignedTerms
-  ) => Effect.Effect<SettleAnswer, RpcUnavailable>
 }
 
 /** Seconds for which what a buyer signs is good. */
@@ -135,7 +92,7 @@ const clockSlack = 600n
 /** How long another instance leaves a settlement to the one that took it. */
 const firstLookMillis = 20_000
 
-const messages: { readonly [reason: string]: string } = {
+const messages: { readonly [R in SettleReason]?: string } = {
   invalid_exact_evm_eip3009_not_supported:
     "This facilitator settles Circle's USDC of its environment's network only; see /supported.",
   invalid_exact_evm_recipient_mismatch:
@@ -315,6 +272,8 @@ const make = Effect.gen(function* () {
     }
   )
 
+  const pendingReasonOf = ({ toldReason }: X402Settlement) =>
+    toldReason === null ? "settlement_pending" : settleReasonOf(toldReason)
   const refused = (exact: ExactPayment, { reason, message }: Obstacle, transaction = ""): SettleAnswer => {
     const said = message ?? messages[reason]
     return {
@@ -348,9 +307,9 @@ const make = Effect.gen(function* () {
           : refused(exact, used)
       }
       case "pending":
-        return refused(exact, { reason: settlement.toldReason ?? "settlement_pending" }, transaction)
+        return refused(exact, { reason: pendingReasonOf(settlement) }, transaction)
       case "failed":
-        return refused(exact, { reason: settlement.errorReason ?? "" }, transaction)
+        return refused(exact, { reason: settleReasonOf(settlement.errorReason) }, transaction)
     }
   })
 
@@ -364,7 +323,7 @@ const make = Effect.gen(function* () {
     // What is asked is settled, or the chain has yet to say so.
     if (known.status === "settled" || (known.status === "pending" && isSameSignature(known, exact)))
       return known
-    if (known.status === "pending") return { reason: known.toldReason ?? "settlement_pending" }
+    if (known.status === "pending") return { reason: pendingReasonOf(known) }
     // It has just come to its end.
     if (given.status === "pending" && isSameSignature(known, exact)) return known
     // One that failed may be tried again for as long as it is good, also re-signed with the same nonce.
@@ -394,6 +353,14 @@ const make = Effect.gen(function* () {
       const isThere =
         account.payerType === "human" && obstacle?.reason === "invalid_exact_evm_nonce_already_used"
       if (obstacle !== undefined && !isThere) return refused(exact, obstacle)
+      const use =
+        isThere && account.payment !== undefined
+          ? yield* chain.findUse(
+              exact.authorization.from,
+              exact.authorization.nonce,
+              account.payment.createdAt
+            )
+          : Option.none()
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const { settlement } = yield* repo.register({
@@ -407,6 +374,7 @@ const make = Effect.gen(function* () {
         asset: network.usdc.address,
         authorization: exact.authorization,
         resource: resourceUrl(requirements, baseUrl),
+        movedBy: Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null,
         at,
         nextLookAt: new Date(at.getTime() + firstLookMillis)
       })
@@ -480,7 +448,48 @@ const make = Effect.gen(function* () {
   return shape
 })
 
-export class Facilitator extends Context.Service<Facilitator, Shape>()("quittance/x402/Facilitator") {
+export class Facilitator extends Context.Service<
+  Facilitator,
+  {
+    readonly supported: (principal: Principal) => SupportedAnswer
+    /** `identity` is the caller's own id of what it sells: under it a lost success is repeated. */
+    readonly verify: (
+      principal: Principal,
+      payment: ExactPayment,
+      requirements: Requirements,
+      identity: string | undefined
+    ) => Effect.Effect<VerifyAnswer, RpcUnavailable>
+    /** Succeeds once for each authorization, and again under the same `identity` for ten minutes. */
+    readonly settle: (
+      principal: Principal,
+      payment: ExactPayment,
+      requirements: Requirements,
+      identity: string | undefined
+    ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+    /** Settles a payment that was opened from an intent, once however often it is asked. */
+    readonly settlePayment: (
+      merchant: Merchant,
+      payment: Payment,
+      authorization: ExactPayment,
+      requirements: Requirements
+    ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+    /** What a buyer's wallet signs to pay the payment, and why it would not be relayed now. */
+    readonly terms: (
+      merchant: Merchant,
+      payment: Payment,
+      payer: Address
+    ) => Effect.Effect<
+      { readonly typedData: ReturnType<typeof typedDataOf>; readonly obstacle: RelayObstacle | undefined },
+      RpcUnavailable
+    >
+    /** Settles a payment by what its buyer has signed of these terms, once however often it is asked. */
+    readonly settleSigned: (
+      merchant: Merchant,
+      payment: Payment,
+      signed: SignedTerms
+    ) => Effect.Effect<SettleAnswer, RpcUnavailable>
+  }
+>()("quittance/x402/Facilitator") {
   static readonly layer: Layer.Layer<
     Facilitator,
     never,

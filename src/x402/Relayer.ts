@@ -16,6 +16,8 @@ import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../wa
 import type { Call } from "./Authorization.ts"
 import { RelayerRepo, type RelayLimit } from "./Relayer/RelayerRepo.ts"
 
+type Shape = typeof Relayer.Service
+
 export interface Relay {
   readonly purpose: "settle" | "cancel"
   /** A settlement or an agent's payment. */
@@ -42,30 +44,6 @@ export type RelayObstacle = RelayLimit | "not_configured" | "empty"
 
 /** Gas that a payment of an account's signature takes at most, whose price the wallet must hold. */
 const usualGas = 160_000n
-
-interface Shape {
-  /** Undefined while no mnemonic is configured. */
-  readonly address: Address | undefined
-  /** What the wallet holds and offers for gas. */
-  readonly state: Effect.Effect<WalletState, RpcUnavailable>
-  /** Whether a usual payment of the payer would be relayed; nothing is held for it. */
-  readonly obstacle: (
-    merchantId: MerchantId,
-    payer: Address
-  ) => Effect.Effect<RelayObstacle | undefined, RpcUnavailable>
-  /** Stores and broadcasts, once for each reference that has nothing open. */
-  readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
-  /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
-  readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
-  /** State of a reference's newest transaction; recorded once a block has passed it. */
-  readonly look: (
-    reference: string,
-    purpose: Relay["purpose"]
-  ) => Effect.Effect<
-    { readonly transaction: OutgoingTransaction; readonly standing: TransactionStanding } | undefined,
-    RpcUnavailable
-  >
-}
 
 const off: Shape = {
   address: undefined,
@@ -177,13 +155,38 @@ const make = Effect.gen(function* () {
     })
   })
 
-  yield* outbox.tending
+  yield* outbox.worker
 
   const shape: Shape = { address: wallet.address, state: wallet.state, obstacle, send, look, reconsider }
   return shape
 })
 
-export class Relayer extends Context.Service<Relayer, Shape>()("quittance/x402/Relayer") {
+export class Relayer extends Context.Service<
+  Relayer,
+  {
+    /** Undefined while no mnemonic is configured. */
+    readonly address: Address | undefined
+    /** What the wallet holds and offers for gas. */
+    readonly state: Effect.Effect<WalletState, RpcUnavailable>
+    /** Whether a usual payment of the payer would be relayed; nothing is held for it. */
+    readonly obstacle: (
+      merchantId: MerchantId,
+      payer: Address
+    ) => Effect.Effect<RelayObstacle | undefined, RpcUnavailable>
+    /** Stores and broadcasts, once for each reference that has nothing open. */
+    readonly send: (relay: Relay, state: WalletState) => Effect.Effect<Relayed, RpcUnavailable>
+    /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
+    readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
+    /** State of a reference's newest transaction; recorded once a block has passed it. */
+    readonly look: (
+      reference: string,
+      purpose: Relay["purpose"]
+    ) => Effect.Effect<
+      { readonly transaction: OutgoingTransaction; readonly standing: TransactionStanding } | undefined,
+      RpcUnavailable
+    >
+  }
+>()("quittance/x402/Relayer") {
   static readonly layer: Layer.Layer<Relayer, never, AppConfig | RpcPool | SqlClient.SqlClient | Alerts> =
     Layer.effect(Relayer, make).pipe(
       Layer.provide([DerivedWallets.layer, RelayerRepo.layer]),

@@ -11,6 +11,7 @@ import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
+import { type SettleReason, settleReasonOf } from "../domain/SettleReason.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
 import { idsOf } from "../wallets/Outbox/OutboxRepo.ts"
@@ -23,13 +24,7 @@ import { Relayer } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
 import { amountOf, SettlementRepo, type X402Settlement } from "./Settlements/SettlementRepo.ts"
 
-interface Shape {
-  /**
-   * Advances until it has ended, or there is a reason to tell, or for as long as a caller is made to
-   * wait. One whose last try came to nothing is tried again.
-   */
-  readonly settle: (settlement: X402Settlement) => Effect.Effect<X402Settlement, RpcUnavailable>
-}
+type Shape = typeof Settlements.Service
 
 /** How long a caller waits; then the response is `settlement_pending` and the reconciler continues. */
 const patience = Duration.seconds(10)
@@ -45,7 +40,7 @@ const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 /** Blocks that must come after a cancellation before it is believed. */
 const cancelledBlocks = 10n
 
-export const budgetReasons: { readonly [L in RelayLimit]: string } = {
+export const budgetReasons: { readonly [L in RelayLimit]: SettleReason } = {
   merchant: "relay_merchant_budget_exceeded",
   payer: "relay_payer_budget_exceeded",
   reverts: "relay_payer_reverts",
@@ -75,7 +70,7 @@ const make = Effect.gen(function* () {
     if (isOurs) yield* countX402Settlement(outcome.status)
     return yield* reread(settlement)
   })
-  const fail = (settlement: X402Settlement, errorReason: string) =>
+  const fail = (settlement: X402Settlement, errorReason: SettleReason) =>
     finish(settlement, { status: "failed", errorReason })
 
   const paymentOf = Effect.fnUntraced(function* (settlement: X402Settlement) {
@@ -168,7 +163,7 @@ const make = Effect.gen(function* () {
    * Nothing of ours is on its way, and callers are told why. Whoever has the signature may still use it, so
    * the chain decides: used, or unused when its time is over.
    */
-  const giveUp = Effect.fnUntraced(function* (settlement: X402Settlement, reason: string) {
+  const giveUp = Effect.fnUntraced(function* (settlement: X402Settlement, reason: SettleReason) {
     yield* repo.release(settlement.id, reason)
     return yield* reread(settlement)
   })
@@ -238,7 +233,7 @@ const make = Effect.gen(function* () {
         const reason =
           Option.isSome(payment) && payment.value.status === "settled"
             ? alreadySettled
-            : (settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
+            : settleReasonOf(settlement.toldReason)
         return yield* giveUp(settlement, reason)
       }
       case "unknown":
@@ -343,7 +338,16 @@ const make = Effect.gen(function* () {
   return shape
 })
 
-export class Settlements extends Context.Service<Settlements, Shape>()("quittance/x402/Settlements") {
+export class Settlements extends Context.Service<
+  Settlements,
+  {
+    /**
+     * Advances until it has ended, or there is a reason to tell, or for as long as a caller is made to
+     * wait. One whose last try came to nothing is tried again.
+     */
+    readonly settle: (settlement: X402Settlement) => Effect.Effect<X402Settlement, RpcUnavailable>
+  }
+>()("quittance/x402/Settlements") {
   static readonly layer: Layer.Layer<
     Settlements,
     never,

@@ -116,7 +116,8 @@ export const capRounds = (rounds: number, seed: number, log: (line: string) => v
           const { nonce, value } = valueOf(body.header.value)
           answered.set(nonce, value)
         } else if (status === 403) refused += 1
-        else if (status === undefined) unanswered += 1
+        // Killed, or on a machine that kept the database from answering in time.
+        else if (status === undefined || status === 503) unanswered += 1
         else throw new Error(`unexpected answer ${status}: ${JSON.stringify(body)}`)
       }
       if (kill) instances[victim] = yield* start

@@ -73,7 +73,10 @@ describe("an agent and a payment of this service", () => {
     const lies = await world.call("POST", "/agent/x402/payments", key, {
       requestId: "a-lie",
       resource: `${world.baseUrl}/api/v1${payPath(world, id)}`,
-      paymentRequired: { x402Version: 1, accepts: [{ ...accepted, maxAmountRequired: "999999" }] }
+      paymentRequired: {
+        x402Version: 1,
+        accepts: [Object.assign({}, accepted, { maxAmountRequired: "999999" })]
+      }
     })
     expect(lies.status).toBe(201)
     expect(payloadOf(lies).authorization.nonce).not.toBe(authorizationNonceOf(id))
@@ -86,7 +89,7 @@ describe("an agent and a payment of this service", () => {
     const first = await sign(key, id)
     const path = `/agent/x402/payments/${first.body.agentPayment.id}/release`
     expect((await world.call("POST", path, key)).status).toBe(202)
-    await until(async () => (await summary(key)).payments[0].status === "released", 40_000)
+    await until(async () => (await summary(key))?.payments[0]?.status === "released", 40_000)
     const second = await sign(key, id)
     expect(second.status).toBe(201)
     expect(payloadOf(second).authorization.nonce).toBe(authorizationNonceOf(id, 1))
@@ -102,7 +105,7 @@ describe("an agent and a payment of this service", () => {
     const snapshot = await Effect.runPromise(world.chain.snapshot)
     await world.chain.testClient.increaseTime({ seconds: 400 })
     await Effect.runPromise(world.chain.mine(1))
-    await until(async () => (await summary(key)).payments[0].status === "expired", 40_000)
+    await until(async () => (await summary(key))?.payments[0]?.status === "expired", 40_000)
     await Effect.runPromise(world.chain.restore(snapshot))
     const second = await sign(key, id)
     expect(second.status).toBe(201)
@@ -199,7 +202,7 @@ describe("allowed hosts", () => {
     for (const resource of ["https://api.good.example/\u0000", "https://api.good.example/\ud800"]) {
       const answer = await sign(key, resource, receiver)
       expect(answer.status).toBe(400)
-      expect(answer.body.error.details[0].path).toBe("body.resource")
+      expect(answer.body.error.details?.[0]?.path).toBe("body.resource")
     }
   })
 })

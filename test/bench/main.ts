@@ -34,7 +34,7 @@ const words = process.argv.slice(2)
 const unknown = words.find((word) => !isPart(word) && !flags.includes(word))
 if (unknown !== undefined) usage(`Unknown: ${unknown}`)
 const chosen = words.some(isPart) ? all.filter((part) => words.includes(part)) : all
-if (words.includes("--publish") && chosen.length < all.length) usage("--publish wants a whole run")
+if (words.includes("--publish") && chosen.length < all.length) usage("--publish needs a whole run")
 
 const results: Results = {}
 for (const part of chosen) {

@@ -1,7 +1,7 @@
 // What a run measures with. The defaults are those of published results; smaller numbers try a change.
 const count = (name: string, fallback: number) => {
   const value = Number(process.env[name] ?? fallback)
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${name}: wants an integer from 1`)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be an integer from 1`)
   return value
 }
 

@@ -218,7 +218,7 @@ export const chainVerifierContract = <R, E>(
         const { number } = yield* verifier.headBlock("test")
         yield* driver.mine(2)
         expect((yield* verifier.headBlock("test")).number - number).toBe(2n)
-        expect((yield* verifier.checkNetwork("test")).verdict).toBe("ok")
+        expect((yield* verifier.checkNetwork("test")).status).toBe("ok")
       }))
   })
 }

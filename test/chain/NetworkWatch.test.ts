@@ -2,7 +2,7 @@
 // settlement off in development; a silent node does neither.
 import { describe, expect } from "bun:test"
 import { Clock, Effect, Layer } from "effect"
-import type { AppConfigShape } from "../../src/AppConfig.ts"
+import type { AppConfig } from "../../src/AppConfig.ts"
 import { domainSeparator } from "../../src/chain/ChainVerifier/checkNodes.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import * as NetworkWatch from "../../src/chain/NetworkWatch.ts"
@@ -58,7 +58,7 @@ const otherToken = but("eth_call", `0x${"ab".repeat(32)}`)
 const silent: Behaviour = () => new Promise(() => undefined)
 
 const start = Effect.fnUntraced(function* (
-  environment: AppConfigShape["environment"],
+  environment: (typeof AppConfig.Service)["environment"],
   behaviours: { readonly test: ReadonlyArray<Behaviour>; readonly live?: ReadonlyArray<Behaviour> },
   patience = 300
 ) {

@@ -113,24 +113,24 @@ describe(row.wrongChain, () => {
   })
   it("the start-up check: chain id, code and domain separator", () =>
     Effect.gen(function* () {
-      expect((yield* check([undefined])).verdict).toBe("ok")
-      expect((yield* check([])).verdict).toBe("unconfigured")
+      expect((yield* check([undefined])).status).toBe("ok")
+      expect((yield* check([])).status).toBe("unconfigured")
       expect((yield* check([mainnet])).message).toContain("does not serve Base Sepolia (chain id 84532)")
-      expect((yield* check([only("eth_getCode", { result: "0x" })])).verdict).toBe("no_token")
-      expect((yield* check([only("eth_call", { result: `0x${"00".repeat(32)}` })])).verdict).toBe(
+      expect((yield* check([only("eth_getCode", { result: "0x" })])).status).toBe("no_token")
+      expect((yield* check([only("eth_call", { result: `0x${"00".repeat(32)}` })])).status).toBe(
         "wrong_domain"
       )
       expect(
-        (yield* check([only("eth_call", { error: { code: 3, message: "execution reverted" } })])).verdict
+        (yield* check([only("eth_call", { error: { code: 3, message: "execution reverted" } })])).status
       ).toBe("wrong_domain")
-      expect((yield* check([text("", 503)])).verdict).toBe("unavailable")
-      expect((yield* check([undefined, undefined, text("", 503)])).verdict).toBe("ok")
-      expect((yield* check([undefined, undefined, mainnet])).verdict).toBe("wrong_chain")
+      expect((yield* check([text("", 503)])).status).toBe("unavailable")
+      expect((yield* check([undefined, undefined, text("", 503)])).status).toBe("ok")
+      expect((yield* check([undefined, undefined, mainnet])).status).toBe("wrong_chain")
     }))
   it("the live chain is not confused with the test chain", () =>
     Effect.gen(function* () {
       const verifier = yield* ChainVerifier
-      expect((yield* verifier.checkNetwork("live")).verdict).toBe("unconfigured")
+      expect((yield* verifier.checkNetwork("live")).status).toBe("unconfigured")
       expect((yield* Effect.flip(verifier.readBalance("live", usdc))).reason).toBe("unconfigured")
     }))
 })

@@ -114,13 +114,13 @@ describe("Pages", () => {
       path: delivery(body.payment.id),
       key: shop.keys.publishable
     })
-    expect(own.body).toEqual({ delivery: null })
+    expect<unknown>(own.body).toEqual({ delivery: null })
     const foreign = await shop.call({
       method: "GET",
       path: delivery(body.payment.id),
       key: other.keys.publishable
     })
-    expect(foreign.body.error.code).toBe("PAYMENT_NOT_FOUND")
+    expect<unknown>(foreign.body.error.code).toBe("PAYMENT_NOT_FOUND")
   })
 
   test("live keys are refused, and so is everybody in production", async () => {
@@ -130,7 +130,7 @@ describe("Pages", () => {
       path: delivery(body.payment.id),
       key: shop.keys.livePublishable
     })
-    expect(live.body.error.code).toBe("LIVE_MODE_NO_TEST_FUNDS")
+    expect<unknown>(live.body.error.code).toBe("LIVE_MODE_NO_TEST_FUNDS")
     const there = await makeShop(production, await Effect.runPromise(production.newMerchant))
     const opened = await there.open()
     const refused = await there.call({
@@ -138,6 +138,6 @@ describe("Pages", () => {
       path: delivery(opened.body.payment.id),
       key: there.keys.publishable
     })
-    expect(refused.body.error.code).toBe("NOT_FOUND")
+    expect<unknown>(refused.body.error.code).toBe("NOT_FOUND")
   })
 })

@@ -71,6 +71,37 @@ describe("The merchant's face", () => {
     await browser.close()
   })
 
+  browserTest("what is paid for and until when, in plain text; nothing is paid after it", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.clock.install()
+    await page.goto((await open(browser, (await createIntent()).token)).url())
+    await page.evaluate(
+      (text) => {
+        document.querySelector("quittance-checkout")?.setAttribute("description", text)
+      },
+      `Two  books,\n<b>signed</b> ${"x".repeat(300)}`
+    )
+    const description = page.locator("quittance-checkout .description")
+    expect(await description.textContent()).toMatch(/^Two books, <b>signed<\/b> x+…$/)
+    expect((await description.textContent())?.length).toBe(200)
+    await page
+      .locator("quittance-checkout")
+      .getByText(/^Open until /)
+      .waitFor()
+    await toReview(page)
+    await page.clock.fastForward("23:30:00")
+    const timer = page.getByRole("timer")
+    expect(await timer.textContent()).toMatch(/^Time left to pay: (29|30):\d\d$/)
+    await expectNoAxeViolations(page)
+    await screenshot(page, "deadline-360")
+    await page.clock.fastForward("31:00")
+    await untilState(page, "expired")
+    expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(0)
+    await browser.close()
+  })
+
   browserTest("too little USDC: the address to copy, and where to buy", async () => {
     const { context, createIntent, open, wallet } = world()
     const poor = await wallet({ usdc: 0n })

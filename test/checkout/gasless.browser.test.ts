@@ -1,24 +1,32 @@
 // Paying by one signature in real Chromium: no ETH, no other chain, one prompt.
 import { beforeAll, describe, expect } from "bun:test"
-import type { Page } from "playwright-core"
-import { hasChromium } from "../support/browser.ts"
+import { Effect } from "effect"
+import type { Page, Request } from "playwright-core"
+import { getAddress } from "viem"
+import { Address } from "../../src/domain/Chain.ts"
+import { hasChromium, screenshot } from "../support/browser.ts"
+import { create2Factory } from "../support/contracts.ts"
+import { installMulticall } from "../support/installMulticall.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
-import { decline, type TestWallet } from "./testWallet.ts"
+import { type Behaviour, decline, type TestWallet } from "./testWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const { browserTest, world } = checkoutSuite({}, { X402_FACTORIES: create2Factory })
 
 /** What a person has to confirm in the wallet. */
 const promptsOf = (wallet: TestWallet) =>
-  ["eth_signTypedData_v4", "personal_sign", "eth_sendTransaction", "wallet_switchEthereumChain"].reduce(
-    (sum, method) => sum + wallet.count(method),
-    0
-  )
+  [
+    "eth_signTypedData_v4",
+    "personal_sign",
+    "eth_sendTransaction",
+    "wallet_sendCalls",
+    "wallet_switchEthereumChain"
+  ].reduce((sum, method) => sum + wallet.count(method), 0)
 
 /** From the press of Pay to settled: what it took, for docs/shop.md. */
 const measured = async (page: Page, buyer: TestWallet, name: string): Promise<number> => {
   const exchanges: Array<Promise<number>> = []
-  page.on("requestfinished", (request) => {
+  const count = (request: Request) => {
     exchanges.push(
       request
         .sizes()
@@ -27,11 +35,14 @@ const measured = async (page: Page, buyer: TestWallet, name: string): Promise<nu
             one.requestBodySize + one.requestHeadersSize + one.responseBodySize + one.responseHeadersSize
         )
     )
-  })
+  }
+  page.on("requestfinished", count)
   const began = performance.now()
   await press(page, "Pay $10.00")
   await untilState(page, "settled")
   const took = performance.now() - began
+  // What ends from here on may end with the page.
+  page.off("requestfinished", count)
   const sizes = await Promise.all(exchanges)
   const bytes = sizes.reduce((sum, one) => sum + one, 0)
   console.log(
@@ -45,7 +56,9 @@ const none = "None for you: it is paid by the service"
 
 describe("Paying by a signature", () => {
   beforeAll(async () => {
-    if (hasChromium) await world().fundRelayer()
+    if (!hasChromium) return
+    await world().fundRelayer()
+    await Effect.runPromise(installMulticall(world().chain))
   }, 30_000)
 
   browserTest("a wallet with no wei, on another chain, pays with one prompt", async () => {
@@ -168,4 +181,142 @@ describe("Paying by a signature", () => {
     expect(await transfers(buyer)).toBe(1)
     await browser.close()
   })
+})
+
+describe("A contract wallet", () => {
+  const mute: Behaviour = async (_params, next) => {
+    await next()
+    return new Promise(() => {})
+  }
+  /** A contract wallet with 50 USDC, whose owner has gas. */
+  const contractWallet = async (deployed: boolean) => {
+    const { chain, wallet } = world()
+    const buyer = await wallet({ usdc: 0n })
+    const contract = await buyer.becomeContract(deployed)
+    await Effect.runPromise(chain.mint(Address.make(buyer.address), 50_000_000n))
+    return { buyer, contract }
+  }
+  const relayed = (on: boolean) => world().fundRelayer(on ? 10n ** 20n : 0n)
+
+  for (const [deployed, name] of [
+    [true, "that is deployed (ERC-1271)"],
+    [false, "that is deployed with its payment (ERC-6492)"]
+  ] as const) {
+    browserTest(`${name} pays by one signature`, async () => {
+      await relayed(true)
+      const { context, createIntent, open, payment, transfers } = world()
+      const { buyer } = await contractWallet(deployed)
+      const { token, id } = await createIntent()
+      const browser = await context([buyer])
+      const page = await open(browser, token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      expect(promptsOf(buyer)).toBe(1)
+      expect(await transfers(buyer)).toBe(1)
+      expect(await payment(id)).toMatchObject({ payerAddress: getAddress(buyer.address) })
+      await browser.close()
+    })
+  }
+
+  browserTest(
+    "sends calls where nothing is relayed: two prompts from another network, no ETH of its own",
+    async () => {
+      await relayed(false)
+      const { context, createIntent, open, payment, transfers } = world()
+      const { buyer } = await contractWallet(false)
+      buyer.chainId = 1
+      const { token, id } = await createIntent()
+      const browser = await context([buyer])
+      const page = await open(browser, token)
+      await toReview(page)
+      await feeRow(page, "Shown by your wallet")
+      await screenshot(page, "review-calls-360")
+      await measured(page, buyer, "by calls")
+      expect(promptsOf(buyer)).toBe(2)
+      expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([1, 0])
+      expect(await transfers(buyer)).toBe(1)
+      expect(await payment(id)).toMatchObject({ status: "settled", payerAddress: getAddress(buyer.address) })
+      await browser.close()
+    }
+  )
+
+  browserTest("that has taken the calls is asked what became of them, also after a reload", async () => {
+    await relayed(false)
+    const { context, createIntent, open, transfers } = world()
+    const { buyer, contract } = await contractWallet(true)
+    contract.holds = true
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByRole("heading", { name: "Payment sent" }).waitFor()
+    await screenshot(page, "submitted-calls-360")
+    await page.reload()
+    await page.getByRole("heading", { name: "Payment sent" }).waitFor()
+    await contract.sendHeld()
+    await untilState(page, "settled")
+    expect(buyer.count("wallet_sendCalls")).toBe(1)
+    expect(buyer.count("personal_sign")).toBe(1)
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest("that never answers is found by the id that the page chose, and refuses it twice", async () => {
+    await relayed(false)
+    const { context, createIntent, open, transfers } = world()
+    const { buyer, contract } = await contractWallet(true)
+    let asked = 0
+    buyer.behave("wallet_sendCalls", async (params, next) => {
+      asked += 1
+      return asked === 1 ? new Promise(() => {}) : asked === 2 ? mute(params, next) : next()
+    })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByRole("heading", { name: "Approve the payment" }).waitFor()
+    while (asked < 1) await Bun.sleep(20)
+    await page.reload()
+    await page.getByRole("heading", { name: "Did you approve the payment?" }).waitFor()
+    contract.holds = true
+    await press(page, "Send again")
+    while (asked < 2) await Bun.sleep(20)
+    const ids = buyer.requests
+      .filter(({ method }) => method === "wallet_sendCalls")
+      .map(({ params }) => JSON.stringify(params[0]).match(/"id":"([^"]+)"/)?.[1])
+    expect(new Set(ids).size).toBe(1)
+    await page.reload()
+    await page.getByRole("heading", { name: "Looking for your payment" }).waitFor()
+    await contract.sendHeld()
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
+  browserTest(
+    "that declines the calls has sent nothing; one that does not know them sends a transaction",
+    async () => {
+      await relayed(false)
+      const { context, createIntent, open, transfers } = world()
+      const { buyer } = await contractWallet(true)
+      buyer.behave("wallet_sendCalls", decline)
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
+      buyer.behave("wallet_sendCalls", async () => {
+        throw { code: -32601, message: "The method does not exist" }
+      })
+      buyer.behave("eth_sendTransaction", decline)
+      await press(page, "Pay $10.00")
+      await page.getByText("Your wallet refused.").last().waitFor()
+      await press(page, "Pay $10.00")
+      await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
+      expect([buyer.count("wallet_sendCalls"), buyer.count("eth_sendTransaction")]).toEqual([2, 1])
+      expect(await transfers(buyer)).toBe(0)
+      await browser.close()
+    }
+  )
 })

@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import { type Hex, isHex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { type ContractWallet, makeContractWallet } from "./contractWallet.ts"
 
 export interface WalletProblem {
   readonly code: number
@@ -16,6 +17,10 @@ export type Behaviour = (params: ReadonlyArray<unknown>, next: () => Promise<unk
 
 export interface TestWallet {
   readonly account: PrivateKeyAccount
+  /** What pages see: the account's address, or the contract's that it owns. */
+  readonly address: Hex
+  /** Becomes a contract wallet of which the account is the owner. */
+  readonly becomeContract: (deployed: boolean) => Promise<ContractWallet>
   readonly requests: Array<{ readonly method: string; readonly params: ReadonlyArray<unknown> }>
   /** Times a method was asked. */
   readonly count: (method: string) => number
@@ -122,7 +127,7 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
       to,
       data,
       nonce: Number(nonce),
-      gas: 120_000n,
+      gas: 400_000n,
       maxFeePerGas: 3_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
       type: "eip1559"
@@ -136,14 +141,19 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
     return id
   }
 
+  let contract: ContractWallet | undefined
+  const sealed = (signature: Hex) => contract?.seal(signature) ?? signature
+
   const own = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
     const [first] = params
+    const answer = contract?.answer(method, params)
+    if (answer !== undefined) return answer()
     switch (method) {
       case "eth_requestAccounts":
         wallet.connected = true
-        return [account.address]
+        return [wallet.address]
       case "eth_accounts":
-        return wallet.connected ? [account.address] : []
+        return wallet.connected ? [wallet.address] : []
       case "eth_chainId":
         return `0x${wallet.chainId.toString(16)}`
       case "wallet_switchEthereumChain":
@@ -155,9 +165,9 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
         return null
       case "personal_sign":
         if (!isHex(first)) throw { code: -32602, message: "not hex" }
-        return account.signMessage({ message: { raw: first } })
+        return sealed(await account.signMessage({ message: { raw: first } }))
       case "eth_signTypedData_v4":
-        return account.signTypedData(typedDataIn(params[1], wallet))
+        return sealed(await account.signTypedData(typedDataIn(params[1], wallet)))
       case "eth_sendTransaction":
         if (!isTransaction(first)) throw { code: -32602, message: "no transaction" }
         return send(first)
@@ -179,6 +189,13 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
 
   const wallet: TestWallet = {
     account,
+    get address() {
+      return contract?.address ?? account.address
+    },
+    becomeContract: async (deployed) => {
+      contract = await makeContractWallet(account, chainId, rpc, send, deployed)
+      return contract
+    },
     requests: [],
     count: (method) => wallet.requests.filter((one) => one.method === method).length,
     behave: (method, behaviour) => {

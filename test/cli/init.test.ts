@@ -173,7 +173,7 @@ describe("init", () => {
         const first = yield* init(directory, wrong)
         expect(first.code).toBe(1)
         for (const [name, value] of Object.entries(wrong)) {
-          expect(first.output).toMatch(new RegExp(`^(.*Error.*)?${name}: wants `, "m"))
+          expect(first.output).toMatch(new RegExp(`^(.*Error.*)?${name} must be `, "m"))
           expect(first.output).not.toContain(value)
         }
         expect(existsSync(directory)).toBeFalse()
@@ -192,7 +192,7 @@ describe("init", () => {
         const stored = yield* init(directory, { INTENT_TOKEN_SECRETS: `other:${"o".repeat(32)}` })
         expect(stored.code).toBe(1)
         expect(stored.output).toContain(`${join(directory, "encryption-keys")} is empty`)
-        expect(stored.output).toMatch(/AGENT_WALLET_MNEMONIC: wants .+ \(in .+agent-wallet-mnemonic\)/)
+        expect(stored.output).toMatch(/AGENT_WALLET_MNEMONIC must be .+ \(in .+agent-wallet-mnemonic\)/)
         expect(contents(directory)).toEqual(before)
 
         const mended = yield* init(directory, {
@@ -223,14 +223,14 @@ describe("a secret's file", () => {
   liveEffect("that cannot be read, or stands beside its variable, stops the start by name", () =>
     Effect.gen(function* () {
       const missing = yield* refusal({ ENCRYPTION_KEYS_FILE: "/absent/hunter2" })
-      expect(missing.message).toBe("ENCRYPTION_KEYS_FILE: wants a file that the service can read")
+      expect(missing.message).toBe("ENCRYPTION_KEYS_FILE must be a file that the service can read")
       const directory = yield* temporaryDirectory
       const path = join(directory, "mail")
       writeFileSync(path, "https://hunter2@mail")
       const both = yield* refusal({ SMTP_URL_FILE: path, SMTP_URL: "smtp://hunter2@mail" })
       expect(both.message).toBe("SMTP_URL_FILE: SMTP_URL is set too; unset one of them")
       const wrong = yield* refusal({ SMTP_URL_FILE: path, DATA_DIR: directory })
-      expect(wrong.message).toStartWith("SMTP_URL: wants ")
+      expect(wrong.message).toStartWith("SMTP_URL must be ")
       expect(wrong.message).not.toContain("hunter2")
     })
   )

@@ -49,7 +49,7 @@ describe("Quittance", () => {
       key: shop.keys.publishable,
       body: { intentToken }
     })
-    expect(await client.payments.retrieve(opened.body.payment.id)).toEqual(opened.body.payment)
+    expect<unknown>(await client.payments.retrieve(opened.body.payment.id)).toEqual(opened.body.payment)
   })
 
   test("goes through all payments, page by page, and awaits one page", async () => {

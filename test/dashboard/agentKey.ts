@@ -1,5 +1,7 @@
 // What an agent does with its key: it has the service sign an x402 payment over REST.
+
 import { networks } from "../../src/domain/Chain.ts"
+import type { AnswerBody } from "../support/AnswerBody.ts"
 import { receiver } from "./person.ts"
 
 export const requirementsOf = (amount: string, payTo: string = receiver) => ({
@@ -33,7 +35,6 @@ export const signWith = async (
       }
     })
   })
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every kind are looked into
-  const body: any = await answer.json()
+  const body: AnswerBody = await answer.json()
   return { status: answer.status, body }
 }

@@ -58,9 +58,9 @@ describe("What the dashboard shows on Postgres", () => {
     const page = await get(`/payments/${payment.id}`)
     const kinds = page.timeline.map(({ kind }: Shown) => kind)
     expect(kinds.slice(0, 3)).toEqual(["opened", "reported", "settled"])
-    const settled = page.timeline.find(({ kind }: Shown) => kind === "settled")
-    expect(settled.transactionId).toBe(transactionId)
-    expect(settled.checks).toEqual([
+    const settled = page.timeline.find((event) => event.kind === "settled")
+    expect(settled?.transactionId).toBe(transactionId)
+    expect(settled?.checks).toEqual([
       { field: "amount", expected: "12.00", actual: "12.00" },
       { field: "receiver", expected: receiver, actual: receiver },
       {
@@ -139,7 +139,7 @@ describe("What the dashboard shows on Postgres", () => {
     )
     const after = await get("/overview")
     expect(after.days).toHaveLength(30)
-    expect(after.days.at(-1).day).toBe(new Date().toISOString().slice(0, 10))
+    expect(after.days.at(-1)?.day).toBe(new Date().toISOString().slice(0, 10))
     expect(after.days.at(-2)).toMatchObject({ count: 1, volume: "99999999.50" })
     expect(after.settled.count).toBe(before.settled.count + 2)
     expect(after.pending).toBe(before.pending)
@@ -166,9 +166,9 @@ describe("What the dashboard shows on Postgres", () => {
     const old = (await shop.open("5.00")).body.payment
     const next = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
     const wrong = await person.call("PATCH", `${at}/receiver`, { receiver: next.replace("BC", "bc") })
-    expect(wrong.body.error.details[0].path).toBe("body.receiver")
+    expect(wrong.body.error.details?.[0]?.path).toBe("body.receiver")
     const changed = await person.call("PATCH", `${at}/receiver`, { receiver: next })
-    expect(changed.body).toEqual({ before: receiver, after: next, dueAt: null })
+    expect<unknown>(changed.body).toEqual({ before: receiver, after: next, dueAt: null })
     expect((await shop.createIntent()).body.intent.receiver).toBe(next)
     expect((await get(`/payments/${old.id}`)).receiver).toBe(receiver)
     const live = await person.call("GET", `/merchants/${person.merchantId}/live/settings`)
@@ -195,7 +195,7 @@ describe("What the dashboard shows on Postgres", () => {
     expect(JSON.stringify(page)).not.toContain("rpc.internal")
     const [alert] = own
     expect(alert).toMatchObject({ scope: "service", subject: null })
-    const refused = await person.call("POST", `${at}/alerts/${alert.id}/acknowledge`)
+    const refused = await person.call("POST", `${at}/alerts/${alert?.id}/acknowledge`)
     expect(refused.body.error.code).toBe("OPERATOR_ONLY")
     await run(
       Effect.gen(function* () {
@@ -203,9 +203,9 @@ describe("What the dashboard shows on Postgres", () => {
         yield* sql`UPDATE users SET operator = true WHERE email = ${person.email}`
       })
     )
-    const told = (await get("/alerts")).alerts.find(({ id }: { id: string }) => id === alert.id)
-    expect(told.subject).toBe("test rpc.internal:8545")
-    expect((await person.call("POST", `${at}/alerts/${alert.id}/acknowledge`)).status).toBe(204)
+    const told = (await get("/alerts")).alerts.find(({ id }: { id: string }) => id === alert?.id)
+    expect(told?.subject).toBe("test rpc.internal:8545")
+    expect((await person.call("POST", `${at}/alerts/${alert?.id}/acknowledge`)).status).toBe(204)
     expect((await get("/alerts")).openAlerts).toBe(page.openAlerts - 1)
   })
 })

@@ -44,7 +44,7 @@ describe("Receivers on Postgres", () => {
         return rows.map((row) => row["owner"])
       }).pipe(Effect.provideContext(service.context), Effect.orDie)
     )
-  const textOf = ({ body }: DashboardAnswer): string => body.error.details[0].expected
+  const textOf = ({ body }: DashboardAnswer): string => body.error.details?.[0]?.expected ?? ""
   const sign = (owner: PrivateKeyAccount, refused: DashboardAnswer) =>
     owner.signMessage({ message: textOf(refused) })
 
@@ -69,7 +69,7 @@ describe("Receivers on Postgres", () => {
     const next = freshAddress()
     expect((await change(first, next)).status).toBe(200)
     expect((await change(second, first.receiver)).body.error.code).toBe("RECEIVER_TAKEN")
-    expect((await change(first, first.receiver)).body).toEqual({
+    expect<unknown>((await change(first, first.receiver)).body).toEqual({
       before: next,
       after: first.receiver,
       dueAt: null
@@ -100,7 +100,7 @@ describe("Receivers on Postgres", () => {
     expect(await ownersOf(owner.address)).toEqual([`test ${second.merchantId}`])
     // Who had it is told, and not who has it.
     const { alerts } = (await first.call("GET", `/merchants/${first.merchantId}/test/alerts`)).body
-    const [{ message }] = alerts
+    const message = alerts[0]?.message ?? ""
     expect(message).toStartWith(`service gave the address ${owner.address} to another merchant`)
     expect(message).not.toContain(second.email)
     const log = (await first.call("GET", `/merchants/${first.merchantId}/test/audit`)).body.entries
@@ -175,12 +175,15 @@ describe("Receivers on Postgres", () => {
     const before = (await first.call("GET", at)).body.profile
     expect(before).toMatchObject({ boundTokensOnly: false, tokenLifetimeSeconds: 86_400 })
     const rules = { boundTokensOnly: true, tokenLifetimeSeconds: 3600 }
-    expect((await first.call("PATCH", at, { ...profile, ...rules })).body).toEqual({ ...profile, ...rules })
+    expect<unknown>((await first.call("PATCH", at, { ...profile, ...rules })).body).toEqual({
+      ...profile,
+      ...rules
+    })
     // What is left out stays.
-    expect((await first.call("PATCH", at, profile)).body).toEqual({ ...profile, ...rules })
+    expect<unknown>((await first.call("PATCH", at, profile)).body).toEqual({ ...profile, ...rules })
     for (const tokenLifetimeSeconds of [59, 31_536_001, 60.5, "60"]) {
       const refused = await first.call("PATCH", at, { ...profile, tokenLifetimeSeconds })
-      expect(refused.body.error.details[0].path).toBe("body.tokenLifetimeSeconds")
+      expect(refused.body.error.details?.[0]?.path).toBe("body.tokenLifetimeSeconds")
     }
     const key = await Effect.runPromise(
       Effect.flip(Effect.flip(service.auth.authenticate(first.keys.test.secret)))

@@ -73,12 +73,12 @@ describe("Who may call the dashboard's API", () => {
       env: "test",
       paymentId: payment.id,
       deliveryId: sent.body.deliveryId,
-      keyId: keys.keys[0].id,
+      keyId: keys.keys[0]?.id ?? "",
       userId: session.user.id,
-      invitationId: settings.invitations[0].id,
-      alertId: alerts.alerts[0].id,
+      invitationId: settings.invitations[0]?.id ?? "",
+      alertId: alerts.alerts[0]?.id ?? "",
       agentId: made.agent.id,
-      linkId: links.links[0].id,
+      linkId: links.links[0]?.id ?? "",
       transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)

@@ -17,8 +17,8 @@ describe("Faucet on anvil on Postgres", () => {
     Effect.gen(function* () {
       const chain = yield* Effect.promise(() => runtime.context())
       const world = yield* Effect.provideContext(faucetWorld(database), chain)
-      const one = yield* world.instance({ tendEvery: "500 millis" })
-      const two = yield* world.instance({ tendEvery: "500 millis" })
+      const one = yield* world.instance({ checkEvery: "500 millis" })
+      const two = yield* world.instance({ checkEvery: "500 millis" })
       const bench: FaucetBench = {
         faucet: one.faucet,
         second: two.faucet,

@@ -20,7 +20,7 @@ type World = Effect.Success<ReturnType<typeof faucetWorld>>
 
 const one = 10_000_000n
 const gas = 200_000_000_000_000n
-const quick = { tendEvery: "50 millis", sendAgainAfter: "200 millis" } as const
+const quick = { checkEvery: "50 millis", sendAgainAfter: "200 millis" } as const
 const never = new Promise<undefined>(() => undefined)
 
 /** Asks again until it holds, for five seconds at most. */
@@ -84,7 +84,7 @@ describe("the faucet between two lines on Postgres", () => {
           const recipient = someone()
           yield* Effect.scoped(
             Effect.gen(function* () {
-              const { faucet, node } = yield* world.instance({ tendEvery: "1 hour" })
+              const { faucet, node } = yield* world.instance({ checkEvery: "1 hour" })
               node.behave(behaviour)
               const grant = yield* Effect.forkScoped(faucet.grant(yield* request(world, recipient)))
               const count = Effect.sync(
@@ -113,7 +113,7 @@ describe("the faucet between two lines on Postgres", () => {
           let swallowed = false
           yield* Effect.scoped(
             Effect.gen(function* () {
-              const { faucet, node } = yield* world.instance({ tendEvery: "1 hour" })
+              const { faucet, node } = yield* world.instance({ checkEvery: "1 hour" })
               node.behave(
                 broadcasts(sent - 1, async (_method, params) => {
                   await fetch(world.chain.rpcUrl, {
@@ -184,7 +184,7 @@ describe("the faucet between two lines on Postgres", () => {
 
   it("a refusal under later reservations fills its nonces, so that those go through", (world) =>
     Effect.gen(function* () {
-      const first = yield* world.instance({ ...quick, tendEvery: "1 hour" })
+      const first = yield* world.instance({ ...quick, checkEvery: "1 hour" })
       // Slow to send again what another has signed: it would go out before it is refused.
       const second = yield* world.instance({ ...quick, sendAgainAfter: "5 seconds" })
       const [refused, paid] = [someone(), someone()]
@@ -289,7 +289,7 @@ describe("the faucet between two lines on Postgres", () => {
   it("an empty wallet, silent nodes and a faucet that is not configured: an error each, and an alert each", (world) =>
     Effect.gen(function* () {
       const asked = yield* request(world, someone())
-      const { alerts, faucet, node, nodeAlerts } = yield* world.instance({ tendEvery: "1 hour" })
+      const { alerts, faucet, node, nodeAlerts } = yield* world.instance({ checkEvery: "1 hour" })
       yield* world.leave(0n)
       expect(tell(yield* Effect.result(faucet.grant(asked)))).toBe("FAUCET_UNAVAILABLE empty")
       expect(alerts.at(-1)).toMatchObject({ kind: "faucet_empty", tenant: Option.none() })
@@ -297,7 +297,7 @@ describe("the faucet between two lines on Postgres", () => {
       yield* world.leave(one)
       yield* Effect.orDie(world.chain.setEth(world.wallet, 1000n))
       expect(tell(yield* Effect.result(faucet.grant(asked)))).toBe("FAUCET_UNAVAILABLE empty")
-      expect(alerts.at(-1)?.message).toContain("lacks gas")
+      expect(alerts.at(-1)?.message).toContain("out of gas")
       node.behave(() => ({ raw: new Response("", { status: 503 }) }))
       expect(tell(yield* Effect.result(faucet.grant(asked)))).toBe("CHAIN_UNAVAILABLE")
       expect(nodeAlerts).toContain("unreachable")

@@ -20,7 +20,7 @@ afterAll(() => runtime.dispose())
 
 const one = 10_000_000n
 const gas = 200_000_000_000_000n
-const quick = { tendEvery: "50 millis", sendAgainAfter: "200 millis", lostAfter: "200 millis" } as const
+const quick = { checkEvery: "50 millis", sendAgainAfter: "200 millis", lostAfter: "200 millis" } as const
 const nothing = { usdcAtomic: 0n, gasWei: 0n }
 const pass = () => undefined
 
@@ -109,7 +109,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
       expect(grant.transactionIds).toHaveLength(2)
       expect(yield* world.minedNonce).toBe(4)
       expect(yield* world.statuses).toEqual(["returned", "sent"])
-      // The tending fiber may see it at the same time; one alert for each kind and subject is stored.
+      // The worker may see it at the same time; one alert for each kind and subject is stored.
       expect(new Set(alerts.map(({ kind, subject }) => `${kind} ${subject}`))).toEqual(
         new Set([`faucet_wallet_shared ${world.wallet}`])
       )
@@ -139,7 +139,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
   it("accepted, then overtaken: the waiting grant is sent once more, and paid once", (world) =>
     Effect.gen(function* () {
       const recipient = someone()
-      const { alerts, faucet, node } = yield* world.instance({ ...quick, tendEvery: "1 hour" })
+      const { alerts, faucet, node } = yield* world.instance({ ...quick, checkEvery: "1 hour" })
       node.behave(swallows)
       const grant = yield* Effect.forkScoped(faucet.grant(yield* request(world, recipient)))
       yield* eventually(
@@ -175,7 +175,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
     Effect.gen(function* () {
       const recipient = someone()
       let sent = 0
-      const { faucet, node } = yield* world.instance({ ...quick, tendEvery: "1 hour" })
+      const { faucet, node } = yield* world.instance({ ...quick, checkEvery: "1 hour" })
       node.behave((method, params) => {
         if (method !== "eth_sendRawTransaction") return undefined
         sent += 1
@@ -195,7 +195,7 @@ describe("the faucet on a shared wallet on Postgres", () => {
   it("the gas is sent and the USDC refused: its filler does not make the grant sent", (world) =>
     Effect.gen(function* () {
       const [refused, paid] = [someone(), someone()]
-      const first = yield* world.instance({ ...quick, tendEvery: "1 hour" })
+      const first = yield* world.instance({ ...quick, checkEvery: "1 hour" })
       const second = yield* world.instance(quick)
       const gate = Promise.withResolvers<void>()
       let sent = 0

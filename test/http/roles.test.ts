@@ -298,7 +298,7 @@ describe("Key roles by route", () => {
           })
           const code = answer.body?.error?.code
           if (!opens) {
-            expect({ status: answer.status, code }).toEqual(shut(key, name))
+            expect<unknown>({ status: answer.status, code }).toEqual(shut(key, name))
             return
           }
           expect(["INVALID_API_KEY", "KEY_KIND_NOT_ALLOWED", "MANAGE_PERMISSION_REQUIRED"]).not.toContain(

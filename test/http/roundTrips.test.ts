@@ -45,7 +45,7 @@ describe("Round trips", () => {
         key: shop.keys.publishable,
         body: { intentToken: token }
       })
-    expect(await cost(() => open(tokens.pop()?.body.intentToken))).toBe(2)
+    expect(await cost(() => open(tokens.pop()?.body.intentToken ?? ""))).toBe(2)
     const again = (await shop.createIntent()).body.intentToken
     await open(again)
     expect(await cost(() => open(again))).toBe(2)

@@ -41,7 +41,7 @@ export interface Shop {
   readonly settle: (
     amount?: string,
     amountAtomic?: bigint
-  ) => Promise<{ readonly payment: Answer["body"]; readonly transactionId: TransactionHash }>
+  ) => Promise<{ readonly payment: Answer["body"]["payment"]; readonly transactionId: TransactionHash }>
 }
 
 export const tokenChangesOf = (amountAtomic: bigint, env: Env = "test", to: Address = receiver) => [

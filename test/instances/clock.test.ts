@@ -65,7 +65,7 @@ liveEffect(
         const opened = yield* call(opener.baseUrl, "POST", "/api/v1/payments", keys.publishable, {
           intentToken: intent.body.intentToken
         })
-        expect([opened.status, opened.body.error]).toEqual([201, undefined])
+        expect<unknown>([opened.status, opened.body.error]).toEqual([201, undefined])
         expect(Math.abs(Date.parse(opened.body.payment.createdAt) - Date.now())).toBeLessThan(5_000)
       }
 

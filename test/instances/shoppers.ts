@@ -1,9 +1,11 @@
 // Buyers who pay through the balancer for as long as they are asked to, and what each
 // request came to. A request that fails on the way is repeated, as a browser would.
+
 import type { Account, Chain, HttpTransport, WalletClient } from "viem"
 import { erc20Abi } from "viem"
 import { createDidToken } from "../../src/buyers/createDidToken.ts"
-import { networks } from "../../src/domain/Chain.ts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import type { AnswerBody } from "../support/AnswerBody.ts"
 
 export interface Shopper {
   readonly wallet: WalletClient<
@@ -41,8 +43,7 @@ export const shop = async (options: {
     path: string,
     key: string,
     body?: unknown
-    // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are looked into
-  ): Promise<{ status: number; body: any }> => {
+  ): Promise<{ status: number; body: AnswerBody }> => {
     for (let tries = 0; tries < 50; tries++) {
       tally.requests += 1
       try {
@@ -80,7 +81,7 @@ export const shop = async (options: {
       address: usdc.address,
       abi: erc20Abi,
       functionName: "transfer",
-      args: [made.receiver, BigInt(amountAtomic)]
+      args: [Address.make(made.receiver), BigInt(amountAtomic)]
     })
     const buyerDidToken = await createDidToken(wallet.account, {
       audience: baseUrl,

@@ -87,7 +87,7 @@ describe("Payment links", () => {
     await page.goto(link.url)
     await page.getByLabel("Amount in USD").fill("50")
     await page.getByRole("button", { name: "Continue" }).click()
-    await page.getByRole("alert").getByText("Must be from 2.00 to 20.00.").waitFor()
+    await page.getByRole("alert").getByText("Enter an amount from $2.00 to $20.00.").waitFor()
     await looks(page, "link-choose")
     await page.getByLabel("Amount in USD").fill("7.5")
     await page.keyboard.press("Enter")
@@ -135,6 +135,32 @@ describe("Payment links", () => {
   })
 })
 
+describe("In the reader's language", () => {
+  browserTest("a link, its poster and the counter speak German, and Arabic from the right", async () => {
+    const { baseUrl, context } = world()
+    const link = await newLink({ minAmount: "2", maxAmount: "20" })
+    for (const [locale, direction, words] of [
+      ["de-AT", "ltr", ["Weiter", "Drucken", "Kassieren"]],
+      ["ar", "rtl", ["متابعة", "طباعة", "تحصيل"]]
+    ] as const) {
+      const browser = await context([], { locale, width: 820 })
+      const page = await browser.newPage()
+      for (const [index, address] of [
+        link.url,
+        link.posterUrl,
+        `${baseUrl}/counter#link=${link.id}`
+      ].entries()) {
+        await page.goto(address)
+        await page.getByRole("button", { name: words[index] ?? "" }).waitFor()
+        expect(await page.locator("html").getAttribute("lang")).toBe(locale.slice(0, 2))
+        expect(await page.locator("html").getAttribute("dir")).toBe(direction)
+        await looks(page, `links-${index}-${locale}`)
+      }
+      await browser.close()
+    }
+  })
+})
+
 describe("The counter", () => {
   browserTest(
     "an amount by touch, a code, the customer pays, a tick, the day's total, also after a reload",
@@ -144,7 +170,7 @@ describe("The counter", () => {
       const shop = await context([], { width: 820, height: 1180 })
       const tablet = await shop.newPage()
       await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
-      await tablet.getByText("Today: $0.00, 0 payments").waitFor()
+      await tablet.getByText("Today: $0.00 (0)").waitFor()
       for (const key of ["4", "Decimal point", "2", "0"]) await press(tablet, key)
       await looks(tablet, "counter")
       await press(tablet, "Charge")
@@ -162,10 +188,10 @@ describe("The counter", () => {
       const began = performance.now()
       await tablet.getByRole("heading", { name: "$4.20 paid" }).waitFor()
       expect(performance.now() - began).toBeLessThan(4_000)
-      await tablet.getByText("Today: $4.20, 1 payment").waitFor()
+      await tablet.getByText("Today: $4.20 (1)").waitFor()
       await looks(tablet, "counter-paid")
       await tablet.reload()
-      await tablet.getByText("Today: $4.20, 1 payment").waitFor()
+      await tablet.getByText("Today: $4.20 (1)").waitFor()
       // By keyboard.
       await tablet.keyboard.type("1.25")
       await tablet.keyboard.press("Enter")

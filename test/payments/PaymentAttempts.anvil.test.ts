@@ -56,7 +56,7 @@ describe("announced attempts", () => {
     const second = await world.announce(buyer, payment.id)
     expect([second.status, code(second)]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
     expect(second.body.attempts).toHaveLength(1)
-    expect(second.body.attempts[0].payer).toBe(`${buyer.address.slice(0, 6)}…${buyer.address.slice(-4)}`)
+    expect(second.body.attempts[0]?.payer).toBe(`${buyer.address.slice(0, 6)}…${buyer.address.slice(-4)}`)
     expect(second.body.payment.status).toBe("pending")
     const stranger = await world.announce(other, payment.id)
     expect(stranger.status).toBe(201)

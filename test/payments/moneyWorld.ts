@@ -1,5 +1,6 @@
 // The service as it runs, on a real socket, a real database, anvil and the real USDC, with one
 // merchant, its webhook receiver and buyers with wallets of their own.
+
 import { SQL } from "bun"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { encodeFunctionData, type Hex } from "viem"
@@ -12,6 +13,7 @@ import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
+import type { AnswerBody } from "../support/AnswerBody.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
@@ -22,8 +24,7 @@ const { usdc, chainId } = networks.test
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: answers of any endpoint
-  readonly body: any
+  readonly body: AnswerBody
 }
 
 export interface Delivery {
@@ -55,8 +56,8 @@ export interface MoneyWorld {
   ) => Promise<Answer>
   /** Rows of the service's own database. */
   readonly sql: SQL
-  readonly open: (amount: string, merchant?: Merchant) => Promise<Answer["body"]>
-  readonly payment: (id: string, merchant?: Merchant) => Promise<Answer["body"]>
+  readonly open: (amount: string, merchant?: Merchant) => Promise<Answer["body"]["payment"]>
+  readonly payment: (id: string, merchant?: Merchant) => Promise<Answer["body"]["payment"]>
   /** An account with so much atomic USDC, and gas. */
   readonly buyer: (usdc?: bigint) => Promise<PrivateKeyAccount>
   readonly token: (
@@ -90,7 +91,7 @@ export interface MoneyWorld {
     millis?: number,
     every?: number
   ) => Promise<A>
-  readonly settled: (id: string, millis?: number) => Promise<Answer["body"]>
+  readonly settled: (id: string, millis?: number) => Promise<Answer["body"]["payment"]>
   /** Ends the service and restarts it on the same database. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>

@@ -45,6 +45,17 @@ describe("Receipts", () => {
     await shown.emulateMedia({ media: "print" })
     expect(await shown.getByRole("button", { name: "Print" }).isVisible()).toBe(false)
     await screenshot(shown, "receipt-print")
+    const arabic = await context([], { locale: "ar", width: 360 })
+    const fromTheRight = await arabic.newPage()
+    for (const at of [address, `${baseUrl}/verify-receipt`]) {
+      await fromTheRight.goto(at)
+      await fromTheRight.getByText(at === address ? "دُفع في" : "الإيصال الموقّع").waitFor()
+      expect(await fromTheRight.locator("html").getAttribute("dir")).toBe("rtl")
+      expect(await fromTheRight.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360)
+      await expectNoAxeViolations(fromTheRight)
+      await screenshot(fromTheRight, at === address ? "receipt-ar" : "verify-ar")
+    }
+    await arabic.close()
 
     const id24 = address.split("/").at(-1)
     const { jws, receipt } = await (await fetch(`${baseUrl}/api/v1/receipts/${id24}`)).json()

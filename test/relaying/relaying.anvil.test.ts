@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { encodeAbiParameters, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address } from "../../src/domain/Chain.ts"
+import { multicall } from "../../src/x402/AuthorizationChain.ts"
 import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
 import {
   bodyV2,
@@ -137,6 +138,23 @@ describe("a payment by signature", () => {
     expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
   })
 
+  test("a signature that somebody else has used before it is handed in settles its payment", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    await relayElsewhere(world, signed.payload)
+    const payer = `'\\x${buyer.address.slice(2)}'`
+    await until(
+      async () =>
+        (await rowsOf(world, `SELECT 1 FROM incoming_transfers WHERE payer = ${payer} AND match_at IS NULL`))
+          .length > 0
+    )
+    const answer = await payBySignature(world, id, signed)
+    expect([200, 202]).toContain(answer.status)
+    await until(async () => (await statusOf(id)).status === "settled")
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  })
+
   test("refusals say what is wrong, and nothing is sent", async () => {
     const id = await openPayment(world, "10")
     const poor = await world.payer(1n)
@@ -181,6 +199,26 @@ describe("a payment by signature", () => {
       expect(answer.body.payment).toMatchObject({ status: "settled", payerAddress: wallet })
       expect(await world.balanceOf(wallet)).toBe(0n)
     }
+  })
+
+  test("on a chain without Multicall3 no wallet is deployed, and nothing is sent", async () => {
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const creation = erc1271Creation(owner.address)
+    const wallet = Address.make(create2Address(creation))
+    await Effect.runPromise(world.chain.mint(wallet, amount))
+    const code = await Effect.runPromise(world.chain.rpc("eth_getCode", [multicall, "latest"]))
+    await Effect.runPromise(world.chain.rpc("anvil_setCode", [multicall, "0x"]))
+    const id = await openPayment(world, "10")
+    const signed = await signTerms(world, id, owner, wallet)
+    const wrapped = encodeAbiParameters(
+      [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+      [create2Factory, create2Call(creation), signed.signature]
+    )
+    const sent = broadcasts(world)
+    const answer = await payBySignature(world, id, { ...signed, signature: `${wrapped}${"6492".repeat(16)}` })
+    expect(answer.body.error.reason).toBe("wallet_not_deployed")
+    expect(broadcasts(world)).toBe(sent)
+    await Effect.runPromise(world.chain.rpc("anvil_setCode", [multicall, code]))
   })
 
   test("200 buyers at once: each pays once, none is lost", async () => {

@@ -1,6 +1,8 @@
 // What a buyer's wallet makes of a payment's terms.
+
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
+import { Address } from "../../src/domain/Chain.ts"
 import type { Payload } from "../x402/payloads.ts"
 import type { Answer, X402World } from "../x402/x402World.ts"
 
@@ -24,7 +26,12 @@ export const signTerms = async (
 ): Promise<SignedBody & { readonly payload: Payload }> => {
   const { body } = await termsOf(world, id, payer)
   const { EIP712Domain: _, ...types } = body.typedData.types
-  const signature = await account.signTypedData({ ...body.typedData, types })
+  const { domain } = body.typedData
+  const signature = await account.signTypedData({
+    ...body.typedData,
+    types,
+    domain: { ...domain, verifyingContract: Address.make(domain.verifyingContract) }
+  })
   const { validAfter, validBefore } = body.typedData.message
   return {
     payer,

@@ -4,7 +4,7 @@ import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as App from "../../src/App.ts"
-import { AppConfig, type AppConfigShape } from "../../src/AppConfig.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Releases } from "../../src/agents/Releases.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
@@ -16,8 +16,8 @@ import { Faucet } from "../../src/faucet/Faucet.ts"
 import { routerConfig } from "../../src/http/Server.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { LinkRepo } from "../../src/links/Links/LinkRepo.ts"
-import { FaceRepo } from "../../src/merchants/FaceRepo.ts"
+import { LinkRepo } from "../../src/links/LinkRepo.ts"
+import { Faces } from "../../src/merchants/Faces.ts"
 import * as Routes from "../../src/Routes.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
@@ -25,6 +25,7 @@ import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { DueWork } from "../../src/workers/DueWork.ts"
 import { Facilitator } from "../../src/x402/Facilitator.ts"
 import { rpcNodeOf, type SimulatedNode } from "./chain/SimulatedNode.ts"
+import { doorOfSigning } from "./Door/signing.ts"
 import { type Answer, type Ask, type Door, doorOfHandlers, doorOfServices } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
 import { type FaultBoard, quiet } from "./faults.ts"
@@ -46,11 +47,11 @@ export interface Surroundings {
   readonly world: World
   readonly plan: Plan
   readonly board: FaultBoard
-  readonly store: Store["layer"]
+  readonly store: Pick<Store, "layer" | "signing">
   readonly random: SecureRandom.SecureRandom["Service"]
   /** Called for an instance that takes no further step. */
   readonly abandoned: (owner: Owner) => void
-  readonly config: AppConfigShape
+  readonly config: typeof AppConfig.Service
   readonly nodes: ReadonlyArray<SimulatedNode>
   readonly sender: WebhookSender["Service"]
   readonly draw: Draw
@@ -66,7 +67,6 @@ const nothingElse = Layer.mergeAll(
   Facilitator.layerNone,
   Releases.layerNone,
   HttpServer.layerServices,
-  ContractSignatures.layerNone,
   Faucet.layerMemory(() => Effect.succeed([]))
 )
 
@@ -184,7 +184,8 @@ export class Cluster {
       ).pipe(
         Effect.tap((answer) =>
           Effect.sync(() => {
-            const code = answer?.body.error?.code ?? answer?.body.payment?.status ?? ""
+            const { body, signing } = answer ?? {}
+            const code = body?.error?.code ?? signing?.settle?.errorReason ?? body?.payment?.status ?? ""
             world.tell(
               who,
               `${ask.do} at ${instance.owner.name}: ${answer === undefined ? "no answer" : `${answer.status} ${code}`}`
@@ -201,12 +202,21 @@ export class Cluster {
       fails: () => board.comes("a node fails a call"),
       malformed: () => board.comes("a node answers nonsense"),
       slow: () => board.comes("a node answers late"),
+      loses: () => board.comes("the answer of a node is lost"),
       forgets: () => board.comes("a node does not say who sent a transaction")
+    }
+    // A queue that nothing has written to since it was looked at is looked at less often: so it is by a
+    // database that tells when something is due.
+    const seen = new Map<string, number>()
+    const pace = (queue: string) => {
+      const isStill = seen.get(queue) === board.writes
+      seen.set(queue, board.writes)
+      return plan.paceMillis * (isStill ? 3 : 1)
     }
     const stream = draw.of(instance.owner.name)
     const test = nodes.map((node) => rpcNodeOf(node, stream, trouble))
     const below = Layer.mergeAll(
-      ChainVerifier.layerConfig.pipe(Layer.provide(RpcPool.layerNodes({ test, live: [] }))),
+      ChainVerifier.layerConfig,
       Layer.succeed(WebhookSender, sender),
       BuyerIdentity.layerMemory,
       DeliveryWake.layerLocal,
@@ -214,20 +224,23 @@ export class Cluster {
       EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] }),
       Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
       LinkRepo.layerMemory,
-      FaceRepo.layerMemory,
+      Faces.layerMemory,
       Layer.succeed(DueWork, {
-        next: () => Effect.sleep(plan.paceMillis),
+        next: (queue) => Effect.suspend(() => Effect.sleep(pace(queue))),
         isAwaited: this.#around.isAwaited
       })
     ).pipe(
-      Layer.provideMerge(Layer.merge(store, Layer.succeed(AppConfig, config))),
+      Layer.provideMerge(Layer.merge(RpcPool.layerNodes({ test, live: [] }), ContractSignatures.layerNone)),
+      Layer.provideMerge(Layer.merge(store.layer, Layer.succeed(AppConfig, config))),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
     )
     return Effect.gen(function* () {
-      const services = yield* Layer.buildWithScope(
-        App.layerServices.pipe(Layer.provideMerge(below)),
-        instance.scope
-      )
+      const service = App.layerServices.pipe(Layer.provideMerge(below))
+      if (store.signing !== undefined)
+        return doorOfSigning(
+          yield* Layer.buildWithScope(store.signing.pipe(Layer.provideMerge(service)), instance.scope)
+        )
+      const services = yield* Layer.buildWithScope(service, instance.scope)
       if (!plan.handlers) return doorOfServices(services)
       const routes = Routes.layer.pipe(
         Layer.provide(nothingElse),
@@ -237,7 +250,8 @@ export class Cluster {
         yield* HttpRouter.toHttpEffect(routes).pipe(
           Effect.provideService(Scope.Scope, instance.scope),
           Effect.provideService(HttpRouter.RouterConfig, routerConfig)
-        )
+        ),
+        doorOfServices(services)
       )
     })
   }

@@ -2,6 +2,7 @@
 // is several times as fast. Both answer alike.
 import { Context, Effect, Option, Redacted, Result, Schema, type Scope } from "effect"
 import { HttpEffect, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { AgentChange } from "../../src/agents/AgentRepo.ts"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import type { CodedError } from "../../src/domain/Errors.ts"
 import { UsdAmount } from "../../src/domain/Money.ts"
@@ -9,11 +10,13 @@ import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
 import type { TokenChange } from "../../src/domain/TokenChange.ts"
 import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
-import type { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
+import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
+import type { Authorization, SignedAuthorization } from "../../src/x402/Authorization.ts"
+import type { SettleAnswer } from "../../src/x402/Facilitator.ts"
 
 const Body = Schema.Struct({
   error: Schema.optionalKey(
@@ -42,6 +45,7 @@ const decodeBody = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
 export interface Answer {
   readonly status: number
   readonly body: Body
+  readonly signing?: Signing
 }
 
 /** What people ask. */
@@ -75,11 +79,88 @@ export type Ask =
   | { readonly do: "change endpoint"; readonly key: string; readonly url: string }
   | { readonly do: "delete endpoint"; readonly key: string }
   | { readonly do: "send test"; readonly key: string }
+  | { readonly do: "renew secret"; readonly key: string }
+  /** A person looks at the transfers of this payer that nothing explains, and explains the first. */
+  | { readonly do: "explain a transfer"; readonly key: string; readonly payer: Address }
+  | SigningAsk
+
+/** What concerns signatures: on SQL alone. */
+export type SigningAsk =
+  | {
+      readonly do: "read terms"
+      readonly key: string
+      readonly paymentId: string
+      readonly payer: Address
+    }
+  | {
+      readonly do: "pay by signature"
+      readonly key: string
+      readonly paymentId: string
+      readonly authorization: SignedAuthorization
+    }
+  /** Of a payment of the service, with the header that its client has sent. */
+  | {
+      readonly do: "pay by header"
+      readonly key: string
+      readonly paymentId: string
+      readonly header: string
+    }
+  | {
+      readonly do: "settle"
+      readonly key: string
+      readonly header: string
+      readonly requirements: unknown
+      /** The server's own id of the request. */
+      readonly identity: string | undefined
+    }
+  | {
+      readonly do: "provision agent"
+      readonly key: string
+      readonly capPerPayment: bigint
+      readonly capPerDay: bigint
+    }
+  | {
+      readonly do: "change agent"
+      readonly key: string
+      readonly agentId: string
+      readonly change: AgentChange
+    }
+  | {
+      readonly do: "sign for agent"
+      readonly key: string
+      readonly requestId: string
+      readonly resource: string
+      readonly accepts: ReadonlyArray<unknown>
+    }
+
+export const isSigningAsk = (ask: Ask): ask is SigningAsk =>
+  [
+    "read terms",
+    "pay by signature",
+    "pay by header",
+    "settle",
+    "provision agent",
+    "change agent",
+    "sign for agent"
+  ].includes(ask.do)
+
+/** Where a payment is paid by x402. */
+export const x402Url = (paymentId: string) => `http://localhost:8787/api/v1/payments/${paymentId}/x402`
+
+/** What was answered to it. */
+export interface Signing {
+  readonly terms?: Authorization | undefined
+  readonly settle?: SettleAnswer
+  readonly agent?: { readonly id: string; readonly address: Address; readonly key: string }
+  readonly header?: string
+}
 
 export type Door = (ask: Ask) => Effect.Effect<Answer>
 
-/** A request of the contract. */
-const requestOf = (ask: Ask): { readonly method: string; readonly path: string; readonly body?: unknown } => {
+/** A request of the contract; undefined for what people do in the dashboard. */
+const requestOf = (
+  ask: Ask
+): { readonly method: string; readonly path: string; readonly body?: unknown } | undefined => {
   switch (ask.do) {
     case "create intent": {
       const body = { amount: ask.amount, intentUrl: "https://shop.example.com/orders/1" }
@@ -114,6 +195,8 @@ const requestOf = (ask: Ask): { readonly method: string; readonly path: string; 
       return { method: "DELETE", path: "/webhook-endpoint" }
     case "send test":
       return { method: "POST", path: "/webhook-endpoint/test" }
+    default:
+      return undefined
   }
 }
 
@@ -123,12 +206,14 @@ type Handler = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-/** Through the handlers of the contract. */
+/** Through the handlers of the contract, and past them for what is not in it. */
 export const doorOfHandlers =
-  (handler: Handler): Door =>
+  (handler: Handler, others: Door): Door =>
   (ask) =>
     Effect.suspend(() => {
-      const { body, method, path } = requestOf(ask)
+      const asked = requestOf(ask)
+      if (asked === undefined) return others(ask)
+      const { body, method, path } = asked
       const text = body === undefined ? undefined : JSON.stringify(body)
       const headers = {
         authorization: `Bearer ${ask.key}`,
@@ -154,7 +239,7 @@ export const doorOfHandlers =
       )
     })
 
-const paymentBody = ({ failureReason, id, reported, settledAt, status }: Payment): Body => ({
+export const paymentBody = ({ failureReason, id, reported, settledAt, status }: Payment): Body => ({
   payment: {
     id,
     status,
@@ -179,23 +264,29 @@ const statuses: Readonly<Record<string, number>> = {
   WEBHOOK_ENDPOINT_EXISTS: 409
 }
 
-const refused = ({ code, reason }: CodedError): Answer => ({
+export const refused = ({ code, reason }: CodedError): Answer => ({
   status: statuses[code] ?? 400,
   body: { error: { code, ...(reason === undefined ? {} : { reason }) } }
 })
 
+export type Services =
+  | KeyAuth
+  | PaymentIntents
+  | Payments
+  | PaymentAttempts
+  | PaymentRepo
+  | IncomingTransfers
+  | WebhookEndpoints
+
 /** Straight through the services, as the handlers call them. */
-export const doorOfServices = (
-  context: Context.Context<
-    KeyAuth | PaymentIntents | Payments | PaymentAttempts | PaymentRepo | IncomingTransfers | WebhookEndpoints
-  >
-): Door => {
+export const doorOfServices = (context: Context.Context<Services>): Door => {
   const keys = Context.get(context, KeyAuth)
   const intents = Context.get(context, PaymentIntents)
   const payments = Context.get(context, Payments)
   const attempts = Context.get(context, PaymentAttempts)
   const repo = Context.get(context, PaymentRepo)
   const endpoints = Context.get(context, WebhookEndpoints)
+  const transfers = Context.get(context, IncomingTransfers)
 
   const answer = (ask: Ask): Effect.Effect<Answer, CodedError> =>
     Effect.gen(function* () {
@@ -264,9 +355,30 @@ export const doorOfServices = (
         case "delete endpoint":
           yield* endpoints.remove(tenant)
           return { status: 204, body: {} }
+        case "renew secret": {
+          const { secret } = yield* endpoints.regenerateSecret(tenant)
+          return { status: 200, body: { secret: Redacted.value(secret) } }
+        }
+        case "explain a transfer": {
+          const page = { status: "open", limit: 100, startingAfter: undefined } as const
+          const open = yield* transfers.list(tenant, page)
+          const transfer = open.find(({ payer }) => payer === ask.payer)
+          if (transfer === undefined) return { status: 404, body: {} }
+          const { likely } = yield* transfers.find(tenant, transfer.id)
+          const by = { person: "operator@example.com", note: null }
+          const [first] = likely
+          if (first === undefined) {
+            yield* transfers.handle(tenant, transfer.id, by)
+            return { status: 204, body: {} }
+          }
+          const payment = yield* transfers.attach(tenant, transfer.id, first.payment.id, by)
+          return { status: 200, body: paymentBody(payment) }
+        }
         case "send test":
           yield* endpoints.sendTest(tenant)
           return { status: 200, body: {} }
+        default:
+          return { status: 404, body: {} }
       }
     })
 

@@ -1,6 +1,6 @@
 // Merchants with their servers, buyers in one browser or two, and thieves. Buyers keep to the protocol: they
 // announce, send what they were told to, and report. Thieves and careless payers do not.
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, type Semaphore } from "effect"
 import { checksumAddress } from "viem"
 import { Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { Merchant } from "../../src/domain/Merchant.ts"
@@ -19,6 +19,8 @@ export interface Shop {
   secret: string
   publishable: string
   url: string
+  /** Its people do one thing after the other. */
+  readonly desk: Semaphore.Semaphore
 }
 
 /** A payment as the buyer knows it. */
@@ -29,6 +31,8 @@ export interface Purchase {
   readonly paymentId: string
   /** Transactions that the service has let the buyer send. */
   readonly sent: Array<TransactionHash>
+  /** Nonces of the authorizations that the buyer has signed for it. */
+  readonly nonces: Array<string>
 }
 
 const { chainId, usdc } = networks.test
@@ -41,6 +45,8 @@ export class People {
   readonly purchases: Array<Purchase> = []
   /** Everything that was asked and answered by the service. */
   readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
+  /** Payments that somebody has tried to report. */
+  readonly reported = new Set<string>()
   readonly wallets: ReadonlyArray<Address>
   readonly #world: World
   readonly #cluster: Cluster
@@ -67,6 +73,7 @@ export class People {
   }
 
   ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
+    if (ask.do === "report") this.reported.add(ask.paymentId)
     return Effect.tap(this.#cluster.ask(who, ask), (answer) =>
       Effect.sync(() => {
         if (answer !== undefined) this.answers.push({ ask, answer, at: this.#world.now })
@@ -75,7 +82,7 @@ export class People {
   }
 
   /** Asks again while no answer comes, or one that asks to come again. */
-  #insist(who: string, ask: () => Ask, tries = 12): Effect.Effect<Answer | undefined> {
+  insist(who: string, ask: () => Ask, tries = 12): Effect.Effect<Answer | undefined> {
     return Effect.gen({ self: this }, function* () {
       for (let left = tries; left > 0; left--) {
         const answer = yield* this.ask(who, ask())
@@ -88,6 +95,10 @@ export class People {
 
   /** Registers the shop's receiver, as its server does at its start. */
   register(shop: Shop): Effect.Effect<void> {
+    return shop.desk.withPermit(this.#register(shop))
+  }
+
+  #register(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       this.#receivers.forget(shop.url)
       for (let left = 20; left > 0; left--) {
@@ -102,16 +113,16 @@ export class People {
   }
 
   /** An intent of the shop, and the payment that the buyer opens with it. */
-  #open(who: string, shop: Shop, amount: bigint): Effect.Effect<string | undefined> {
+  open(who: string, shop: Shop, amount: bigint): Effect.Effect<string | undefined> {
     return Effect.gen({ self: this }, function* () {
-      const made = yield* this.#insist(shop.name, () => ({
+      const made = yield* this.insist(shop.name, () => ({
         do: "create intent",
         key: shop.secret,
         amount: formatUsd(amount)
       }))
       const intentToken = made?.body.intentToken
       if (intentToken === undefined) return undefined
-      const opened = yield* this.#insist(who, () => ({ do: "open", key: shop.publishable, intentToken }))
+      const opened = yield* this.insist(who, () => ({ do: "open", key: shop.publishable, intentToken }))
       return opened?.body.payment?.id
     })
   }
@@ -153,12 +164,12 @@ export class People {
   }
 
   /** One browser of the buyer, from the announcement to the end of the buyer's patience. */
-  #pay(who: string, purchase: Purchase): Effect.Effect<void> {
+  pay(who: string, purchase: Purchase): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { buyer, paymentId, shop } = purchase
       for (let tries = 0; tries < 4; tries++) {
         const attemptId = this.#uuid()
-        const announced = yield* this.#insist(who, () => ({
+        const announced = yield* this.insist(who, () => ({
           do: "announce",
           key: shop.publishable,
           paymentId,
@@ -172,7 +183,7 @@ export class People {
         )
         const hash = this.#send(purchase, announced.body.attempt?.nonce)
         if (hash === undefined) {
-          yield* this.#insist(who, () => ({ do: "decline", key: shop.publishable, paymentId, attemptId }))
+          yield* this.insist(who, () => ({ do: "decline", key: shop.publishable, paymentId, attemptId }))
           yield* Effect.sleep(this.#draw.between(1_000, 10_000))
           continue
         }
@@ -189,25 +200,49 @@ export class People {
     })
   }
 
+  /** Without the checkout: sends, and tells the service until it answers. */
+  #payPlainly(who: string, purchase: Purchase): Effect.Effect<void> {
+    const { amount, buyer, sent, shop } = purchase
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.sleep(this.#draw.between(10, 6_000))
+      const { hash } = this.#ledger.submit({
+        sender: buyer,
+        nonce: this.#ledger.pendingNonce(buyer),
+        moves: [{ from: buyer, to: shop.receiver, amount }],
+        noise: 0,
+        reverts: false
+      })
+      this.#world.tell(who, `sends ${hash.slice(0, 10)} unannounced`)
+      for (let looks = 0; looks < 20; looks++) {
+        const answer = yield* this.ask(who, this.#report(purchase, hash))
+        // From now on the service knows of it.
+        if (answer !== undefined && answer.status < 500 && !sent.includes(hash)) sent.push(hash)
+        if (answer?.status === 200 || answer?.status === 409) return
+        yield* Effect.sleep(this.#draw.between(1_000, 6_000))
+      }
+    })
+  }
+
   /** A buyer who opens a payment and pays it, perhaps from two browsers at once. */
   buy(shop: Shop, number: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const buyer = this.wallets[this.#draw.below(this.wallets.length)] ?? careless
       const amount = this.#draw.pick([1_000_000n, 1_000_000n, 2_500_000n])
       const who = `buyer ${number}`
-      const paymentId = yield* this.#open(who, shop, amount)
+      const paymentId = yield* this.open(who, shop, amount)
       if (paymentId === undefined) return
-      const purchase: Purchase = { shop, buyer, amount, paymentId, sent: [] }
+      const purchase: Purchase = { shop, buyer, amount, paymentId, sent: [], nonces: [] }
       this.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}`)
       // Some look and go away.
       if (this.#draw.chance(0.1)) return
+      if (this.#draw.chance(0.12)) return yield* this.#payPlainly(who, purchase)
       yield* this.#draw.chance(0.3)
-        ? Effect.all([this.#pay(who, purchase), this.#pay(`${who}, second browser`, purchase)], {
+        ? Effect.all([this.pay(who, purchase), this.pay(`${who}, second browser`, purchase)], {
             concurrency: 2,
             discard: true
           })
-        : this.#pay(who, purchase)
+        : this.pay(who, purchase)
     })
   }
 
@@ -215,9 +250,9 @@ export class People {
   steal(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const amount = 1_000_000n
-      const ids = [yield* this.#open("thief", shop, amount), yield* this.#open("thief", shop, amount)]
+      const ids = [yield* this.open("thief", shop, amount), yield* this.open("thief", shop, amount)]
       const [first, second] = ids.flatMap((paymentId) =>
-        paymentId === undefined ? [] : [{ shop, buyer: thief, amount, paymentId, sent: [] }]
+        paymentId === undefined ? [] : [{ shop, buyer: thief, amount, paymentId, sent: [], nonces: [] }]
       )
       if (first === undefined || second === undefined) return
       const trick = this.#draw.pick([
@@ -330,8 +365,19 @@ export class People {
 
   /** What a shop's people do meanwhile. */
   operate(shop: Shop): Effect.Effect<void> {
+    return shop.desk.withPermit(this.#operate(shop))
+  }
+
+  #operate(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const deed = this.#draw.pick(["send test", "move endpoint", "new endpoint"])
+      const deed = this.#draw.pick([
+        "send test",
+        "move endpoint",
+        "new endpoint",
+        "renew secret",
+        "explain transfers",
+        "explain transfers"
+      ])
       switch (deed) {
         case "send test":
           yield* this.ask(shop.name, { do: "send test", key: shop.secret })
@@ -344,9 +390,22 @@ export class People {
           if (answer?.status === 200) shop.url = url
           return
         }
+        case "renew secret": {
+          this.#receivers.forget(shop.url)
+          const answer = yield* this.insist(shop.name, () => ({ do: "renew secret", key: shop.secret }))
+          const { secret } = answer?.body ?? {}
+          if (secret !== undefined) this.#receivers.trust(shop.url, secret)
+          return
+        }
+        case "explain transfers":
+          for (let looks = 0; looks < 4; looks++) {
+            yield* Effect.sleep(this.#draw.between(2_000, 20_000))
+            yield* this.ask(shop.name, { do: "explain a transfer", key: shop.secret, payer: careless })
+          }
+          return
         case "new endpoint":
           yield* this.ask(shop.name, { do: "delete endpoint", key: shop.secret })
-          yield* this.register(shop)
+          yield* this.#register(shop)
       }
     })
   }

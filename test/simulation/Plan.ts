@@ -15,6 +15,10 @@ export interface Plan {
   readonly merchants: number
   /** Payments that buyers open, one after the other. */
   readonly payments: number
+  /** Buyers without gas, and agents: none in memory. */
+  readonly signers: number
+  /** Payments a day that the relaying wallet pays for one merchant. */
+  readonly relayed: number
   readonly blockSeconds: number
   readonly expirySeconds: number
   /** Whether the chain is looked at every second while a payment waits, or every five. */
@@ -22,6 +26,8 @@ export interface Plan {
   /** How often each worker looks for work. */
   readonly paceMillis: number
   readonly preemptAfter: number
+  /** Whether it goes on until what nobody pays must have expired. */
+  readonly patient: boolean
   /** Milliseconds within which buyers come. */
   readonly arrivalMillis: number
 }
@@ -39,24 +45,29 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     handlers: draw.chance(1 / 25),
     merchants: draw.pick([1, 1, 2]),
     payments: draw.pick([1, 1, 2, 2, 3]),
+    signers: 0,
+    relayed: draw.pick([1, 4, 10]),
     blockSeconds: draw.pick([2, 2, 3, 5]),
     attentive: draw.chance(0.35),
     paceMillis: draw.pick([1_000, 2_500, 5_000, 5_000, 8_000]),
     expirySeconds: draw.pick([45, 300, 86_400]),
     preemptAfter: draw.pick([20, 100, 500, 3_000]),
+    patient: draw.of("patience").chance(0.1),
     arrivalMillis: draw.pick([100, 4_000, 20_000])
   }
   // A statement costs a hundred times what it costs in memory.
-  return store === "memory"
-    ? plan
-    : {
-        ...plan,
-        merchants: 1,
-        instances: Math.min(2, plan.instances),
-        payments: Math.min(2, plan.payments),
-        attentive: false,
-        paceMillis: 5_000
-      }
+  if (store === "memory") return plan
+  const signers = draw.pick([0, 1, 1, 2])
+  return {
+    ...plan,
+    handlers: false,
+    merchants: 1,
+    instances: Math.min(2, plan.instances),
+    signers,
+    payments: signers === 0 ? Math.min(2, plan.payments) : 1,
+    attentive: false,
+    paceMillis: 5_000
+  }
 }
 
 /** One line of what was drawn. */

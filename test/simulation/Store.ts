@@ -1,10 +1,18 @@
 // What the instances share, and how the oracle reads it past all faults.
 import { Context, Effect, Layer, Scope } from "effect"
 import type { SecureRandom } from "effect/crypto"
+import type { AppConfig } from "../../src/AppConfig.ts"
+import type { Agents } from "../../src/agents/Agents.ts"
+import type { Releases } from "../../src/agents/Releases.ts"
 import { Alerts } from "../../src/alerts/Alerts.ts"
+import type { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
+import type { RpcPool } from "../../src/chain/RpcPool.ts"
+import type { Address } from "../../src/domain/Chain.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import type { Payments } from "../../src/payments/Payments.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import type { Facilitator } from "../../src/x402/Facilitator.ts"
 import type { Rows } from "./invariants.ts"
 import type { Shop } from "./People.ts"
 import { CurrentOwner, type Owner } from "./World.ts"
@@ -12,8 +20,18 @@ import { CurrentOwner, type Owner } from "./World.ts"
 export interface Store {
   /** What an instance stands on. */
   readonly layer: Layer.Layer<PaymentRepo | WebhookRepo | KeyAuth | Alerts, never, SecureRandom.SecureRandom>
+  /** Agents, x402 and the relayer, whose repositories are SQL alone. */
+  readonly signing?: Layer.Layer<
+    Facilitator | Releases | Agents,
+    never,
+    AppConfig | RpcPool | ContractSignatures | PaymentRepo | Payments | Alerts | SecureRandom.SecureRandom
+  >
+  /** The wallet that pays for them. */
+  readonly relayer?: Address
   /** Undefined while somebody is in a transaction. */
   readonly rows: (shops: ReadonlyArray<Shop>) => ReadonlyArray<Rows> | undefined
+  /** What the service's wallet has signed and no block has taken. */
+  readonly openTransactions: () => number
   /** Up to which block the chain has been read, -1 for none. */
   readonly readUpTo: () => number
   /** Ends what an abandoned instance has begun. */
@@ -37,12 +55,14 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
           return {
             shop,
             payments: page._tag === "Some" ? page.value.payments : [],
+            settlements: [],
             deliveries: read(webhooks.listDeliveries(tenant, 100)),
             transfers: read(
               payments.listTransfers(tenant, { status: "all", limit: 200, startingAfter: undefined })
             )
           }
         }),
+      openTransactions: () => 0,
       readUpTo: () => {
         const cursor = read(payments.cursor("test"))
         return cursor._tag === "Some" ? Number(cursor.value.blockNumber) : -1

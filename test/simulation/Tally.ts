@@ -29,8 +29,11 @@ export class Tally {
   worldMillis = 0
   readonly failed: Array<Told> = []
   readonly hits = new Map<string, number>()
-  readonly points = new Set<string>()
-  readonly states = new Set<string>()
+  /** In how many seeds each fault point was passed, and each state was come to. */
+  readonly points = new Map<string, number>()
+  readonly states = new Map<string, number>()
+  /** The seed count at which something was last met for the first time. */
+  #lastNew = 0
   readonly #began = performance.now()
 
   add(told: Told): void {
@@ -38,9 +41,32 @@ export class Tally {
     this.steps += told.steps
     this.worldMillis += told.elapsed
     for (const [name, count] of told.hits) this.hits.set(name, (this.hits.get(name) ?? 0) + count)
-    for (const name of told.points) this.points.add(name)
-    for (const name of told.states) this.states.add(name)
+    for (const name of told.points) this.#meet(this.points, name)
+    for (const name of told.states) this.#meet(this.states, name)
     if (told.broken !== undefined) this.failed.push(told)
+  }
+
+  #meet(met: Map<string, number>, name: string): void {
+    const count = met.get(name) ?? 0
+    if (count === 0) this.#lastNew = this.seeds
+    met.set(name, count + 1)
+  }
+
+  /** What was met, in how many seeds, and the faults that never came. */
+  get coverage(): string {
+    const table = (title: string, met: ReadonlyMap<string, number>) => [
+      `\n${title}`,
+      ...[...met]
+        .toSorted(([, left], [, right]) => right - left)
+        .map(([name, count]) => `${String(count).padStart(9)}  ${name}`)
+    ]
+    const never = faultNames.filter((name) => !this.hits.has(name))
+    return [
+      ...table("Faults, how often they came", this.hits),
+      ...never.map((name) => `    never  ${name}`),
+      ...table("Fault points, in how many seeds they were passed", this.points),
+      ...table("States, in how many seeds they were come to", this.states)
+    ].join("\n")
   }
 
   get line(): string {
@@ -51,7 +77,7 @@ export class Tally {
       `${(this.worldMillis / 3_600_000).toFixed(0)} h of the world's time`,
       `${hits} faults of ${this.hits.size}/${faultNames.length} kinds`,
       `${this.points.size} fault points`,
-      `${this.states.size} states`,
+      `${this.states.size} states (the last new one after ${this.#lastNew} seeds)`,
       `${this.failed.length} failed`
     ].join(" · ")
   }

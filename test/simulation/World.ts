@@ -52,6 +52,8 @@ export class World {
   running: Owner = this.outside
   now = beginning
   steps = 0
+  /** Whoever sleeps for a second or longer wakes at a multiple of so many milliseconds, with the others. */
+  tick = 1
   /** After each step. */
   onStep: () => void = () => {}
   readonly #draw: Draw
@@ -190,7 +192,8 @@ export class World {
         if (millis <= 0) return Effect.yieldNow
         if (!Number.isFinite(millis)) return Effect.never
         return Effect.callback((resume) => {
-          const timer = this.after(millis, owner, () => resume(Effect.void))
+          const late = millis < 1_000 ? 0 : this.tick - 1 - ((this.elapsed + millis - 1) % this.tick)
+          const timer = this.after(millis + late, owner, () => resume(Effect.void))
           return Effect.sync(() => {
             timer.cancelled = true
           })

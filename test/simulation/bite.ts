@@ -1,6 +1,6 @@
 // `bun test/simulation/bite.ts`: puts each defect back, and each mutant of what judges money, in a copy of the
-// tree, and counts the seeds until an invariant breaks. `--mutants` for the mutants, `--limit` for how many
-// seeds are tried.
+// tree, and counts the seeds until an invariant breaks. `--mutants` for the mutants, `--limit` and
+// `--sql-limit` for how many seeds are tried.
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,12 +15,14 @@ const { values } = parseArgs({
   options: {
     mutants: { type: "boolean", default: false },
     limit: { type: "string", default: "2000" },
+    "sql-limit": { type: "string", default: "200" },
     only: { type: "string", default: "" }
   }
 })
 
 interface Change {
   readonly name: string
+  readonly store?: "sql" | undefined
   readonly file: string
   readonly text: string
 }
@@ -39,10 +41,10 @@ const textOf = (file: string) => Bun.file(join(root, file)).text()
 
 const putBack = async (): Promise<ReadonlyArray<Change>> =>
   Promise.all(
-    defects.map(async ({ file, from, name, to }) => {
+    defects.map(async ({ file, from, name, store, to }) => {
       const source = await textOf(file)
       if (source.split(from).length !== 2) throw new Error(`${name}: ${file} does not hold its place once`)
-      return { name, file, text: source.replace(from, () => to) }
+      return { name, store, file, text: source.replace(from, () => to) }
     })
   )
 
@@ -57,12 +59,15 @@ for (const part of ["src", "test", "migrations", "package.json", "tsconfig.json"
 await symlink(join(root, "node_modules"), join(tree, "node_modules"))
 
 /** Seeds until one breaks an invariant, and which; undefined where none of them does. */
-const seedsUntil = async ({ file, text }: Change) => {
+const seedsUntil = async ({ file, store, text }: Change) => {
   await writeFile(join(tree, file), text)
-  const child = Bun.spawn(
-    [process.execPath, "test/simulation/main.ts", "--every", "1", "--from", "1", "--seeds", values.limit],
-    { cwd: tree, stdout: "pipe", stderr: "ignore" }
-  )
+  const limit = store === "sql" ? values["sql-limit"] : values.limit
+  const seeded = ["--every", "1", "--from", "1", "--seeds", limit, ...(store === "sql" ? ["--sql"] : [])]
+  const child = Bun.spawn([process.execPath, "test/simulation/main.ts", ...seeded], {
+    cwd: tree,
+    stdout: "pipe",
+    stderr: "ignore"
+  })
   let seeds = 0
   let killed: string | undefined
   for await (const line of linesOf(child.stdout)) {
@@ -76,8 +81,7 @@ const seedsUntil = async ({ file, text }: Change) => {
   const code = await child.exited
   await cp(join(root, file), join(tree, file))
   // A defect with which the service does not even start.
-  if (killed === undefined && seeds < Number(values.limit))
-    return { seeds: seeds + 1, killed: `ended with ${code}` }
+  if (killed === undefined && seeds < Number(limit)) return { seeds: seeds + 1, killed: `ended with ${code}` }
   return { seeds, killed }
 }
 
@@ -89,7 +93,9 @@ try {
   for (const change of changes) {
     const { killed, seeds } = await seedsUntil(change)
     if (killed !== undefined) kills++
-    console.log(`| ${change.name} | ${killed === undefined ? `not in ${seeds}` : seeds} | ${killed ?? ""} |`)
+    console.log(
+      `| ${change.name} | ${change.store ?? "memory"} | ${killed === undefined ? `not in ${seeds}` : seeds} | ${killed ?? ""} |`
+    )
   }
 } finally {
   await rm(tree, { recursive: true, force: true })

@@ -3,6 +3,8 @@
 
 export interface Defect {
   readonly name: string
+  /** Where it shows: memory unless told. */
+  readonly store?: "sql"
   readonly file: string
   readonly from: string
   readonly to: string
@@ -90,7 +92,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "what a person was given once is never looked at again: no node said who sent it",
     file: "src/payments/TransferWatch.ts",
-    from: "if (age < senderPatienceMillis) return yield* later",
+    from: "if (mayHear && dependsOnSender(transfer, matches)) return yield* later",
     to: ""
   },
   {
@@ -140,5 +142,94 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/payments/PaymentRepo/deliveryIdOf.ts",
     from: "const { chainId, transactionId, payer, receiver, value, ordinal } = transfer",
     to: "const { chainId, transactionId, payer, receiver, value } = transfer; const ordinal = 0"
+  },
+  {
+    name: "an authorization is sent whatever its payment has come to",
+    store: "sql",
+    file: "src/x402/Relayer/RelayerRepo.ts",
+    from: 'if (purpose === "settle" && !(yield* mayMove(reference, at))) return { _tag: "Closed" }',
+    to: ""
+  },
+  {
+    name: "an authorization is taken beside its payer's own transfer",
+    store: "sql",
+    file: "src/x402/Settlements/SettlementRepo.ts",
+    from: "ownTransferStands(sql, from, movedBy)",
+    to: "sql.literal('false')"
+  },
+  {
+    name: "a wallet is told to pay beside its own signature",
+    store: "sql",
+    file: "src/payments/PaymentRepo/attemptsSql.ts",
+    from: "s.status = 'pending' AND (s.reserves OR",
+    to: "false AND (s.reserves OR"
+  },
+  {
+    name: "one x402 payment is served any number of times",
+    store: "sql",
+    file: "src/x402/Facilitator.ts",
+    from: "(yield* repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate))",
+    to: "(yield* Effect.as(repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate), true))"
+  },
+  {
+    name: "a known authorization pays whatever is asked",
+    store: "sql",
+    file: "src/x402/Facilitator.ts",
+    from: "if (wrong !== undefined) return { reason: wrong }\n    if (!isSame(known, account, exact, requirements)) return used",
+    to: "if (wrong === undefined && !isSame(known, account, exact, requirements)) return used"
+  },
+  {
+    name: "an authorization is told failed, and forgotten, while it can still move",
+    store: "sql",
+    file: "src/x402/Settlements.ts",
+    from: "yield* repo.release(settlement.id, reason)",
+    to: 'yield* repo.finish(settlement.id, { status: "failed", errorReason: reason }, yield* DateTime.nowAsDate)'
+  },
+  {
+    name: "payments expire while their authorization is on its way",
+    store: "sql",
+    file: "src/payments/PaymentRepo/reconcilerSql.ts",
+    from: "SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')",
+    to: "SELECT 1 FROM x402_settlements s WHERE false)"
+  },
+  {
+    name: "what was stored and not broadcast is never broadcast",
+    store: "sql",
+    file: "src/wallets/Outbox.ts",
+    from: "if (age < millis(timing.sendAgainAfter)) return",
+    to: "if (age >= 0) return"
+  },
+  {
+    name: "a day's cap counts what is used, not what is signed",
+    store: "sql",
+    file: "src/agents/AgentRepo.ts",
+    from: "FILTER (WHERE p.status = 'reserved'\n        OR (",
+    to: "FILTER (WHERE (false\n        OR "
+  },
+  {
+    name: "a merchant's gas has no budget",
+    store: "sql",
+    file: "src/x402/Relayer/RelayerRepo.ts",
+    from: 'if (usage.merchant + gas > budgets.gasPerMerchant) return "merchant"',
+    to: ""
+  },
+  {
+    name: "a signature that others have used counts as a transfer beside itself",
+    store: "sql",
+    file: "src/x402/Settlements/ownTransferStandsSql.ts",
+    from: "t.transaction_id IS DISTINCT FROM",
+    to: "t.payer IS DISTINCT FROM"
+  },
+  {
+    name: "what nobody pays never expires",
+    file: "src/payments/Reconciler.ts",
+    from: "if (at.getTime() - startedAt.getTime() < graceMillis) return false",
+    to: "if (at.getTime() > 0) return false"
+  },
+  {
+    name: "a transfer settles the newest of two equal payments while no node says who sent it",
+    file: "src/payments/TransferWatch.ts",
+    from: "if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later",
+    to: ""
   }
 ]

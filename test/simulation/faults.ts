@@ -3,7 +3,7 @@
 import { Context, Effect, References, Scheduler } from "effect"
 import type { FaultPoint } from "../../src/workers/FaultPoints.ts"
 import type { Draw } from "./Draw.ts"
-import { CurrentOwner, type World } from "./World.ts"
+import { CurrentOwner, type Owner, type World } from "./World.ts"
 
 /** Every fault, and how likely it is at each of its occasions where it comes often. */
 export const faults = {
@@ -16,6 +16,7 @@ export const faults = {
   "an answer is late": 0.1,
   "a node fails a call": 0.1,
   "a node answers nonsense": 0.05,
+  "the answer of a node is lost": 0.05,
   "a node answers late": 0.1,
   "a node does not say who sent a transaction": 0.7,
   "a node is silent": 0.1,
@@ -25,6 +26,8 @@ export const faults = {
   "a reorganisation loses transactions": 1,
   "a transaction is dropped from the mempool": 0.1,
   "blocks come late": 0.2,
+  "gas is dear": 0.05,
+  "the relaying wallet is empty": 0.03,
   "a receiver refuses": 0.3,
   "a receiver hangs": 0.2,
   "a receiver resets after it has handled": 0.2,
@@ -32,6 +35,7 @@ export const faults = {
   "a post arrives twice": 0.1,
   "a receiver is down for minutes": 0.7,
   "an instance is abandoned": 0.002,
+  "an instance is abandoned at a fault point": 0.02,
   "an instance is stopped": 0.1,
   "all instances are down for a day": 0.03,
   "a clock jumps": 0.05
@@ -60,11 +64,19 @@ const InStatement = Context.Reference<boolean>("quittance/simulation/InStatement
   defaultValue: () => false
 })
 
-const inStatement = Context.make(InStatement, true).pipe(Context.add(Scheduler.PreventSchedulerYield, true))
+const inStatement = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+  call.pipe(
+    Effect.provideService(Scheduler.PreventSchedulerYield, true),
+    Effect.provideService(InStatement, true)
+  )
 
 /** Statements that may change what the invariants are about. */
 const writes =
-  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
+  /\.(open|report|settle|expire|announce|closeAttempt|recordRange|noteMatch|noteWatched|handleTransfer|takeForPayment|giveBack|enqueueSettled|claim\w+|finish|register|revive|deliver|release|take|end|reserve|createEndpoint|changeUrl|deleteEndpoint|prune\w*)$/
+
+/** Fault points whose calls are of the database: they happen at once, or not at all. */
+const statements = /Repo\./
+const atPoint = "an instance is abandoned at a fault point"
 
 const shortly = (answer: unknown) =>
   Bun.inspect(answer, { depth: 3, compact: true }).replaceAll(/\s+/g, " ").slice(0, 240)
@@ -74,12 +86,16 @@ export class FaultBoard {
   readonly hits = new Map<FaultName, number>()
   /** How often each fault point of the product was passed. */
   readonly points = new Map<string, number>()
+  /** Ends an instance where it stands, and starts another one later. */
+  abandon: (owner: Owner) => void = () => {}
   /** Set once the faults cease. */
   calm = false
   /** Whether every statement that writes is told. */
   verbose = false
   /** Whether a row has changed since the oracle looked. */
   changed = false
+  /** Statements that have changed rows, beside those of the chain's reader. */
+  writes = 0
   readonly #plan: FaultPlan
   readonly #draws: ReadonlyMap<FaultName, Draw>
   readonly #order: Draw
@@ -110,33 +126,51 @@ export class FaultBoard {
     Effect.withFiber((fiber) => {
       if (fiber.getRef(InStatement)) return call
       const owner = fiber.getRef(CurrentOwner)
-      const statement = Effect.provideContext(call, inStatement)
-      return owner === this.#world.outside ? statement : this.#around(name, owner.name, statement)
+      const isStatement = statements.test(name)
+      const whole = isStatement ? inStatement(call) : call
+      if (owner === this.#world.outside) return whole
+      this.points.set(name, (this.points.get(name) ?? 0) + 1)
+      const done = isStatement ? this.#around(name, owner.name, whole) : whole
+      return this.#plan.has(atPoint) ? this.#abandonedAt(name, owner, done) : done
     })
 
+  /** Before the call, or after it and before its answer. */
+  #abandonedAt<A, E, R>(name: string, owner: Owner, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    const here = Effect.suspend(() => {
+      if (!this.comes(atPoint)) return Effect.void
+      this.#world.tell(owner.name, `${name}: the instance goes no further`)
+      this.abandon(owner)
+      return Effect.never
+    })
+    return this.#order.chance(0.5) ? Effect.andThen(here, call) : Effect.tap(call, here)
+  }
+
   #around<A, E, R>(name: string, who: string, statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    this.points.set(name, (this.points.get(name) ?? 0) + 1)
-    const fails = (what: FaultName) => {
-      this.#world.tell(who, `${name}: ${what}`)
-      return Effect.die(new Error(`simulated: ${what}`))
-    }
+    const fails = (what: FaultName) =>
+      Effect.suspend(() => {
+        this.#world.tell(who, `${name}: ${what}`)
+        return Effect.die(new Error(`simulated: ${what}`))
+      })
     const done = Effect.map(statement, (answer) => {
       const isEmpty = Array.isArray(answer) && answer.length === 0
       if (isEmpty || !writes.test(name)) return answer
       this.changed = true
+      if (!name.endsWith(".recordRange")) this.writes++
       if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, who, `  ${name}: ${shortly(answer)}`)
       return answer
     })
-    return Effect.gen({ self: this }, function* () {
-      if (this.comes("a statement fails before its commit"))
-        return yield* fails("a statement fails before its commit")
-      if (this.comes("a statement is slow")) yield* Effect.sleep(this.#order.between(20, 3_000))
-      else if (this.#order.chance(0.5)) yield* Effect.yieldNow
-      const answer = yield* done
-      if (this.comes("the answer of a commit is lost")) return yield* fails("the answer of a commit is lost")
-      if (this.#order.chance(0.3)) yield* Effect.yieldNow
-      return answer
-    })
+    if (this.comes("a statement fails before its commit")) return fails("a statement fails before its commit")
+    const late = this.comes("a statement is slow")
+      ? Effect.sleep(this.#order.between(20, 3_000))
+      : this.#order.chance(0.5)
+        ? Effect.yieldNow
+        : undefined
+    const given = this.comes("the answer of a commit is lost")
+      ? Effect.andThen(done, fails("the answer of a commit is lost"))
+      : this.#order.chance(0.3)
+        ? Effect.tap(done, Effect.yieldNow)
+        : done
+    return late === undefined ? given : Effect.andThen(late, given)
   }
 }
 

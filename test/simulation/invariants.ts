@@ -2,13 +2,14 @@
 // row, those of `atEnd` once the faults have ceased and the service has had its time. To add one, write it
 // here: it answers what is wrong, or undefined.
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
-import type { PaymentSummary } from "../../src/domain/Payment.ts"
+import type { PaymentId, PaymentSummary } from "../../src/domain/Payment.ts"
 import type { Delivery, DeliveryAttempt } from "../../src/domain/Webhook.ts"
 import type { IncomingTransfer } from "../../src/payments/PaymentRepo/TransferStore.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { FaultBoard } from "./faults.ts"
-import type { People, Shop } from "./People.ts"
+import type { People, Purchase, Shop } from "./People.ts"
 import type { Post } from "./Receivers.ts"
+import type { Signers } from "./Signers.ts"
 
 /** The rows of one shop. */
 export interface Rows {
@@ -16,6 +17,20 @@ export interface Rows {
   readonly payments: ReadonlyArray<PaymentOf>
   readonly deliveries: ReadonlyArray<DeliveryOf>
   readonly transfers: ReadonlyArray<TransferOf>
+  /** Of authorizations. */
+  readonly settlements: ReadonlyArray<SettlementOf>
+}
+
+export interface SettlementOf {
+  readonly id: string
+  readonly status: "pending" | "settled" | "failed"
+  /** Why it has failed, or what callers were told. */
+  readonly reason: string | null
+  readonly paymentId: PaymentId
+  readonly payer: string
+  readonly nonce: string
+  /** Unix seconds. */
+  readonly validBefore: number
 }
 
 export interface PaymentOf
@@ -33,15 +48,23 @@ export interface TransferOf
 }
 
 export interface Look {
+  readonly now: number
   readonly rows: ReadonlyArray<Rows>
   /** Payments by id, as the look before this one saw them. */
   readonly before: ReadonlyMap<string, PaymentOf>
   readonly ledger: Ledger
   readonly posts: ReadonlyArray<Post>
   readonly people: People
+  readonly signers: Signers
+  /** Of the relaying wallet, which no block has taken. */
+  readonly openTransactions: number
+  /** What may be relayed for a merchant in a day. */
+  readonly gasPerMerchant: bigint
   readonly board: FaultBoard
   /** How long a payment waits for its buyer. */
   readonly expiryMillis: number
+  /** What was over before this time, and nobody has paid, must have failed by now. */
+  readonly overdueBefore: number | undefined
   /** Milliseconds by which instances' clocks may differ. */
   readonly skewMillis: number
 }
@@ -64,6 +87,9 @@ const shownBy = (payment: PaymentOf) =>
   `${payment.status} ${payment.settledAt?.getTime()} ${payment.reported?.evidence.transactionId} ${payment.reported?.evidence.payer}`
 
 const retryMillis = [60_000, 240_000]
+
+/** Seconds after which an authorization that is over has ended. */
+const authorizationGrace = 420
 
 export const always: Readonly<Record<string, Invariant>> = {
   "states only go forward": (look) => {
@@ -129,9 +155,26 @@ export const always: Readonly<Record<string, Invariant>> = {
       for (const hash of purchase?.sent ?? []) {
         const found = ledger.fork.find(hash, ledger.fork.height)
         if (found?.mined.succeeded !== true) continue
+        // Two payments of one wallet and amount, both waiting: nothing tells which of them it pays.
+        const isOthers = paymentsOf(look).some(
+          ({ payment: other }) =>
+            other.id !== payment.id &&
+            other.reported?.evidence.transactionId === hash &&
+            other.createdAt.getTime() < found.block.time * 1_000
+        )
+        if (isOthers) continue
         const early = payment.createdAt.getTime() + look.expiryMillis - found.block.time * 1_000
         if (early > 0) return `payment ${payment.id} has failed, and was paid ${early} ms before its deadline`
       }
+    }
+    return undefined
+  },
+
+  "what is reported is looked at for a day": (look) => {
+    for (const { payment } of paymentsOf(look)) {
+      const age = look.now - payment.createdAt.getTime()
+      if (payment.failureReason === "unverified" && age < 86_400_000 - 2 * look.skewMillis)
+        return `payment ${payment.id} has failed unverified after ${age} ms`
     }
     return undefined
   },
@@ -165,6 +208,47 @@ export const always: Readonly<Record<string, Invariant>> = {
         const wanted = retryMillis[last.number - 1] ?? 0
         if (waited < wanted - 2 * look.skewMillis - 1_000)
           return `attempt ${attempt.number} of delivery ${id} came ${waited} ms after the one before`
+      }
+    }
+    return undefined
+  },
+
+  "agents' caps hold": ({ signers }) => {
+    const byAgent = Map.groupBy(signers.signatures.values(), ({ agent }) => agent.id)
+    for (const signatures of byAgent.values())
+      for (const { agent, amount, at } of signatures) {
+        if (amount > agent.capPerPayment) return `agent ${agent.id} has signed ${amount} at once`
+        const day = signatures.filter((one) => one.at <= at && one.at > at - 86_400_000)
+        const sum = day.reduce((total, one) => total + one.amount, 0n)
+        if (sum > agent.capPerDay) return `agent ${agent.id} has signed ${sum} in a day`
+      }
+    return undefined
+  },
+
+  "an authorization serves one request, which it has paid": ({ ledger, signers }) => {
+    const served = new Set<string>()
+    for (const { nonce, paid, payer, price, request } of signers.served) {
+      if (paid < price) return `${request} costs ${price} and was served for ${paid}`
+      if (served.has(nonce)) return `${request} was served for ${nonce}, as another one was`
+      served.add(nonce)
+      if (![...ledger.everMined].some((hash) => ledger.transactions.get(hash)?.spending?.nonce === nonce))
+        return `${request} was served for ${nonce} of ${payer}, which has moved nothing`
+    }
+    return undefined
+  },
+
+  "no more gas is paid for a merchant than its day's": ({ gasPerMerchant, ledger, rows }) => {
+    const { relayer } = ledger
+    for (const { shop } of rows) {
+      const at = new Map<number, bigint>()
+      for (const { mined, time } of ledger.fork.blocks)
+        for (const { succeeded, transaction } of mined)
+          if (succeeded && transaction.sender === relayer && transaction.moves[0]?.to === shop.receiver)
+            at.set(time, (at.get(time) ?? 0n) + (transaction.gas?.limit ?? 0n))
+      for (const time of at.keys()) {
+        const day = [...at].filter(([one]) => one <= time && one > time - 86_000)
+        const sum = day.reduce((total, [, gas]) => total + gas, 0n)
+        if (sum > gasPerMerchant) return `${sum} gas was paid for ${shop.name} in a day`
       }
     }
     return undefined
@@ -236,6 +320,15 @@ const isMined = ({ ledger }: Look, hash: string) => {
   return found?.mined.succeeded === true
 }
 
+/** Transactions by which a buyer's money has left for a payment: transfers, and authorizations that anybody used. */
+const chargesOf = (look: Look, { buyer, nonces, sent }: Purchase) => [
+  ...sent.filter((hash) => isMined(look, hash)),
+  ...nonces.flatMap((nonce) => {
+    const { spending, hash } = look.ledger.fork.spentBy(buyer, nonce)?.transaction ?? {}
+    return hash === undefined || spending?.cancels === true ? [] : [hash]
+  })
+]
+
 export const atEnd: Readonly<Record<string, Invariant>> = {
   "the books balance": (look) => {
     for (const { payments, shop, transfers } of look.rows) {
@@ -269,8 +362,9 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
   },
 
   "no buyer is charged twice": (look) => {
-    for (const { paymentId, sent } of look.people.purchases) {
-      const charged = sent.filter((hash) => isMined(look, hash))
+    for (const purchase of look.people.purchases) {
+      const charged = chargesOf(look, purchase)
+      const { paymentId } = purchase
       if (charged.length > 1) return `payment ${paymentId} was paid by ${charged.join(" and ")}`
     }
     return undefined
@@ -281,12 +375,16 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
     const settled = new Set(
       paymentsOf(look).flatMap(({ payment }) => (payment.status === "settled" ? [String(payment.id)] : []))
     )
+    const handedIn = new Set(look.rows.flatMap(({ settlements }) => settlements.map(({ nonce }) => nonce)))
     const groups = new Map<string, { paid: number; settled: number; open: Array<string> }>()
-    for (const { amount, buyer, paymentId, sent, shop } of look.people.purchases) {
+    for (const purchase of look.people.purchases) {
+      const { amount, buyer, paymentId, shop } = purchase
       const key = `${shop.name} ${buyer} ${amount}`
       const group = groups.get(key) ?? { paid: 0, settled: 0, open: [] }
       groups.set(key, group)
-      group.paid += sent.filter((hash) => isMined(look, hash)).length
+      // A signature that never came to the service, and that others have used, is listed for a person.
+      const nonces = purchase.nonces.filter((nonce) => handedIn.has(nonce))
+      group.paid += chargesOf(look, { ...purchase, nonces }).length
       if (settled.has(paymentId)) group.settled++
       else group.open.push(paymentId)
     }
@@ -295,6 +393,37 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
         return `${paid} transfers are mined and ${settled} payments settled; not ${open.join(", ")}`
     return undefined
   },
+
+  "what nobody pays expires": (look) => {
+    const { overdueBefore = 0, people, rows } = look
+    for (const { payments, settlements, transfers } of rows)
+      for (const { amount, createdAt, id, status } of payments) {
+        if (status !== "pending" || createdAt.getTime() + look.expiryMillis >= overdueBefore) continue
+        const mayBePaid =
+          people.reported.has(id) ||
+          settlements.some((one) => one.paymentId === id && one.status === "pending") ||
+          transfers.some((one) => one.paymentId === null && one.amount === amount && one.kind === null)
+        if (!mayBePaid) return `payment ${id} of ${createdAt.toISOString()} is still pending`
+      }
+    return undefined
+  },
+
+  // Whoever has a signature may use it until its time is over: until then it may wait.
+  "authorizations end": (look) => {
+    const head = look.ledger.fork.blocks.at(-1)?.time ?? 0
+    for (const { nonce, payer, reason, status, validBefore } of look.rows.flatMap(
+      ({ settlements }) => settlements
+    )) {
+      const isUsed = look.ledger.fork.spentBy(payer, nonce) !== undefined
+      if (status === "pending" && (isUsed || validBefore < head - authorizationGrace))
+        return `authorization ${nonce} of ${payer} is still pending (${reason})`
+      if (status === "settled" && !isUsed) return `authorization ${nonce} of ${payer} is settled and not used`
+    }
+    return undefined
+  },
+
+  "what the service's wallet has signed ends": ({ openTransactions }) =>
+    openTransactions === 0 ? undefined : `${openTransactions} transactions of the relaying wallet are open`,
 
   "deliveries end": (look) => {
     const open = look.rows.flatMap(({ deliveries }) => deliveries).find(({ status }) => status === "pending")

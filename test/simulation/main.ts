@@ -62,6 +62,8 @@ const share = async (every: number) => {
 const many = async () => {
   const jobs = values.jobs === "auto" ? navigator.hardwareConcurrency : Number(values.jobs)
   const tally = new Tally()
+  /** Of each process. */
+  const done = Array.from({ length: jobs }, () => 0)
   const progress = setInterval(() => console.log(tally.line), 10_000)
   const argumentsOf = (job: number) => [
     ...["--from", String(Number(values.from) + job), "--every", String(jobs)],
@@ -79,6 +81,7 @@ const many = async () => {
       for await (const line of linesOf(child.stdout)) {
         const told: Told = JSON.parse(line)
         tally.add(told)
+        done[job] = (done[job] ?? 0) + 1
         if (told.broken !== undefined) console.log(`seed ${told.seed}  ${told.broken}`)
       }
       if ((await child.exited) !== 0) throw new Error(`process ${job} ended with ${child.exitCode}`)
@@ -86,8 +89,9 @@ const many = async () => {
   )
   clearInterval(progress)
   console.log(tally.line)
-  for (const [name, count] of [...tally.hits].toSorted(([, left], [, right]) => right - left))
-    console.log(`${String(count).padStart(9)}  ${name}`)
+  console.log(tally.coverage)
+  const next = Number(values.from) + jobs * Math.min(...done)
+  console.log(`\nTo go on where this ended: bun run simulate --from ${next}${values.sql ? " --sql" : ""}`)
   const [first] = tally.failed
   if (first === undefined) return
   process.exitCode = 1

@@ -1,8 +1,8 @@
 // One run of one seed: builds the world, lets people and faults loose on it, ends the faults, and holds what
 // has become of it against the invariants.
-import { Context, Duration, Effect, Layer, Scope } from "effect"
+import { Context, Duration, Effect, Layer, Scope, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { AppConfigShape } from "../../src/AppConfig.ts"
+import type {} from "../../src/AppConfig.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { FaultPoints } from "../../src/workers/FaultPoints.ts"
@@ -17,10 +17,11 @@ import { always, atEnd, type Look, type PaymentOf } from "./invariants.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import { Receivers } from "./Receivers.ts"
+import { Signers } from "./Signers.ts"
 import { memoryStore, type Store } from "./Store.ts"
 import { sqlStore } from "./sql/sqlStore.ts"
 import type { Happening } from "./Trace.ts"
-import { beginning, World, WorldStuck } from "./World.ts"
+import { beginning, type Owner, World, WorldStuck } from "./World.ts"
 
 export interface Broken {
   readonly invariant: string
@@ -51,9 +52,19 @@ class InvariantBroken extends Error {
 
 /** What is due once the faults have ceased is done within this time: three attempts, and the leases before them. */
 const boundMillis = 15 * 60_000
+/** An instance lets payments expire once it has run for as long as they wait, of what waits for minutes. */
+const patientMillis = 7 * 60_000
+/** Seconds: who waits for longer is not waited for. */
+const shortExpiry = 300
 const longestSteps = 400_000
+/** The step of the world's time once the faults have ceased: nothing races any more, and minutes have to pass. */
+const slowTick = 15_000
+/** Blocks that come at their time after the last that carried something, beside its confirmations. */
+const blocksAfter = 6
+/** Of the blocks after those, one in so many comes. */
+const sparse = 8
 
-const baseConfig: AppConfigShape = Effect.runSync(
+const baseConfig: typeof AppConfig.Service = Effect.runSync(
   Effect.scoped(Effect.map(Layer.build(testConfig()), (context) => Context.get(context, AppConfig)))
 )
 
@@ -93,6 +104,18 @@ export const simulate = (plan: Plan, verbose = false): Outcome => {
   }
 }
 
+interface Parts {
+  readonly store: Store
+  readonly cluster: Cluster
+  readonly people: People
+  readonly signers: Signers
+}
+
+/** What the service's wallet holds, what is paid of it for one payer in a day, and the gas of one payment. */
+const relayerWei = 10n ** 18n
+const gasPerPayer = 260_000n
+const gasPerPayment = 77_500n
+
 class Run {
   readonly states = new Map<string, number>()
   readonly #plan: Plan
@@ -104,7 +127,7 @@ class Run {
   readonly #receivers: Receivers
   readonly #shops: Array<Shop> = []
   #before: ReadonlyMap<string, PaymentOf> = new Map()
-  #parts: { readonly store: Store; readonly cluster: Cluster; readonly people: People } | undefined
+  #parts: Parts | undefined
   /** People who have not finished. */
   #busy = 0
   #steps = 0
@@ -125,7 +148,15 @@ class Run {
     this.#receivers = new Receivers(world, board, draw)
   }
 
-  get #built(): { readonly store: Store; readonly cluster: Cluster; readonly people: People } {
+  get #gasPerMerchant(): bigint {
+    return BigInt(this.#plan.relayed) * gasPerPayment
+  }
+
+  get #isPatient(): boolean {
+    return this.#plan.patient && this.#plan.expirySeconds <= shortExpiry
+  }
+
+  get #built(): Parts {
     if (this.#parts === undefined) throw new Error("the world is not built yet")
     return this.#parts
   }
@@ -151,6 +182,7 @@ class Run {
     this.#world.run(() => this.#parts !== undefined)
     const { cluster } = this.#built
     for (let count = 0; count < this.#plan.instances; count++) cluster.start()
+    this.#board.abandon = (owner) => this.#abandon(owner)
     this.#world.onStep = () => this.#afterStep()
     this.#go(this.#mining())
     this.#go(this.#troubles())
@@ -161,6 +193,7 @@ class Run {
         if (this.#busy > 0 || !this.#shopped || this.#down) return false
         this.#calm()
         endAt = this.#world.now + boundMillis
+        lookAt = this.#world.now + (this.#isPatient ? patientMillis : 0)
       }
       if (this.#world.now < lookAt) return false
       lookAt = this.#world.now + 1_000
@@ -171,6 +204,7 @@ class Run {
   }
 
   #shopped = false
+  #calmSince = 0
 
   #build() {
     const random = SecureRandom.make((size) => this.#draw.bytes(size))
@@ -181,6 +215,7 @@ class Run {
           ? sqlStore(this.#world)
           : yield* memoryStore(this.#world.outside).pipe(Effect.provide(faultPoints))
       const layer = store.layer.pipe(Layer.provide(faultPoints))
+      const { signing } = store
       const first = yield* Layer.buildWithScope(layer, Scope.makeUnsafe())
       const keys = Context.get(first, KeyAuth)
       for (let number = 1; number <= this.#plan.merchants; number++) {
@@ -194,7 +229,8 @@ class Run {
           receiver,
           secret: issued.test.secret,
           publishable: issued.test.publishable,
-          url: `https://shop${number}.example.com/hook`
+          url: `https://shop${number}.example.com/hook`,
+          desk: Semaphore.makeUnsafe(1)
         })
       }
       const { expirySeconds, confirmations } = this.#plan
@@ -202,14 +238,18 @@ class Run {
         world: this.#world,
         plan: this.#plan,
         board: this.#board,
-        store: layer,
+        store: {
+          layer,
+          ...(signing === undefined ? {} : { signing: signing.pipe(Layer.provide(faultPoints)) })
+        },
         random,
         abandoned: store.abandon,
         config: {
           ...baseConfig,
           paymentExpiry: Duration.seconds(expirySeconds),
           testnetConfirmations: confirmations,
-          finalityDepth: confirmations + 4
+          finalityDepth: confirmations + 4,
+          relaying: { ...baseConfig.relaying, gasPerMerchant: this.#gasPerMerchant, gasPerPayer }
         },
         nodes: this.#nodes,
         sender: this.#receivers.sender,
@@ -223,7 +263,12 @@ class Run {
         receivers: this.#receivers,
         draw: this.#draw
       })
-      return { store, cluster, people }
+      const signers = new Signers(this.#world, people, this.#ledger, this.#draw)
+      if (store.relayer !== undefined) {
+        this.#ledger.relayer = store.relayer
+        this.#ledger.wei.set(store.relayer, relayerWei)
+      }
+      return { store, cluster, people, signers }
     }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))
   }
 
@@ -231,7 +276,7 @@ class Run {
   #shopping(): Effect.Effect<void> {
     const draw = this.#draw.of("shopping")
     return Effect.gen({ self: this }, function* () {
-      const { people } = this.#built
+      const { people, signers } = this.#built
       const start = (effect: Effect.Effect<void>) => {
         this.#busy++
         this.#go(
@@ -254,6 +299,11 @@ class Run {
         if (draw.chance(0.15)) start(people.operate(shop))
         yield* Effect.sleep(draw.between(0, this.#plan.arrivalMillis))
       }
+      for (let number = 1; number <= this.#plan.signers; number++) {
+        const shop = this.#shops[draw.below(this.#shops.length)]
+        if (shop !== undefined) start(signers.come(shop, number))
+        yield* Effect.sleep(draw.between(0, this.#plan.arrivalMillis))
+      }
       this.#shopped = true
     })
   }
@@ -261,11 +311,16 @@ class Run {
   #mining(): Effect.Effect<void> {
     const draw = this.#draw.of("mining")
     const board = this.#board
+    const deep = this.#plan.confirmations + blocksAfter
+    let empty = 0
     return Effect.gen({ self: this }, function* () {
       while (true) {
         const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
         const slow = this.#down ? 1_800 : 0
         yield* Effect.sleep((this.#plan.blockSeconds + late + slow) * 1_000)
+        // Blocks in which nothing happens cost as much as others: where nobody waits for one, few come.
+        empty = this.#ledger.pool.length > 0 || this.#ledger.sinceBusy < deep ? 0 : empty + 1
+        if (empty % sparse !== 0) continue
         const time = Math.floor(this.#world.now / 1000)
         if (board.comes("a transaction is dropped from the mempool")) {
           const [one] = this.#ledger.pool
@@ -327,6 +382,7 @@ class Run {
             other.follow()
           })
         }
+        this.#gasTroubles(draw)
         const [first] = cluster.instances
         if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
         if (first !== undefined && board.comes("an instance is stopped")) {
@@ -345,6 +401,32 @@ class Run {
     })
   }
 
+  #gasTroubles(draw: Draw): void {
+    const { relayer, wei } = this.#ledger
+    if (relayer === undefined) return
+    if (this.#board.comes("gas is dear")) {
+      const { price } = this.#ledger
+      this.#ledger.price = price * BigInt(draw.between(2, 12))
+      this.#world.tell("chain", `gas costs ${this.#ledger.price} wei`)
+      this.#world.after(draw.between(3_000, 90_000), this.#world.outside, () => {
+        this.#ledger.price = price
+      })
+    }
+    if (this.#board.comes("the relaying wallet is empty")) {
+      const held = this.#ledger.weiOf(relayer)
+      wei.set(relayer, 0n)
+      this.#world.tell("chain", "the relaying wallet is empty")
+      this.#world.after(draw.between(3_000, 90_000), this.#world.outside, () => {
+        wei.set(relayer, this.#ledger.weiOf(relayer) + held)
+      })
+    }
+  }
+
+  #abandon(owner: Owner): void {
+    this.#built.cluster.abandon(owner)
+    this.#restart(100 + (this.#steps % 20) * 700)
+  }
+
   #restart(millis: number): void {
     this.#world.after(millis, this.#world.outside, () => {
       if (!this.#down) this.#built.cluster.start()
@@ -354,6 +436,8 @@ class Run {
   /** The faults cease: one good instance at least, nodes that tell the truth. */
   #calm(): void {
     this.#board.calm = true
+    this.#calmSince = this.#world.now
+    this.#world.tick = slowTick
     this.#world.tell("troubles", "the faults cease")
     for (const node of this.#nodes) {
       node.lie = undefined
@@ -370,11 +454,7 @@ class Run {
     const { cluster } = this.#built
     this.#steps++
     const owner = cluster.instances[this.#steps % Math.max(1, cluster.instances.length)]?.owner
-    if (owner !== undefined && this.#board.comes("an instance is abandoned")) {
-      cluster.abandon(owner)
-      const after = 100 + (this.#steps % 20) * 700
-      this.#restart(after)
-    }
+    if (owner !== undefined && this.#board.comes("an instance is abandoned")) this.#abandon(owner)
     if (!this.#board.changed) return
     this.#board.changed = false
     this.#check(always)
@@ -382,17 +462,22 @@ class Run {
 
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
-    const { cluster, people, store } = this.#built
+    const { cluster, people, signers, store } = this.#built
     const rows = store.rows(this.#shops)
     if (rows === undefined) return undefined
     return {
+      now: this.#world.now,
       rows,
       before: this.#before,
       ledger: this.#ledger,
       posts: this.#receivers.posts,
       people,
+      signers,
+      openTransactions: this.#board.calm ? store.openTransactions() : 0,
+      gasPerMerchant: this.#gasPerMerchant,
       board: this.#board,
       expiryMillis: this.#plan.expirySeconds * 1_000,
+      overdueBefore: this.#isPatient && this.#board.calm ? this.#calmSince : undefined,
       skewMillis: cluster.worstSkew
     }
   }
@@ -424,7 +509,11 @@ class Run {
   /** What is stored, for the reader. */
   tellRows(): void {
     const tell = (what: string) => this.#world.trace.whisper(this.#world.elapsed, "rows", what)
-    for (const { deliveries, payments, shop, transfers } of this.#look()?.rows ?? []) {
+    for (const { deliveries, payments, settlements, shop, transfers } of this.#look()?.rows ?? []) {
+      for (const { id, nonce, paymentId, reason, status } of settlements)
+        tell(
+          `${shop.name} authorization ${nonce.slice(0, 10)} (${id}) for ${paymentId} ${status} ${reason ?? ""}`
+        )
       for (const { id, reported, status } of payments)
         tell(`${shop.name} payment ${id} ${status} ${reported?.evidence.transactionId.slice(0, 10) ?? ""}`)
       for (const { blockNumber, droppedAt, kind, paymentId, transactionId } of transfers)
@@ -437,8 +526,11 @@ class Run {
   }
 
   #count(): void {
-    for (const { deliveries, payments, transfers } of this.#look()?.rows ?? []) {
+    for (const { deliveries, payments, settlements, transfers } of this.#look()?.rows ?? []) {
       const names = [
+        ...settlements.map(
+          ({ reason, status }) => `authorization ${status}${reason === null ? "" : `, ${reason}`}`
+        ),
         ...payments.map(
           ({ failureReason, status }) =>
             `payment ${status}${failureReason === null ? "" : ` ${failureReason}`}`

@@ -1,6 +1,7 @@
 // Replay, the kept seeds, and the seeds of every run of the suite.
 import { beforeAll, describe, expect, test } from "bun:test"
 import { summary } from "./explain.ts"
+import { fixedHashes } from "./fixedHashes.ts"
 import { kept } from "./kept.ts"
 import { planOf } from "./Plan.ts"
 import { simulate } from "./simulate.ts"
@@ -15,12 +16,7 @@ const expectWhole = (outcome: ReturnType<typeof simulate>) => {
 }
 
 describe("replay", () => {
-  // The hashes of other machines: a seed is the same run everywhere.
-  for (const [seed, hash] of Object.entries({
-    first: "f49e07f255337930",
-    second: "9d52f0c991a454fa",
-    third: "feda519608019291"
-  }))
+  for (const [seed, hash] of Object.entries(fixedHashes))
     test(`seed ${seed} replays bit by bit`, () => {
       expect(simulate(planOf(seed)).hash).toBe(hash)
     })

@@ -1,10 +1,12 @@
 // Holds every response of the suite against the published OpenAPI document: status
 // declared, body valid, common headers present.
+
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
 import { networks } from "../../src/domain/Chain.ts"
 import { errorCodes } from "../../src/domain/ErrorCode.ts"
 import { openApiDocument } from "../../src/openapi/Documents.ts"
+import type { AnswerBody } from "./AnswerBody.ts"
 
 const document = JSON.parse(JSON.stringify(openApiDocument("http://localhost:8787")))
 const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -37,18 +39,19 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are looked into by tests
-  readonly body: any
+  readonly body: AnswerBody
 }
 
 /** The invariants of docs/contract.md 2.1, wherever a payment appears. */
-const brokenInvariant = (payment: Answer["body"]): string | undefined => {
+const brokenInvariant = (
+  payment: Answer["body"]["payment"] | Answer["body"]["payments"][number]
+): string | undefined => {
   const { status, env, livemode, token } = payment
   if (livemode !== (env === "live")) return "livemode does not match env"
   const network = env === "live" ? networks.live : networks.test
   if (token.address !== network.usdc.address || token.chainId !== network.chainId)
     return "token does not match env"
-  const evidence = ["settledAt", "reportedAt", "reportedTransactionId", "payerAddress"]
+  const evidence = ["settledAt", "reportedAt", "reportedTransactionId", "payerAddress"] as const
   if (status === "settled" && evidence.some((field) => payment[field] === undefined))
     return "settled without evidence"
   if (status === "pending" && ("settledAt" in payment || "failureReason" in payment))

@@ -12,8 +12,8 @@ import { RpcPool } from "../../src/chain/RpcPool.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { usdcAbi } from "../../src/dev/LocalUsdc.ts"
 import type { Address } from "../../src/domain/Chain.ts"
-import { type FaucetTiming, makeFaucetLive } from "../../src/faucet/Faucet/FaucetLive.ts"
 import { FaucetRepo } from "../../src/faucet/Faucet/FaucetRepo.ts"
+import { type FaucetTiming, makeFaucet } from "../../src/faucet/Faucet/makeFaucet.ts"
 import { Faucet } from "../../src/faucet/Faucet.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { OutboxRepo } from "../../src/wallets/Outbox/OutboxRepo.ts"
@@ -49,7 +49,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
     const alerts: Array<Alert> = []
     const nodeAlerts: Array<string> = []
     const built = yield* Layer.build(
-      Layer.fresh(Layer.effect(Faucet, makeFaucetLive(timing))).pipe(
+      Layer.fresh(Layer.effect(Faucet, makeFaucet(timing))).pipe(
         Layer.provideMerge(ChainVerifier.layer()),
         Layer.provideMerge(
           Layer.fresh(

@@ -1,12 +1,12 @@
 // The in-memory layers that fast tests run on.
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AppConfig, type AppConfigShape, loadAppConfig } from "../../src/AppConfig.ts"
+import { AppConfig, loadAppConfig } from "../../src/AppConfig.ts"
 
 const secret = Buffer.alloc(32, 7).toString("base64")
 
 /** A configuration with fixed secrets; overridden where a test cares. */
-export const testConfig = (overrides: Partial<AppConfigShape> = {}): Layer.Layer<AppConfig> =>
+export const testConfig = (overrides: Partial<typeof AppConfig.Service> = {}): Layer.Layer<AppConfig> =>
   Layer.effect(
     AppConfig,
     Effect.map(

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import * as App from "../../src/App.ts"
-import type { AppConfigShape } from "../../src/AppConfig.ts"
+import type { AppConfig } from "../../src/AppConfig.ts"
 import { AgentRepo } from "../../src/agents/AgentRepo.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Releases } from "../../src/agents/Releases.ts"
@@ -23,8 +23,8 @@ import * as Server from "../../src/http/Server.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { LinkRepo } from "../../src/links/Links/LinkRepo.ts"
-import { FaceRepo } from "../../src/merchants/FaceRepo.ts"
+import { LinkRepo } from "../../src/links/LinkRepo.ts"
+import { Faces } from "../../src/merchants/Faces.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DerivedWallets } from "../../src/wallets/DerivedWallets.ts"
@@ -39,7 +39,7 @@ import { testConfig } from "./memory.ts"
 /** Of the first merchant. */
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 
-const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
+const services = (database: TestDatabase, config: Partial<typeof AppConfig.Service>) =>
   Layer.mergeAll(
     KeyAuth.layer,
     PaymentRepo.layer,
@@ -54,7 +54,7 @@ const services = (database: TestDatabase, config: Partial<AppConfigShape>) =>
     Facilitator.layerNone,
     Releases.layerNone,
     LinkRepo.layer,
-    FaceRepo.layer,
+    Faces.layer,
     Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
@@ -92,7 +92,7 @@ export interface TestService {
 /** Starts the service; it ends with the scope. */
 export const startService = (
   database: TestDatabase,
-  config: Partial<AppConfigShape> = {}
+  config: Partial<typeof AppConfig.Service> = {}
 ): Effect.Effect<TestService, never, Scope.Scope> =>
   Effect.gen(function* () {
     const context = yield* Layer.build(services(database, config))

@@ -17,7 +17,7 @@ afterAll(() => runtime.dispose())
 const one = 10_000_000n
 const gas = 200_000_000_000_000n
 const quick = {
-  tendEvery: "50 millis",
+  checkEvery: "50 millis",
   sendAgainAfter: "100 millis",
   stuckAfter: "100 millis",
   lostAfter: "200 millis",
@@ -77,7 +77,7 @@ describe("a stuck wallet on Postgres", () => {
   liveEffect("refused and filled, and the original is mined all the same: it counts as what it is", () =>
     Effect.gen(function* () {
       const made = yield* world
-      const { faucet, node } = yield* made.instance({ ...quick, tendEvery: "200 millis" })
+      const { faucet, node } = yield* made.instance({ ...quick, checkEvery: "200 millis" })
       let refusing = true
       node.behave((method) =>
         refusing && method === "eth_sendRawTransaction"

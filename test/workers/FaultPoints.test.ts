@@ -1,30 +1,24 @@
-// Fault points: nothing without a simulation, one around each method with it.
+// Fault points: nothing without a simulation, and around every method with one.
 import { expect, test } from "bun:test"
-import { Effect } from "effect"
-import { FaultPoints, withFaultPoints } from "../../src/workers/FaultPoints.ts"
+import { Context, Effect } from "effect"
+import { type FaultPoint, FaultPoints, withFaultPoints } from "../../src/workers/FaultPoints.ts"
 
-const service = {
-  add: (one: number, other: number) => Effect.succeed(one + other),
-  now: Effect.succeed("now"),
-  plain: () => 7
-}
+const service = { find: (id: number) => Effect.succeed(id), all: Effect.succeed([1, 2]), name: "plain" }
+const made = withFaultPoints("Repo", Effect.succeed(service))
 
-test("without a simulation the service is the very same object", () => {
-  expect(Effect.runSync(withFaultPoints("Service", Effect.succeed(service)))).toBe(service)
+test("without a simulation a service is built as it is", () => {
+  expect(Effect.runSync(made)).toBe(service)
 })
 
-test("a simulation gets each effect by the name of its method, and nothing else", () => {
-  const names: Array<string> = []
-  const wrapped = Effect.runSync(
-    withFaultPoints("Service", Effect.succeed(service)).pipe(
-      Effect.provideService(FaultPoints, (name, call) => {
-        names.push(name)
-        return call
-      })
-    )
-  )
-  expect(Effect.runSync(wrapped.add(1, 2))).toBe(3)
-  expect(Effect.runSync(wrapped.now)).toBe("now")
-  expect(wrapped.plain()).toBe(7)
-  expect(names).toEqual(["Service.add", "Service.now"])
+test("under one, each effect of it is a point named after its method", () => {
+  const passed: Array<string> = []
+  const at: FaultPoint = (name, call) => {
+    passed.push(name)
+    return call
+  }
+  const pointed = Effect.runSync(Effect.provideContext(made, Context.make(FaultPoints, at)))
+  expect(Effect.runSync(pointed.find(7))).toBe(7)
+  expect(Effect.runSync(pointed.all)).toEqual([1, 2])
+  expect(pointed.name).toBe("plain")
+  expect(passed).toEqual(["Repo.find", "Repo.all"])
 })

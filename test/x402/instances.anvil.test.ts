@@ -1,10 +1,31 @@
 // Two instances on one Postgres: whatever meets on a settlement, it is relayed once and its
 // success is given once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { ChainReach } from "../../src/chain/ChainReach.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import type { IncomingTransferExplained } from "../../src/domain/Errors.ts"
+import { PaymentId } from "../../src/domain/Payment.ts"
+import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import { payBySignature, signTerms } from "../relaying/signed.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
-import { bodyV2, headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
-import { receiver, startX402World, type X402World } from "./x402World.ts"
+import { spawnService, untilReady } from "../support/process.ts"
+import { rpcProxy } from "../support/rpcProxy.ts"
+import {
+  bodyV2,
+  broadcasts,
+  headerV1,
+  openPayment,
+  payPath,
+  relayElsewhere,
+  report,
+  rowsOf,
+  transfer,
+  until
+} from "./payloads.ts"
+import { mnemonic, receiver, startX402World, type X402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
 
@@ -14,10 +35,14 @@ describe("two instances", () => {
   const scope = Effect.runSync(Scope.make())
   let world: X402World
   let urls: ReadonlyArray<string> = []
+  let environment: Readonly<Record<string, string>> = {}
   beforeAll(async () => {
-    world = await startX402World({
-      DATABASE_URL: await Effect.runPromise(Scope.provide(ownDatabase(), scope))
-    })
+    environment = {
+      DATABASE_URL: await Effect.runPromise(Scope.provide(ownDatabase(), scope)),
+      INTENT_TOKEN_SECRETS: `test:${"s".repeat(40)}`,
+      ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`
+    }
+    world = await startX402World(environment)
     urls = [world.baseUrl, await world.another()]
   }, 60_000)
   afterAll(async () => {
@@ -114,4 +139,246 @@ describe("two instances", () => {
       }
     }, 90_000)
   }
+
+  const statusOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+
+  for (const held of ["eth_estimateGas", "eth_sendRawTransaction"]) {
+    test(`kill -9 while a signature waits for ${held}: another process pays it, once`, async () => {
+      const inside = Effect.runSync(Scope.make())
+      const within = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>) =>
+        Effect.runPromise(Effect.orDie(Scope.provide(effect, inside)))
+      try {
+        const node = await within(rpcProxy(world.chain.rpcUrl))
+        const service = await within(
+          spawnService({
+            ...environment,
+            BASE_URL: world.baseUrl,
+            BASE_SEPOLIA_RPC_URLS: node.url,
+            TESTNET_CONFIRMATIONS: "0",
+            AGENT_WALLET_MNEMONIC: mnemonic
+          })
+        )
+        await within(untilReady(service))
+        const id = await openPayment(world, "1")
+        const buyer = await world.payer(amount)
+        const signed = await signTerms(world, id, buyer)
+        let asked = false
+        const isRegistered = async () =>
+          (await rowsOf(world, `SELECT 1 FROM x402_settlements WHERE payment_id = '${id}'`)).length > 0
+        node.behave(async (method) => {
+          if (method !== held || !(await isRegistered())) return undefined
+          asked = true
+          return new Promise(() => {})
+        })
+        const { payload: _, ...body } = signed
+        const answer = fetch(`${service.baseUrl}/api/v1/payments/${id}/authorization`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${world.keys.test.publishable}`,
+            "content-type": "application/json"
+          },
+          body: JSON.stringify(body)
+        }).catch(() => undefined)
+        await until(async () => asked)
+        await Effect.runPromise(service.kill("SIGKILL"))
+        await Effect.runPromise(service.exited)
+        await answer
+        const stored = await rowsOf(
+          world,
+          `SELECT (SELECT count(*)::int FROM wallet_transactions t WHERE t.reference = s.id) AS signed
+           FROM x402_settlements s WHERE payment_id = '${id}' AND payer_type = 'human'`
+        )
+        expect(stored).toEqual([{ signed: held === "eth_sendRawTransaction" ? 1 : 0 }])
+        // The request that died was to be followed up after 20 seconds, what it signed sent again after 5.
+        await rowsOf(world, `UPDATE x402_settlements SET next_look_at = now() WHERE payment_id = '${id}'`)
+        await rowsOf(
+          world,
+          `UPDATE wallet_transactions SET signed_at = signed_at - interval '6 seconds' WHERE ended_at IS NULL`
+        )
+        await until(async () => (await statusOf(id)) === "settled", 40_000)
+        expect(await world.balanceOf(buyer.address)).toBe(0n)
+        expect((await payBySignature(world, id, signed)).body.payment.payerAddress).toBe(buyer.address)
+      } finally {
+        await Effect.runPromise(Scope.close(inside, Exit.void))
+      }
+    })
+  }
+
+  test("a link that is paid once, opened at both forty times: one payment", async () => {
+    const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
+      description: "Chess lesson",
+      amount: "1.00",
+      once: true
+    })
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const opened = await fetch(`${at(index)}/api/v1/links/${made.body.link.id}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: "{}"
+        })
+        const { intentToken } = await opened.json()
+        const answer = await fetch(`${at(index + 1)}/api/v1/payments`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${world.keys.test.publishable}`,
+            "content-type": "application/json"
+          },
+          body: JSON.stringify({ intentToken })
+        })
+        return (await answer.json()).payment.id
+      })
+    )
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test("a link's payment that somebody tried to pay is not replaced once it has failed", async () => {
+    const made = await world.call("POST", "/payment-links", world.keys.test.secret, {
+      description: "Chess lesson",
+      amount: "1.00",
+      once: true
+    })
+    const open = () => world.call("POST", `/links/${made.body.link.id}`, undefined, {})
+    const paymentOf = async () => {
+      const { intentToken } = (await open()).body
+      return (await world.call("POST", "/payments", world.keys.test.publishable, { intentToken })).body
+        .payment.id
+    }
+    const fail = (id: string) =>
+      rowsOf(
+        world,
+        `UPDATE payments SET status = 'failed', failed_at = now(), failure_reason = 'expired' WHERE id = '${id}'`
+      )
+    const first = await paymentOf()
+    await fail(first)
+    const second = await paymentOf()
+    expect(second).not.toBe(first)
+    // Announced, and never heard of again: its transfer may still come.
+    await rowsOf(
+      world,
+      `INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, announced_at, closed_at, closed_reason)
+       VALUES (gen_random_uuid(), '${second}', '\\x${"12".repeat(20)}', 'transfer', 1, now(), now(), 'expired')`
+    )
+    await fail(second)
+    const read = await world.call("GET", `/links/${made.body.link.id}`, undefined)
+    expect(read.body.link.state).toBe("expired")
+    const refused = await open()
+    expect([refused.status, refused.body.error.code, refused.body.error.reason]).toEqual([
+      409,
+      "PAYMENT_LINK_CLOSED",
+      "expired"
+    ])
+  })
+
+  describe("a transfer that a person attaches", () => {
+    const attach = (transferId: string, id: string) =>
+      Effect.runPromise(
+        Effect.flatMap(IncomingTransfers, (transfers) =>
+          transfers.attach({ merchantId: world.merchantId, env: "test" }, transferId, PaymentId.make(id), {
+            person: "anna@example.com",
+            note: null
+          })
+        ).pipe(
+          Effect.map(({ status }) => status as string),
+          Effect.catch((error) =>
+            Effect.succeed(
+              "reason" in error ? String(error.reason) : (error as IncomingTransferExplained)._tag
+            )
+          ),
+          Effect.provide(
+            IncomingTransfers.layer.pipe(
+              Layer.provide(Payments.layer),
+              Layer.provide(ChainReach.layer),
+              Layer.provide(AppConfig.layer({ ...environment, BASE_URL: world.baseUrl }))
+            )
+          ),
+          Effect.provideContext(world.context)
+        )
+      )
+    /** A stranger's transfer of the amount, once it waits for a person. */
+    const strangers = async () => {
+      const stranger = await world.payer(amount)
+      await transfer(world, stranger, amount)
+      let id = ""
+      await until(async () => {
+        const [row] = await rowsOf(
+          world,
+          `SELECT id FROM incoming_transfers WHERE payer = '\\x${stranger.address.slice(2)}' AND kind IS NOT NULL`
+        )
+        id = String(row?.["id"] ?? "")
+        return id !== ""
+      })
+      return id
+    }
+
+    test("is refused while a signature for the payment is on its way", async () => {
+      const transferId = await strangers()
+      const id = await openPayment(world, "1")
+      const buyer = await world.payer(amount)
+      const signed = await signTerms(world, id, buyer)
+      await Effect.runPromise(world.chain.rpc("evm_setAutomine", [false]))
+      const answer = payBySignature(world, id, signed)
+      await until(
+        async () =>
+          broadcasts(world) > 0 &&
+          (
+            await rowsOf(
+              world,
+              `SELECT 1 FROM wallet_transactions t
+        JOIN x402_settlements s ON s.id = t.reference WHERE s.payment_id = '${id}'`
+            )
+          ).length > 0
+      )
+      expect(await attach(transferId, id)).toBe("settling")
+      await Effect.runPromise(world.chain.rpc("evm_setAutomine", [true]))
+      await Effect.runPromise(world.chain.mine(1))
+      expect((await answer).body.payment).toMatchObject({ status: "settled", payerAddress: buyer.address })
+      expect(await attach(transferId, id)).toBe("settled")
+    })
+
+    test("keeps a signature for the payment from being sent", async () => {
+      const transferId = await strangers()
+      const id = await openPayment(world, "1")
+      const buyer = await world.payer(amount)
+      const signed = await signTerms(world, id, buyer)
+      let isLooking = false
+      let goOn = () => {}
+      const held = new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+      world.node.behave(async (method) => {
+        if (method !== "eth_getTransactionReceipt") return undefined
+        isLooking = true
+        await held
+        return undefined
+      })
+      const attached = attach(transferId, id)
+      await until(async () => isLooking)
+      const refused = await payBySignature(world, id, signed)
+      expect([refused.status, refused.body.error.code]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
+      goOn()
+      world.node.behave(() => undefined)
+      expect(await attached).toBe("settled")
+      expect(await world.balanceOf(buyer.address)).toBe(amount)
+      expect((await payBySignature(world, id, signed)).body.payment.payerAddress).not.toBe(buyer.address)
+    })
+  })
+
+  test("a signature that somebody else brings onto the chain, and nobody hands in, pays its payment", async () => {
+    const [id, other] = [await openPayment(world, "1"), await openPayment(world, "1")]
+    const buyer = await world.payer(amount)
+    const signed = await signTerms(world, id, buyer)
+    await signTerms(world, other, buyer)
+    const hash = await relayElsewhere(world, signed.payload)
+    await until(async () => (await statusOf(id)) === "settled")
+    const { body } = await world.call("GET", `/payments/${id}`, world.keys.test.secret)
+    expect(body.payment).toMatchObject({
+      payerType: "human",
+      payerAddress: Address.make(buyer.address),
+      reportedTransactionId: hash
+    })
+    expect(await statusOf(other)).toBe("pending")
+    await until(async () => world.delivered.some((one) => one.transactionId === hash))
+  })
 })

@@ -132,7 +132,7 @@ describe("one authorization, one success", () => {
     }
     const malformed = await settle(body, { "quittance-idempotency-key": "two words" })
     expect(malformed.status).toBe(400)
-    expect(malformed.body.error.details[0].path).toBe("header.quittance-idempotency-key")
+    expect(malformed.body.error.details?.[0]?.path).toBe("header.quittance-idempotency-key")
   })
 
   test("the payer's identifier repeats nothing, unless the merchant's server says that it serves one once", async () => {

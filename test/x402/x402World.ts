@@ -15,21 +15,21 @@ import { MerchantId } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type FirstKeys, KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { typedDataOf } from "../../src/x402/Authorization.ts"
-import { multicall } from "../../src/x402/AuthorizationChain.ts"
+import type { AnswerBody } from "../support/AnswerBody.ts"
 import { create2Factory } from "../support/contracts.ts"
+import { installMulticall } from "../support/installMulticall.ts"
 import { temporaryDirectory } from "../support/process.ts"
 import { type RpcProxy, rpcProxy } from "../support/rpcProxy.ts"
 
 export const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
-const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+export const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 const network = networks.test
 
 /** An answer of the service. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: answers of any endpoint
-  readonly body: any
+  readonly body: AnswerBody
 }
 
 export interface SignOptions {
@@ -102,20 +102,6 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
   maxTimeoutSeconds: 60,
   extra: { name: "USDC", version: "2" },
   ...changes
-})
-
-/** Multicall3 where every public chain has it. viem carries its code without exporting it. */
-const installMulticall = Effect.fnUntraced(function* (chain: LocalChain["Service"]) {
-  const { multicall3Bytecode } = yield* Effect.promise(
-    () => import("../../node_modules/viem/constants/contracts.ts")
-  )
-  const deployer = chain.walletClient(9)
-  const receipt = yield* Effect.promise(async () => {
-    const hash = await deployer.sendTransaction({ data: multicall3Bytecode })
-    return chain.publicClient.waitForTransactionReceipt({ hash })
-  })
-  const code = yield* chain.rpc("eth_getCode", [receipt.contractAddress, "latest"])
-  yield* chain.rpc("anvil_setCode", [multicall, code])
 })
 
 const make = Effect.fnUntraced(function* (environment: Environment) {
@@ -196,7 +182,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
   )
   // The relaying wallet pays gas.
   const supported = yield* Effect.promise(() => call("GET", "/x402/supported", keys.test.secret))
-  yield* chain.setEth(supported.body.signers["eip155:*"][0], 10n ** 20n)
+  yield* chain.setEth(Address.make(supported.body.signers["eip155:*"]?.[0] ?? ""), 10n ** 20n)
 
   const payer: X402World["payer"] = async (usdc = 1_000_000_000n) => {
     const account = privateKeyToAccount(generatePrivateKey())

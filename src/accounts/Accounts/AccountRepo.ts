@@ -200,9 +200,9 @@ const make = Effect.gen(function* () {
     insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser: NewSession) {
       yield* sql`
         WITH swept AS (
-          DELETE FROM known_browsers WHERE expires_at < ${browser.at} OR hash IN (
+          DELETE FROM known_browsers WHERE expires_at < ${browser.at} OR hash = ANY (ARRAY(
             SELECT hash FROM known_browsers WHERE user_id = ${browser.userId}
-            ORDER BY created_at DESC OFFSET 9)
+            ORDER BY created_at DESC OFFSET 9))
         )
         INSERT INTO known_browsers (hash, user_id, created_at, expires_at)
         VALUES (${browser.hash}, ${browser.userId}, ${browser.at}, ${browser.expiresAt})`

@@ -1,5 +1,4 @@
-// Passwords at rest: argon2id, a few at a time, so that a crowd at the door takes
-// neither the memory nor the processor of the rest.
+// Password hashing (argon2id), with bounded concurrency: a burst of sign-ins cannot exhaust memory or CPU.
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { RateLimited } from "../../domain/Errors.ts"
 
@@ -11,6 +10,10 @@ const againSeconds = 3
 
 /** The same characters, however the keyboard composed them. */
 const normal = (password: string) => password.normalize("NFKC")
+
+/** Of a random password: an unknown account takes as long to refuse as a known one. */
+const unknownAccount =
+  "$argon2id$v=19$m=65536,t=2,p=1$38SRIch8ycX/AzcU+mQT+suxm77FZnuDmooxQjbGBo8$KirtoPdpkx7l8/bMndJXK5xX9bSKPV0QZUAtRfnA7FE"
 
 export class Passwords extends Context.Service<
   Passwords,
@@ -42,11 +45,10 @@ export class Passwords extends Context.Service<
         })
       const hash = (password: string) =>
         inTurn(() => Bun.password.hash(normal(password), { algorithm: "argon2id" }))
-      const nobody = yield* Effect.cached(Effect.orDie(hash("nobody's password")))
       return Passwords.of({
         hash,
         verify: Effect.fnUntraced(function* (password, stored) {
-          const against = stored ?? (yield* nobody)
+          const against = stored ?? unknownAccount
           const same = yield* inTurn(() => Bun.password.verify(normal(password), against))
           return same && stored !== null
         })

@@ -84,7 +84,7 @@ export const makeHandler =
       return refusal(400, "NO_TARGET", "The proxy does not fetch from itself.")
     const given = request.headers.get(requestIdHeader)
     if (given !== null && !/^[A-Za-z0-9._:-]{1,128}$/.test(given)) {
-      return refusal(400, "INVALID_REQUEST_ID", `${requestIdHeader}: wants 1 to 128 of A-Z a-z 0-9 . _ : -`)
+      return refusal(400, "INVALID_REQUEST_ID", `${requestIdHeader} must be 1 to 128 of A-Z a-z 0-9 . _ : -`)
     }
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
     try {

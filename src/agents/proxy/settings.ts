@@ -17,18 +17,18 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
     const key = env["SERVICE_AGENT_KEY"]?.trim() ?? ""
     if (!/^ak_(test|live)_[0-9A-Za-z]+$/.test(key)) {
       return yield* new ProxyRefusal({
-        message: "SERVICE_AGENT_KEY: wants the agent's key, ak_test_…, shown when the agent was created"
+        message: "SERVICE_AGENT_KEY must be the agent's key, ak_test_…, shown when the agent was created"
       })
     }
     const url = URL.parse(env["SERVICE_BASE_URL"]?.trim() ?? "")
     if (url === null || !/^https?:$/.test(url.protocol)) {
       return yield* new ProxyRefusal({
-        message: "SERVICE_BASE_URL: wants the service's origin, such as https://pay.example.com"
+        message: "SERVICE_BASE_URL must be the service's origin, such as https://pay.example.com"
       })
     }
     const port = Number(env["AGENT_PROXY_PORT"] ?? 4020)
     if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-      return yield* new ProxyRefusal({ message: "AGENT_PROXY_PORT: wants a port from 1 to 65535" })
+      return yield* new ProxyRefusal({ message: "AGENT_PROXY_PORT must be a port from 1 to 65535" })
     }
     const settings: ProxySettings = { serviceUrl: url.origin, agentKey: Redacted.make(key), port }
     return settings

@@ -49,6 +49,7 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
         return { head: height, nonce, pending: nonce }
       }),
     sender: () => Effect.succeed(undefined),
+    usedAuthorizations: () => Effect.succeed([]),
     hasUsedNonce: (env, address, nonce, height) =>
       Effect.map(chain.sent(address, env, height), (sent) => sent > nonce),
     readTransfers: chain.reading,
@@ -56,8 +57,8 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
       head(env).pipe(
         Effect.match({
           onSuccess: () =>
-            ({ env, verdict: "ok", message: `${networks[env].name} in memory`, nodes: [] }) as const,
-          onFailure: ({ message }) => ({ env, verdict: "unavailable", message, nodes: [] }) as const
+            ({ env, status: "ok", message: `${networks[env].name} in memory`, nodes: [] }) as const,
+          onFailure: ({ message }) => ({ env, status: "unavailable", message, nodes: [] }) as const
         })
       )
   }

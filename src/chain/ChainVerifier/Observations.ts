@@ -20,10 +20,10 @@ export interface Observations {
   /** At most `memory` old. */
   readonly fresh: (env: Env, transactionId: TransactionHash) => Effect.Effect<Agreement>
   /**
-   * The verdict by `judge`. One that settles nothing may rest on an observation as old as
+   * The verification by `judge`. One that settles nothing may rest on an observation as old as
    * `negativeMemory`; one that settles never does.
    */
-  readonly verdict: (
+  readonly verification: (
     env: Env,
     transactionId: TransactionHash,
     judge: (agreement: Agreement) => Verification
@@ -99,16 +99,16 @@ export const makeObservations = Effect.fnUntraced(function* (
 
   return {
     fresh,
-    verdict: Effect.fnUntraced(function* (env, transactionId, judge) {
+    verification: Effect.fnUntraced(function* (env, transactionId, judge) {
       const key = keyOf([env, transactionId])
       const now = yield* Clock.currentTimeMillis
       const known = yield* standing(env, key, now)
       const old = known === undefined ? undefined : judge(known)
       if (old !== undefined && old._tag !== "Verified") return old
       const agreement = yield* fresh(env, transactionId)
-      const verdict = judge(agreement)
-      if (verdict._tag !== "Verified") remember(key, agreement, now)
-      return verdict
+      const verification = judge(agreement)
+      if (verification._tag !== "Verified") remember(key, agreement, now)
+      return verification
     })
   }
 })

@@ -126,20 +126,14 @@ export type BlockStatus = Data.TaggedEnum<{
 }>
 export const BlockStatus = Data.taggedEnum<BlockStatus>()
 
-export type NetworkVerdict =
-  | "ok"
-  | "unconfigured"
-  | "wrong_chain"
-  | "no_token"
-  | "wrong_domain"
-  | "unavailable"
+export type NodeStatus = "ok" | "unconfigured" | "wrong_chain" | "no_token" | "wrong_domain" | "unavailable"
 
 /** The start-up check of a chain: `message` says what to change. */
 export interface NetworkCheck {
   readonly env: Env
-  readonly verdict: NetworkVerdict
+  readonly status: NodeStatus
   readonly message: string
-  readonly nodes: ReadonlyArray<{ readonly host: string; readonly verdict: NetworkVerdict }>
+  readonly nodes: ReadonlyArray<{ readonly host: string; readonly status: NodeStatus }>
 }
 
 /** Balances of an address: atomic USDC and wei. */

@@ -5,7 +5,7 @@ import { encodeFunctionData, hashDomain, parseAbi } from "viem"
 import { type Env, type Network, networks } from "../../domain/Chain.ts"
 import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
 import { Bytes } from "../RpcPool/RpcSchemas.ts"
-import type { NetworkCheck, NetworkVerdict } from "./Verification.ts"
+import type { NetworkCheck, NodeStatus } from "./Verification.ts"
 
 const domainSeparatorCall = encodeFunctionData({
   abi: parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"])
@@ -30,8 +30,8 @@ export const domainSeparator = ({ chainId, usdc }: Network): `0x${string}` =>
     }
   })
 
-const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NetworkVerdict> =>
-  Effect.gen(function* (): Effect.fn.Return<NetworkVerdict, NodeFailure> {
+const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NodeStatus> =>
+  Effect.gen(function* (): Effect.fn.Return<NodeStatus, NodeFailure> {
     const { address } = network.usdc
     yield* node.checkChain
     const code = yield* node.callUnchecked("eth_getCode", [address, "latest"], Bytes)
@@ -47,11 +47,11 @@ const judgeNode = (network: Network, node: RpcNode): Effect.Effect<NetworkVerdic
     return separator === domainSeparator(network) ? "ok" : "wrong_domain"
   }).pipe(
     Effect.catch(({ kind }) =>
-      Effect.succeed<NetworkVerdict>(kind === "wrong_chain" ? "wrong_chain" : "unavailable")
+      Effect.succeed<NodeStatus>(kind === "wrong_chain" ? "wrong_chain" : "unavailable")
     )
   )
 
-const messages: { readonly [V in NetworkVerdict]: (network: Network, hosts: string) => string } = {
+const messages: { readonly [V in NodeStatus]: (network: Network, hosts: string) => string } = {
   ok: ({ name }) => `${name} is reachable and its USDC contract is the expected one`,
   unconfigured: ({ name }) => `no RPC node is configured for ${name}`,
   wrong_chain: ({ chainId, name }, hosts) => `${hosts} does not serve ${name} (chain id ${chainId})`,
@@ -65,16 +65,16 @@ const messages: { readonly [V in NetworkVerdict]: (network: Network, hosts: stri
 /** A node that is definitely wrong decides; otherwise a majority must be well. Never fails. */
 export const checkNodes = Effect.fnUntraced(function* (env: Env, nodes: ReadonlyArray<RpcNode>) {
   const network = networks[env]
-  const verdicts = yield* Effect.forEach(
+  const found = yield* Effect.forEach(
     nodes,
-    (node) => Effect.map(judgeNode(network, node), (verdict) => ({ host: node.host, verdict })),
+    (node) => Effect.map(judgeNode(network, node), (status) => ({ host: node.host, status })),
     { concurrency: "unbounded" }
   )
-  const well = verdicts.filter((node) => node.verdict === "ok").length
-  const wrong = verdicts.find((node) => node.verdict !== "ok" && node.verdict !== "unavailable")
-  const verdict: NetworkVerdict =
-    nodes.length === 0 ? "unconfigured" : (wrong?.verdict ?? (well > nodes.length / 2 ? "ok" : "unavailable"))
-  const hosts = verdicts.flatMap((node) => (node.verdict === verdict ? [node.host] : [])).join(", ")
-  const check: NetworkCheck = { env, verdict, message: messages[verdict](network, hosts), nodes: verdicts }
+  const well = found.filter((node) => node.status === "ok").length
+  const wrong = found.find((node) => node.status !== "ok" && node.status !== "unavailable")
+  const status: NodeStatus =
+    nodes.length === 0 ? "unconfigured" : (wrong?.status ?? (well > nodes.length / 2 ? "ok" : "unavailable"))
+  const hosts = found.flatMap((node) => (node.status === status ? [node.host] : [])).join(", ")
+  const check: NetworkCheck = { env, status, message: messages[status](network, hosts), nodes: found }
   return check
 })

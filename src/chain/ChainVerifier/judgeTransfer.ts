@@ -1,5 +1,5 @@
 // The decision whether a transaction settles a payment. Pure: the facts of the
-// chain and what the payment expects go in, a verdict comes out. The sender,
+// chain and what the payment expects go in, a verification comes out. The sender,
 // recipient and input of the transaction itself are never looked at.
 import { networks, type TransactionHash } from "../../domain/Chain.ts"
 import { sameTokenChanges } from "../../domain/TokenChange.ts"

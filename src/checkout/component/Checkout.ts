@@ -13,6 +13,7 @@ import {
   watchAttempt,
   writeAttempt
 } from "./attempt.ts"
+import { callsStatus, sendCalls, takesCalls } from "./calls.ts"
 import { follow, inquire, isHash, minedNonce, nonceOf, startingPoint } from "./chain.ts"
 import { atomicOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
 import { beforePayment, type Command, initial, type Message, type Model, transition } from "./flow.ts"
@@ -89,6 +90,9 @@ const storage = {
   }
 }
 
+/** A wallet that has taken calls and forgotten them may still send them; a buyer is asked after this time. */
+const forgottenMillis = 600_000
+
 /** The reason for the shop's developer; the buyer sees a plain sentence. */
 const tellDevelopers = ({ refusal: { code, docUrl, said } }: ServiceError): void => {
   if (said === undefined || !/KEY|TOKEN|REQUEST/.test(code)) return
@@ -113,6 +117,8 @@ export class Checkout {
   #wallets: ReadonlyArray<Wallet> = []
   #wallet: Wallet | undefined
   #unlisten = () => {}
+  /** The wallet says that it takes calls, and does not. */
+  #refusesCalls = false
   #identity: Identity | undefined
   /** Taking back an announcement, which the next one waits for. */
   #withdrawing: Promise<void> = Promise.resolve()
@@ -355,6 +361,7 @@ export class Checkout {
   #listenTo(wallet: Wallet | undefined): void {
     this.#unlisten()
     this.#wallet = wallet
+    this.#refusesCalls = false
     this.#unlisten = () => {}
     if (wallet === undefined) return
     const { provider } = wallet
@@ -404,11 +411,21 @@ export class Checkout {
     const { account } = this.model
     if (account === undefined) return
     try {
-      const [balance, terms] = await Promise.all([this.#service.balance(account), this.#terms(account)])
-      tell({ type: "BalanceRead", balance, terms })
+      const [balance, terms, byCalls] = await Promise.all([
+        this.#service.balance(account),
+        this.#terms(account),
+        this.#takesCalls(account)
+      ])
+      tell({ type: "BalanceRead", balance, terms, byCalls })
     } catch {
       tell({ type: "BalanceFailed" })
     }
+  }
+
+  async #takesCalls(account: string): Promise<boolean> {
+    const { context } = this.model
+    if (context === undefined || this.#wallet === undefined || this.#refusesCalls) return false
+    return takesCalls(this.#wallet.provider, account, context.chain.id)
   }
 
   /** What the account would sign for exactly this payment; undefined where the service does not say. */
@@ -614,10 +631,12 @@ export class Checkout {
         ask(provider, "eth_accounts").then(accountsOf),
         askChainId(provider)
       ])
-      if (chainId !== context.chain.id) return notSent("noticeWrongAccount", chainId)
+      const byCalls = earlier === undefined ? this.model.byCalls : earlier.calls !== undefined
+      if (!byCalls && chainId !== context.chain.id) return notSent("noticeWrongAccount", chainId)
       if (!accounts.some((one) => sameHex(one, account))) return notSent("noticeWrongAccount")
-      const start = await startingPoint(provider, account)
+      const start = byCalls ? { nonce: 0, block: 0 } : await startingPoint(provider, account)
       const reused =
+        !byCalls &&
         earlier !== undefined &&
         sameHex(earlier.from, account) &&
         (await minedNonce(provider, account)) <= earlier.nonce
@@ -633,6 +652,8 @@ export class Checkout {
         startedAt: Date.now(),
         buyerToken: identity.token,
         hash: null,
+        // The same id again is the same request: a wallet takes it once.
+        ...(byCalls ? { calls: earlier?.calls ?? { id: crypto.randomUUID(), taken: false } } : {}),
         refused: earlier?.refused ?? []
       }
       // The buyer has changed course while the wallet was asked for the signature.
@@ -666,9 +687,9 @@ export class Checkout {
       const nonce = await this.#service.announce(paymentId, {
         buyerDidToken: buyerToken,
         attemptId: announcedId(paymentId, from, Date.now()),
-        nonce: attempt.nonce
+        ...(attempt.calls === undefined ? { nonce: attempt.nonce } : {})
       })
-      if (nonce === attempt.nonce) return attempt
+      if (nonce === undefined || attempt.calls !== undefined || nonce === attempt.nonce) return attempt
       const fixed: Attempt = { ...attempt, nonce }
       if (writeAttempt(fixed)) return fixed
       notSent("failedStorage")
@@ -726,6 +747,19 @@ export class Checkout {
     tell: (message: Message) => void
   ): Promise<void> {
     try {
+      if (attempt.calls !== undefined) {
+        const id = await sendCalls(provider, {
+          id: attempt.calls.id,
+          from: attempt.from,
+          chainId: token.chainId,
+          to: token.address,
+          data: encodeTransfer(receiver, atomic)
+        })
+        const taken: Attempt = { ...attempt, calls: { id, taken: true } }
+        writeAttempt(taken)
+        this.send({ type: "Sent", attempt: taken })
+        return
+      }
       const hash = await ask(provider, "eth_sendTransaction", [
         {
           from: attempt.from,
@@ -742,7 +776,9 @@ export class Checkout {
       this.send({ type: "Sent", attempt: sent })
       await this.#noteNonce(provider, sent, hash)
     } catch (error) {
-      const notice = nothingSent[failureOf(error)]
+      const failure = failureOf(error)
+      const notice = nothingSent[failure]
+      if (attempt.calls !== undefined && failure === "unauthorized") this.#refusesCalls = true
       if (notice === undefined) return tell({ type: "Unclear", attempt })
       // A refusal counts however late it comes, unless a newer attempt has taken over.
       const latest = readAttempt(attempt.paymentId)?.id === attempt.id
@@ -773,6 +809,7 @@ export class Checkout {
 
   async #inquire(attempt: Attempt, tell: (message: Message) => void): Promise<void> {
     if (this.#claims === undefined) return
+    if (attempt.calls !== undefined) return this.#inquireCalls(attempt, attempt.calls, this.#claims, tell)
     try {
       const found = await inquire(this.#provider, attempt, this.#claims, this.#atomic)
       tell(
@@ -785,9 +822,40 @@ export class Checkout {
     }
   }
 
+  /** The service may know before the wallet says: it watches the chain for what was announced. */
+  async #inquireCalls(
+    attempt: Attempt,
+    { id, taken }: NonNullable<Attempt["calls"]>,
+    claims: UnverifiedIntent,
+    tell: (message: Message) => void
+  ): Promise<void> {
+    try {
+      const payment = await this.#service.open(this.#options.intentToken).catch(() => undefined)
+      if (payment !== undefined && payment.status !== "pending") return tell({ type: "Superseded", payment })
+      const status = await callsStatus(this.#provider, id, attempt, claims, this.#atomic)
+      switch (status.outcome) {
+        case "found":
+          return tell({ type: "TransferFound", hash: status.hash })
+        case "waits":
+          return tell({ type: "NoTransfer", mined: false, pending: true })
+        case "unknown": {
+          const pending = taken && Date.now() - attempt.startedAt < forgottenMillis
+          return tell({ type: "NoTransfer", mined: false, pending })
+        }
+        case "failed":
+          await this.#withdraw(attempt)
+          return tell({ type: "NoTransfer", mined: true, pending: false })
+      }
+    } catch {
+      tell({ type: "ChainSilent" })
+    }
+  }
+
   async #follow(attempt: Attempt, tell: (message: Message) => void): Promise<void> {
     const kept = readAttempt(attempt.paymentId) ?? attempt
     if (this.#claims === undefined || this.#wallet === undefined || kept.hash === null) return
+    // What calls become is not replaced by the account's next transaction.
+    if (kept.calls !== undefined) return
     try {
       const replaced = await follow(this.#provider, { ...kept, hash: kept.hash }, this.#claims, this.#atomic)
       if (replaced === "lost") tell({ type: "Lost" })

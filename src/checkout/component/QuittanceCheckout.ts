@@ -1,6 +1,7 @@
 // <quittance-checkout intent-token="…" publishable-key="…">: the element around the
 // checkout. Its events are for the page's own comfort: goods ship on the webhook.
 import { Checkout } from "./Checkout.ts"
+import { deadlineText, millisLeft } from "./deadline.ts"
 import type { CheckoutState, Model } from "./flow.ts"
 import { readIntentToken } from "./intentToken.ts"
 import { legibleOn } from "./legibleOn.ts"
@@ -17,10 +18,12 @@ export interface CheckoutEventDetail {
   readonly state: CheckoutState
 }
 
+const longestDescription = 200
+
 export type CheckoutEventName = "ready" | "opened" | "statechange" | "settled" | "failed" | "closed"
 
 export class QuittanceCheckout extends HTMLElement {
-  static readonly observedAttributes = ["intent-token", "publishable-key", "lang"]
+  static readonly observedAttributes = ["intent-token", "publishable-key", "lang", "description"]
 
   readonly #root: ShadowRoot
   readonly #live = document.createElement("div")
@@ -28,6 +31,9 @@ export class QuittanceCheckout extends HTMLElement {
   #shown: Model | undefined
   #announced = ""
   #starting = false
+  /** Milliseconds by which the service's clock is ahead of this one. */
+  #skew = 0
+  #ticking: ReturnType<typeof setInterval> | undefined
 
   constructor() {
     super()
@@ -49,9 +55,11 @@ export class QuittanceCheckout extends HTMLElement {
 
   connectedCallback(): void {
     this.#restart()
+    this.#ticking = setInterval(() => this.#tick(), 1_000)
   }
 
   disconnectedCallback(): void {
+    clearInterval(this.#ticking)
     this.#checkout?.stop()
     this.#checkout = undefined
     this.#shown = undefined
@@ -59,7 +67,7 @@ export class QuittanceCheckout extends HTMLElement {
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
     if (!this.isConnected || before === after) return
-    if (name === "lang") this.#show()
+    if (name === "lang" || name === "description") this.#show()
     else this.#restart()
   }
 
@@ -107,6 +115,9 @@ export class QuittanceCheckout extends HTMLElement {
     const { model } = checkout
     const before = this.#shown
     this.#shown = model
+    const { context } = model
+    if (context !== undefined && context !== before?.context)
+      this.#skew = Date.parse(context.now) - Date.now()
     this.#draw(checkout)
     this.dataset["state"] = model.state
     if (before === undefined) return
@@ -117,6 +128,34 @@ export class QuittanceCheckout extends HTMLElement {
     if (model.state === "settled") this.#emit("settled")
     if (model.state === "failed" || model.state === "expired") this.#emit("failed")
     if (model.state === "cancelled" && model.reason === "cancelledByBuyer") this.#emit("closed")
+  }
+
+  /** What the shop's page says is paid for: one line of plain text. */
+  get #description(): string {
+    const text = (this.getAttribute("description") ?? "").replace(/[\s\p{Cc}]+/gu, " ").trim()
+    return text.length > longestDescription ? `${text.slice(0, longestDescription - 1)}…` : text
+  }
+
+  get #millisLeft(): number | undefined {
+    return this.#checkout && millisLeft(this.#checkout.model, Date.now(), this.#skew)
+  }
+
+  #deadline(): string | undefined {
+    const left = this.#millisLeft
+    return left === undefined ? undefined : deadlineText(this.#translation, left, Date.now())
+  }
+
+  /** The seconds change in place: nothing else is drawn anew, and a screen reader hears the last minute alone. */
+  #tick(): void {
+    const [left, shown] = [this.#millisLeft, this.#root.querySelector(".deadline")]
+    if (left === undefined || shown === null) return
+    if (left <= 0) {
+      this.#checkout?.send({ type: "TimeOver" })
+      return
+    }
+    const text = this.#deadline() ?? ""
+    if (shown.textContent !== text) shown.textContent = text
+    if (left > 59_000 && left <= 60_000) this.#live.textContent = text
   }
 
   /** Token and key stand in the fragment, which no server is sent. */
@@ -143,6 +182,8 @@ export class QuittanceCheckout extends HTMLElement {
     const { card, announcement } = render(checkout.model, {
       translation: this.#translation,
       claims: readIntentToken(this.getAttribute("intent-token") ?? ""),
+      description: this.#description,
+      deadline: this.#deadline(),
       payUrl: this.#payUrl,
       phone: isPhone(navigator),
       send: (action) => checkout.send(action),

@@ -18,12 +18,22 @@ export interface Attempt {
   readonly buyerToken: string
   /** The transaction, once the wallet or the chain has named it. */
   readonly hash: Hex | null
+  /** Where the wallet takes calls (EIP-5792): the id it knows them by. `nonce` and `block` mean nothing then. */
+  readonly calls?: { readonly id: string /** Whether the wallet has answered. */; readonly taken: boolean }
   /** Transactions that the service has said pay something else. */
   readonly refused: ReadonlyArray<string>
 }
 
 const prefix = "quittance-checkout:"
 const keptMillis = 30 * 24 * 3_600_000
+
+const isCalls = (value: unknown): value is NonNullable<Attempt["calls"]> =>
+  typeof value === "object" &&
+  value !== null &&
+  "id" in value &&
+  typeof value.id === "string" &&
+  "taken" in value &&
+  typeof value.taken === "boolean"
 
 const isAttempt = (value: unknown): value is Attempt => {
   if (typeof value !== "object" || value === null) return false
@@ -38,6 +48,7 @@ const isAttempt = (value: unknown): value is Attempt => {
     typeof one.startedAt === "number" &&
     typeof one.buyerToken === "string" &&
     (one.hash === null || typeof one.hash === "string") &&
+    (one.calls === undefined || isCalls(one.calls)) &&
     Array.isArray(one.refused)
   )
 }

@@ -1,5 +1,6 @@
 // What the chain says of an attempt, asked through the buyer's own wallet: has its
 // transfer been mined, under which hash, and is its nonce used up.
+import { isRecord } from "../../pages/browser/isRecord.ts"
 import type { Attempt } from "./attempt.ts"
 import { addressTopic, amountOfTransfer, sameHex, toQuantity, transferTopic } from "./erc20.ts"
 import type { UnverifiedIntent } from "./intentToken.ts"
@@ -9,9 +10,6 @@ export type Inquiry =
   | { readonly outcome: "found"; readonly hash: Hex }
   /** `mined`: the attempt's nonce is used up. `pending`: a transaction of the account waits. */
   | { readonly outcome: "none"; readonly mined: boolean; readonly pending: boolean }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
 
 export const isHash = (value: unknown): value is Hex =>
   typeof value === "string" && /^0x[0-9a-fA-F]{64}$/.test(value)

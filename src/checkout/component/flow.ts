@@ -3,14 +3,15 @@
 import type { Attempt } from "./attempt.ts"
 import { atomicOf } from "./erc20.ts"
 import type { MessageKey } from "./messages/en.ts"
-import type {
-  CheckoutContext,
-  CheckoutPayment,
-  KnownAttempt,
-  PaymentAddress,
-  Refusal,
-  SigningTerms,
-  TestBalance
+import {
+  type CheckoutContext,
+  type CheckoutPayment,
+  isBecause,
+  type KnownAttempt,
+  type PaymentAddress,
+  type Refusal,
+  type SigningTerms,
+  type TestBalance
 } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
 import type { Hex, WalletFailure } from "./wallets.ts"
@@ -80,6 +81,8 @@ export interface Model {
   readonly signed: SignedTerms | undefined
   /** The buyer prefers a transfer of their own, or a signature cannot pay. */
   readonly byTransfer: boolean
+  /** The account is a contract that takes calls on the payment's chain (EIP-5792). */
+  readonly byCalls: boolean
   /** The wallet signs for the chain that it is on alone. */
   readonly wantsChain: boolean
   /** What `connect` shows beside the browser's wallets: the address to send to, or a code for a phone. */
@@ -118,6 +121,7 @@ export const initial: Model = {
   terms: undefined,
   signed: undefined,
   byTransfer: false,
+  byCalls: false,
   wantsChain: false,
   panel: undefined,
   address: undefined,
@@ -163,6 +167,8 @@ export type Happening =
       readonly elsewhere: boolean
     }
   | { readonly type: "LoadFailed"; readonly refusal: Refusal }
+  /** The payment waits no longer for its money. */
+  | { readonly type: "TimeOver" }
   | { readonly type: "WalletsFound"; readonly wallets: ReadonlyArray<WalletChoice> }
   | {
       readonly type: "Connected"
@@ -179,6 +185,7 @@ export type Happening =
       readonly type: "BalanceRead"
       readonly balance: TestBalance
       readonly terms?: SigningTerms | undefined
+      readonly byCalls?: boolean
     }
   | { readonly type: "BalanceFailed" }
   | { readonly type: "Funded"; readonly balance: TestBalance }
@@ -344,7 +351,10 @@ const proceed = (model: Model, notice?: Notice): Next => {
     ]
   }
   // A signature may do without the chain, which is known once the service has said.
-  const needsChain = attempt !== undefined || model.byTransfer || model.wantsChain
+  const needsChain =
+    attempt === undefined
+      ? (model.byTransfer && !model.byCalls) || model.wantsChain
+      : attempt.calls === undefined
   if (needsChain && model.chainId !== context?.chain.id)
     return [enter(model, "wrong-network", { notice }), asks]
   if (attempt !== undefined) return checking(model, attempt, { missed: 0 })
@@ -371,16 +381,20 @@ const watching = (model: Model): Next =>
     : [model, []]
 
 /** Another account may pay in another way. */
-const freshWay = { terms: undefined, byTransfer: false, wantsChain: false } as const
+const freshWay = { terms: undefined, byTransfer: false, byCalls: false, wantsChain: false } as const
 
 const isOnChain = ({ chainId, context }: Model): boolean => chainId === context?.chain.id
+/** Calls name their chain. */
+const maySend = (model: Model): boolean => isOnChain(model) || model.byCalls
 
 const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice): Next => {
   const enough = balance.usdcAtomic >= atomicOf(model.payment?.amount ?? "0.00")
   const signs = pays(model) === "by signature"
   const changes = { balance, notice: notice ?? model.notice }
-  if (!enough || !(signs || balance.gasWei > 0n)) return [enter(model, "needs-funds", changes), []]
-  return [enter(model, signs || isOnChain(model) ? "review" : "wrong-network", changes), []]
+  // What a contract wallet pays its fee with is its own affair.
+  if (!enough || !(signs || model.byCalls || balance.gasWei > 0n))
+    return [enter(model, "needs-funds", changes), []]
+  return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]
 }
 
 const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
@@ -388,6 +402,7 @@ const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
   busy: "noticeWalletBusy",
   unknown_chain: "noticeUnknownChain",
   unauthorized: "noticeUnauthorized",
+  unknown_calls: "noticeWalletError",
   funds: "noticeNoGas",
   unclear: "noticeWalletError"
 }
@@ -456,8 +471,8 @@ const relayRefused = (model: Model, refusal: Refusal): Next => {
     case "PAYMENT_FAILED":
       return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), forgetting(model)]
     case "AUTHORIZATION_REFUSED":
-      if (refusal.reason === "balance") return again("fundsTitle")
-      if (refusal.reason === "expired" || refusal.reason === "not_yet_valid") return again("noticeSignAgain")
+      if (isBecause(refusal, "balance")) return again("fundsTitle")
+      if (isBecause(refusal, "expired", "not_yet_valid")) return again("noticeSignAgain")
       return byTransfer(model, "noticeCannotSign")
     default:
       if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")
@@ -514,13 +529,13 @@ const reportRefused = (model: Model, refusal: Refusal): Next => {
         nextPoll(model, refusal.retryAfter)
       ]
   }
-  if (refusal.reason === "reverted") return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]
-  if (refusal.reason === "already_used" && attempt?.hash != null) {
+  if (isBecause(refusal, "reverted")) return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]
+  if (isBecause(refusal, "already_used") && attempt?.hash != null) {
     const without: Attempt = { ...attempt, hash: null, refused: [...attempt.refused, attempt.hash] }
     const [next, commands] = checking({ ...model, epoch: model.epoch + 1 }, without, { missed: 0 })
     return [next, [{ run: "save", attempt: without }, ...commands]]
   }
-  if (refusal.reason === "payer" && refusal.actual !== undefined) {
+  if (isBecause(refusal, "payer") && refusal.actual !== undefined) {
     return [
       leave(model, "awaiting-signature", {
         step: "prove",
@@ -563,6 +578,10 @@ export const transition = (model: Model, message: Message): Next => {
     }
     case "LoadFailed":
       return loadRefused(model, message.refusal)
+    case "TimeOver":
+      // What was sent from elsewhere may still be found.
+      if (!mayPay(model) || model.panel !== undefined) return [model, []]
+      return [leave(model, "expired"), []]
     case "Retry":
       return [leave(model, "loading"), [{ run: "load" }]]
 
@@ -610,18 +629,21 @@ export const transition = (model: Model, message: Message): Next => {
       return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]
     case "BalanceRead":
       if (!mayPay(model)) return [model, []]
-      return judgeBalance({ ...model, terms: message.terms }, message.balance)
+      return judgeBalance(
+        { ...model, terms: message.terms, byCalls: message.byCalls === true },
+        message.balance
+      )
     case "BalanceFailed":
       if (!mayPay(model)) return [model, []]
       return [
-        enter(model, isOnChain(model) ? "review" : "wrong-network", {
+        enter(model, maySend(model) ? "review" : "wrong-network", {
           notice: { key: "noticeNoBalance", tone: "warning" }
         }),
         []
       ]
     case "ContinueAnyway":
       if (!mayPay(model)) return [model, []]
-      return [enter(model, isOnChain(model) ? "review" : "wrong-network"), []]
+      return [enter(model, maySend(model) ? "review" : "wrong-network"), []]
     case "GetFunds":
       return [{ ...model, busy: "funding", notice: undefined }, [{ run: "fund" }]]
     case "Funded":
@@ -667,7 +689,7 @@ export const transition = (model: Model, message: Message): Next => {
       if (!mayPay(model)) return [model, []]
       if (pays(model) === "by signature")
         return [leave(model, "awaiting-signature", { step: "authorization" }), [{ run: "sign" }]]
-      if (!isOnChain(model)) return [enter(model, "wrong-network"), []]
+      if (!maySend(model)) return [enter(model, "wrong-network"), []]
       return [
         leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" }),
         [{ run: "pay", again: false }]
@@ -768,10 +790,15 @@ export const transition = (model: Model, message: Message): Next => {
     case "NotSent": {
       // An older request's refusal does not undo what a newer one sent.
       if (finals.has(model.state) || model.attempt?.hash != null) return [model, []]
-      const next = { ...model, attempt: undefined, chainId: message.chainId ?? model.chainId }
+      const next = {
+        ...model,
+        attempt: undefined,
+        chainId: message.chainId ?? model.chainId,
+        // A wallet that refuses calls is asked for a transaction.
+        byCalls: model.byCalls && message.notice !== "noticeUnauthorized"
+      }
       const notice: Notice = { key: message.notice, tone: "warning" }
-      if (next.account !== undefined && next.chainId === next.context?.chain.id)
-        return [leave(next, "review", { notice }), []]
+      if (next.account !== undefined && maySend(next)) return [leave(next, "review", { notice }), []]
       return proceed({ ...next, state: "review", epoch: model.epoch + 1 }, notice)
     }
     case "Unclear":

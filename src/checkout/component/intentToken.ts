@@ -1,6 +1,7 @@
 // What the checkout reads of the intent token: the payment's id and where the money
 // goes. Nothing is trusted before the service has opened a payment from this very
 // token, which it does only where the signature holds.
+import { isRecord } from "../../pages/browser/isRecord.ts"
 
 export interface UnverifiedIntent {
   /** The payment's id. */
@@ -8,9 +9,6 @@ export interface UnverifiedIntent {
   readonly receiver: string
   readonly token: { readonly address: string; readonly chainId: number }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
 
 /** Undefined where it is not an intent token. */
 export const readIntentToken = (intentToken: string): UnverifiedIntent | undefined => {

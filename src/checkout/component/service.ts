@@ -1,6 +1,9 @@
 // The service's checkout endpoints, called with the publishable key. Answers are
 // checked by hand: a schema library would outweigh the rest.
 
+import type { MismatchReason } from "../../chain/ChainVerifier/Verification.ts"
+import { isRecord } from "../../pages/browser/isRecord.ts"
+import type { AuthorizationReason } from "../../relaying/Api.ts"
 import type { SignedTerms } from "./signed.ts"
 
 export interface CheckoutContext {
@@ -12,6 +15,10 @@ export interface CheckoutContext {
   }
   readonly onrampUrl?: string
   readonly env: "test" | "live"
+  /** The service's time when it answered, ISO 8601. */
+  readonly now: string
+  /** How long an open payment waits for its money. */
+  readonly paymentExpirySeconds: number
   /** `aud` of the buyer's token. */
   readonly audience: string
   readonly chain: {
@@ -32,6 +39,8 @@ export interface CheckoutPayment {
   readonly status: "pending" | "settled" | "failed"
   readonly refCode: string
   readonly intentUrl: string
+  /** ISO 8601. */
+  readonly createdAt: string
   readonly failureReason?: string | null
 }
 
@@ -67,6 +76,12 @@ export interface Refusal {
   readonly said?: string | undefined
   readonly docUrl?: string | undefined
 }
+
+/** Whether the service refused for one of these. */
+export const isBecause = (
+  refusal: Refusal,
+  ...reasons: ReadonlyArray<AuthorizationReason | MismatchReason>
+): boolean => reasons.some((reason) => reason === refusal.reason)
 
 export class ServiceError extends Error {
   override readonly name = "ServiceError"
@@ -105,7 +120,7 @@ export interface AttemptAnswer {
   readonly buyerDidToken: string
   /** The same id is the same attempt, however often it is announced. */
   readonly attemptId: string
-  readonly nonce: number
+  readonly nonce?: number
 }
 
 export interface KnownAttempts {
@@ -126,8 +141,6 @@ export interface ReportBody {
 
 const timeoutMillis = 20_000
 
-type Json = Readonly<Record<string, unknown>>
-const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null
 const at = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
 const textAt = (value: unknown, key: string): string | undefined => {
   const found = at(value, key)
@@ -147,6 +160,8 @@ const isContext = (value: unknown): value is CheckoutContext =>
   typeof textAt(at(value, "merchant"), "name") === "string" &&
   ["test", "live"].includes(textAt(value, "env") ?? "") &&
   typeof textAt(value, "audience") === "string" &&
+  typeof textAt(value, "now") === "string" &&
+  typeof at(value, "paymentExpirySeconds") === "number" &&
   typeof at(at(value, "chain"), "id") === "number" &&
   typeof textAt(at(value, "chain"), "name") === "string" &&
   typeof textAt(at(value, "chain"), "explorerUrl") === "string" &&
@@ -160,7 +175,8 @@ const isPayment = (value: unknown): value is CheckoutPayment =>
   /^\d{1,14}\.\d{2,6}$/.test(textAt(value, "amount") ?? "") &&
   ["pending", "settled", "failed"].includes(textAt(value, "status") ?? "") &&
   typeof textAt(value, "refCode") === "string" &&
-  typeof textAt(value, "intentUrl") === "string"
+  typeof textAt(value, "intentUrl") === "string" &&
+  typeof textAt(value, "createdAt") === "string"
 
 const balanceOf = (body: unknown): TestBalance => {
   const balance = at(body, "balance")
@@ -244,7 +260,7 @@ export interface CheckoutService {
   readonly balance: (address: string) => Promise<TestBalance>
   readonly fund: (buyerDidToken: string) => Promise<TestBalance>
   /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
-  readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number>
+  readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number | undefined>
   /** Attempts that may still pay: a wallet's, or everybody's. */
   readonly attempts: (paymentId: string, payer?: string) => Promise<KnownAttempts>
   /** Where to send the amount from anywhere. */

@@ -11,6 +11,10 @@ import { walletApps } from "./walletApps.ts"
 export interface ViewTools {
   readonly translation: Translation
   readonly claims: UnverifiedIntent | undefined
+  /** What the shop's page says is paid for. */
+  readonly description: string
+  /** Until when it may be paid. */
+  readonly deadline: string | undefined
   /** Of the hosted page with this payment. */
   readonly payUrl: string
   /** Whether wallets are apps here. */
@@ -326,7 +330,7 @@ const screens = (model: Model, tools: ViewTools) => {
       title: t("fundsTitle"),
       text: [
         ...(short ? [t("fundsText", { balance: translation.money(usdOf(balance?.usdcAtomic ?? 0n)) })] : []),
-        ...(balance?.gasWei === 0n && !signs ? [t("fundsGas")] : []),
+        ...(balance?.gasWei === 0n && !signs && !model.byCalls ? [t("fundsGas")] : []),
         model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account) })
       ],
       body: [h("dl", { part: "details" }, copyRow("addressTo", account, "copy account"))],
@@ -366,7 +370,7 @@ const screens = (model: Model, tools: ViewTools) => {
         row("reviewTo", values["merchant"], h("small", {}, shortHex(tools.claims?.receiver ?? ""))),
         row("reviewFrom", h("bdi", {}, values["wallet"]), h("small", {}, shortHex(model.account ?? ""))),
         row("reviewNetwork", values["network"]),
-        row("reviewFee", t(signs ? "reviewFeeNone" : "reviewFeeText"))
+        row("reviewFee", t(signs ? "reviewFeeNone" : model.byCalls ? "reviewFeeWallet" : "reviewFeeText"))
       )
     ],
     actions: [
@@ -462,7 +466,7 @@ const screens = (model: Model, tools: ViewTools) => {
       case "awaiting-signature":
         return signature()
       case "submitted":
-        return model.busy === "checking"
+        return model.busy === "checking" && model.attempt?.calls?.taken !== true
           ? { icon: "spinner", title: t("checkingTitle"), text: [t("checkingText")] }
           : {
               icon: "spinner",
@@ -551,6 +555,9 @@ const header = (model: Model, tools: ViewTools): HTMLElement => {
           h("span", { class: "visually-hidden" }, `${translation.text("amountLabel")}: `),
           amount
         ),
+    tools.description === ""
+      ? undefined
+      : h("p", { class: "description", part: "description" }, h("bdi", {}, tools.description)),
     stopped.has(model.state)
       ? undefined
       : h(
@@ -633,6 +640,9 @@ export const render = (model: Model, tools: ViewTools): Rendered => {
           "footer",
           { part: "footer" },
           h("bdi", {}, translation.text("reference", values)),
+          tools.deadline === undefined
+            ? undefined
+            : h("p", { class: "deadline", part: "deadline", role: "timer" }, tools.deadline),
           support === undefined
             ? undefined
             : h("p", { class: "support" }, translation.text("supportText", { ...values, support }))

@@ -1,5 +1,6 @@
 // Wallets: found by EIP-6963, asked by EIP-1193, their errors sorted into what the
 // buyer can do about them.
+import { isRecord } from "../../pages/browser/isRecord.ts"
 
 export type Hex = `0x${string}`
 
@@ -28,10 +29,18 @@ export interface Wallet {
  * - `busy`: the wallet already shows a request.
  * - `unknown_chain`: the chain is to be added first.
  * - `unauthorized`: the account is not connected to this page, or the wallet refuses the method.
+ * - `unknown_calls`: the wallet knows no calls of this id (EIP-5792).
  * - `funds`: not enough for the amount and the fee; nothing was sent.
  * - `unclear`: anything else; a transaction may have gone out.
  */
-export type WalletFailure = "rejected" | "busy" | "unknown_chain" | "unauthorized" | "funds" | "unclear"
+export type WalletFailure =
+  | "rejected"
+  | "busy"
+  | "unknown_chain"
+  | "unauthorized"
+  | "unknown_calls"
+  | "funds"
+  | "unclear"
 
 export class WalletError extends Error {
   override readonly name = "WalletError"
@@ -42,10 +51,10 @@ export class WalletError extends Error {
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
+/** Refusals of EIP-5792 before anything is sent: a capability, the chain, the size, atomicity. */
+const refusedCalls: ReadonlyArray<number> = [5700, 5710, 5740, 5760]
 
-/** Codes of EIP-1193, EIP-3085 and JSON-RPC, wherever wallets put them. */
+/** Codes of EIP-1193, EIP-3085, EIP-5792 and JSON-RPC, wherever wallets put them. */
 const codesOf = (error: unknown, depth = 0): ReadonlyArray<unknown> =>
   isRecord(error) && depth < 4
     ? [
@@ -63,17 +72,20 @@ export const walletErrorOf = (error: unknown): WalletError => {
   if (error instanceof WalletError) return error
   const codes = codesOf(error).map(Number)
   const message = messageOf(error)
-  const failure: WalletFailure = codes.includes(4001)
-    ? "rejected"
-    : codes.includes(4902)
-      ? "unknown_chain"
-      : codes.includes(-32002)
-        ? "busy"
-        : codes.includes(4100) || codes.includes(4200) || codes.includes(-32601)
-          ? "unauthorized"
-          : /insufficient funds|exceeds (the )?balance/i.test(message)
-            ? "funds"
-            : "unclear"
+  const failure: WalletFailure =
+    codes.includes(4001) || codes.includes(5750)
+      ? "rejected"
+      : codes.includes(4902)
+        ? "unknown_chain"
+        : codes.includes(-32002)
+          ? "busy"
+          : codes.some((code) => [4100, 4200, -32601, ...refusedCalls].includes(code))
+            ? "unauthorized"
+            : codes.includes(5730)
+              ? "unknown_calls"
+              : /insufficient funds|exceeds (the )?balance/i.test(message)
+                ? "funds"
+                : "unclear"
   return new WalletError(failure, message)
 }
 

@@ -1,5 +1,6 @@
 // /playground: mint a capped intent, pay it, see the code and the webhook. A test
 // publishable key comes in the fragment (#pk=…), the query (?pk=…) or the field.
+import { isRecord } from "../../pages/browser/isRecord.ts"
 import { announceBurnerWallet } from "./burnerWallet.ts"
 import { checkoutEventDetail } from "./checkoutEventDetail.ts"
 
@@ -20,8 +21,6 @@ const payload = element("payload", HTMLElement)
 const stored = "quittance-playground"
 const origin = QUITTANCE_BASE_URL
 
-type Json = Readonly<Record<string, unknown>>
-const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null
 const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value)
 

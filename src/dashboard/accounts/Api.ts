@@ -116,7 +116,10 @@ export class SignInApi extends endpointGroup("signIn")(
 
 /** The signed-in person's own account. */
 export class AccountApi extends endpointGroup("account")(
-  allow({ by: "session" }, HttpApiEndpoint.get("session", "/session", { success: SessionView })),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.get("session", "/session", { success: Schema.toEncoded(SessionView) })
+  ),
   allow(
     { by: "session" },
     HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent })

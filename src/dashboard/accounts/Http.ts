@@ -115,8 +115,7 @@ export const layerAccount = HttpApiBuilder.group(
     const signedOut = HttpServerResponse.empty({ status: 204 }).pipe(withoutSession(baseUrl))
 
     return handlers.handleAll({
-      session: () =>
-        Effect.map(CurrentSession, (session) => HttpServerResponse.jsonUnsafe(sessionView(session))),
+      session: () => Effect.map(CurrentSession, sessionView),
       signOut: Effect.fnUntraced(function* () {
         yield* accounts.signOut(yield* CurrentSession)
         return signedOut

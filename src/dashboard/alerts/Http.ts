@@ -13,13 +13,13 @@ import type { AlertsPage, AlertView } from "./Api.ts"
 type MerchantKind = "webhook_exhausted" | "transfer_dropped" | "incoming_transfer" | "account_change"
 const generalWords: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
-  rpc_malformed: "A node of the chain answers what no node should. Payments may take longer to settle.",
-  rpc_unreachable: "A node of the chain does not answer. Payments may take longer to settle.",
+  rpc_malformed: "An RPC node returned an invalid response. Payments may take longer to settle.",
+  rpc_unreachable: "An RPC node does not answer. Payments may take longer to settle.",
   wrong_chain: "A node serves another chain. Settlement waits until the operator has corrected it.",
   faucet_empty: "The test faucet's wallet is empty. Test buyers cannot be funded.",
   faucet_not_configured: "The test faucet is off.",
   faucet_wallet_shared: "The test faucet's wallet is used elsewhere too. Grants may be delayed.",
-  relayer_empty: "The wallet that relays x402 payments lacks gas. Payments by x402 wait.",
+  relayer_empty: "The relayer wallet is out of gas. Payments by signature are delayed.",
   clock_skew: "The service's clock is wrong. Payments may take longer to settle."
 }
 const generalWordsByKind = new Map<string, string>(Object.entries(generalWords))
@@ -34,7 +34,7 @@ const alertView =
       kind: row.kind,
       scope: service ? "service" : "merchant",
       subject: hidden ? null : row.subject,
-      message: hidden ? (generalWordsByKind.get(row.kind) ?? "The operator has been told.") : row.message,
+      message: hidden ? (generalWordsByKind.get(row.kind) ?? "The operator has been notified.") : row.message,
       createdAt: row.created_at.toISOString(),
       acknowledgedAt: row.acknowledged_at?.toISOString() ?? null
     }

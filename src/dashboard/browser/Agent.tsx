@@ -183,7 +183,7 @@ const Actions = (props: {
           onConfirm={() => void act.run("pause", "Paused")}
         >
           <p>
-            It signs nothing until you resume it. Payments that it signed before stay good until they expire,
+            It signs nothing until you resume it. Payments that it signed before stay valid until they expire,
             at most 10 minutes.
           </p>
         </Confirm>

@@ -1,6 +1,7 @@
 // What codes mean, in the words of the pages. A code without its words does not compile.
 import type { AlertKind } from "../../alerts/AlertKind.ts"
 import type { MismatchReason, PendingReason } from "../../chain/ChainVerifier/Verification.ts"
+import type { FailureReason } from "../../domain/Payment.ts"
 import type { AttemptFailure, DeliveryStatus } from "../../domain/Webhook.ts"
 
 /** A later release, sharing the database, may have codes that this one does not know. */
@@ -49,7 +50,7 @@ export const failureWords: Readonly<Record<AttemptFailure, string>> = {
 }
 
 /** Why a payment failed. */
-export const failedWords = wordsOf({
+export const failedWords = wordsOf<FailureReason>({
   expired: "No transfer arrived in time",
   unverified: "The reported transfer could not be verified"
 })

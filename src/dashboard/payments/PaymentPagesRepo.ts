@@ -2,6 +2,7 @@
 import { Cache, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
+import { EpochMillis } from "../../database/EpochMillis.ts"
 import { Replica } from "../../database/Replica.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
@@ -16,8 +17,6 @@ export type Search =
   | { readonly by: "refCode"; readonly refCode: string }
   | { readonly by: "transaction"; readonly transactionId: TransactionHash }
 
-const Millis = Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
-
 const SettledDay = Schema.Struct({ day: Schema.String, count: Schema.Int, volume: Schema.String })
 const decodeDays = Schema.decodeUnknownEffect(Schema.Array(SettledDay))
 const Counts = Schema.Struct({ pending: Schema.Int, failed: Schema.Int, has_endpoint: Schema.Boolean })
@@ -31,10 +30,10 @@ const DetailRow = Schema.Struct({
   block_number: Schema.NullOr(Schema.String),
   log_position: Schema.NullOr(Schema.Int),
   dropped_at: Schema.NullOr(Schema.Date),
-  attempts: Schema.Array(Schema.Struct({ at: Millis, payer: Schema.String, method: AttemptMethod })),
+  attempts: Schema.Array(Schema.Struct({ at: EpochMillis, payer: Schema.String, method: AttemptMethod })),
   reports: Schema.Array(
     Schema.Struct({
-      at: Millis,
+      at: EpochMillis,
       transactionId: Schema.String,
       payer: Schema.String,
       payerType: PayerType
@@ -42,8 +41,8 @@ const DetailRow = Schema.Struct({
   ),
   verdicts: Schema.Array(
     Schema.Struct({
-      at: Millis,
-      reportedAt: Millis,
+      at: EpochMillis,
+      reportedAt: EpochMillis,
       transactionId: Schema.String,
       payer: Schema.String,
       verdict: Schema.String,
@@ -56,7 +55,7 @@ const DetailRow = Schema.Struct({
       id: Uuid,
       type: EventType,
       status: DeliveryStatus,
-      attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, startedAt: Millis }))
+      attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, startedAt: EpochMillis }))
     })
   )
 })

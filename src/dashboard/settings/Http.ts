@@ -9,11 +9,11 @@ import type { User } from "../../accounts/Session.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { AuditRepo } from "../../audit/AuditRepo.ts"
 import { networks } from "../../domain/Chain.ts"
-import { InvalidRequest, LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
+import { LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
-import { FaceRepo, logoUrlOf } from "../../merchants/FaceRepo.ts"
-import { cleanPng } from "../../merchants/Faces/cleanPng.ts"
+import type { Face } from "../../merchants/Faces/FaceRepo.ts"
+import { Faces, logoUrlOf } from "../../merchants/Faces.ts"
 import { MerchantRepo } from "../../merchants/MerchantRepo.ts"
 import { withdrawnChange } from "../../merchants/Receivers/withdrawnChange.ts"
 import { Receivers } from "../../merchants/Receivers.ts"
@@ -46,15 +46,14 @@ export const layer = HttpApiBuilder.group(
     const alerts = yield* AlertPagesRepo
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
-    const faces = yield* FaceRepo
+    const faces = yield* Faces
     const { baseUrl } = yield* AppConfig
 
-    const faceOf = (merchantId: MerchantId) =>
-      Effect.map(faces.find(merchantId), (face) => ({
-        logo: logoUrlOf(face),
-        accentColor: face.accentColor,
-        support: face.support
-      }))
+    const shown = (face: Face) => ({
+      logo: logoUrlOf(face),
+      accentColor: face.accentColor,
+      support: face.support
+    })
 
     /** Inside the transaction of a removal, which ends what the member had asked for. */
     const tellWithdrawn = (merchantId: MerchantId, user: User) => (made: Removal) =>
@@ -85,7 +84,7 @@ export const layer = HttpApiBuilder.group(
         const { name, explorerUrl } = networks[tenant.env]
         const page: SettingsPage = {
           openAlerts,
-          face: yield* faceOf(merchant.id),
+          face: shown(yield* faces.find(merchant.id)),
           profile: {
             name: merchant.name,
             logoUrl: merchant.logoUrl,
@@ -135,18 +134,9 @@ export const layer = HttpApiBuilder.group(
         })
         return { ...profile, ...Option.getOrThrow(rules) }
       }),
-      changeFace: Effect.fnUntraced(function* ({ payload: { accentColor, logo, support } }) {
+      changeFace: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
-        const image = typeof logo === "string" ? cleanPng(Buffer.from(logo, "base64")) : logo
-        if (typeof logo === "string" && image === undefined) {
-          return yield* new InvalidRequest({
-            details: [
-              { path: "body.logo", message: "A PNG of 8-bit RGB or RGBA, at most 256 pixels a side." }
-            ]
-          })
-        }
-        yield* faces.set(merchant.id, { accentColor, support, logo: image })
-        return yield* faceOf(merchant.id)
+        return shown(yield* faces.change(merchant.id, payload))
       }),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, user } = yield* CurrentMember

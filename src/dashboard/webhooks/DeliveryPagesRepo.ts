@@ -1,12 +1,12 @@
 // The SQL of the deliveries' pages.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { EpochMillis } from "../../database/EpochMillis.ts"
 import { Replica } from "../../database/Replica.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 
-const Millis = Schema.FiniteFromString.pipe(Schema.decodeTo(Schema.DateFromMillis))
 const Hex = Schema.Uint8ArrayFromHex
 
 const deliveryFields = {
@@ -18,7 +18,7 @@ const deliveryFields = {
   created_at: Schema.Date,
   due_at: Schema.NullOr(Schema.Date)
 }
-const attemptFields = { ...DeliveryAttempt.fields, startedAt: Millis }
+const attemptFields = { ...DeliveryAttempt.fields, startedAt: EpochMillis }
 
 const DeliveryRow = Schema.Struct({
   ...deliveryFields,

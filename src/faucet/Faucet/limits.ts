@@ -16,7 +16,7 @@ export const faucetLimits = {
 
 export type FaucetLimit = keyof typeof faucetLimits
 
-/** A full limit, and the whole seconds after which it has room. */
+/** An exhausted limit, and the whole seconds until it frees up. */
 export interface Held {
   readonly limit: FaucetLimit
   readonly retryAfter: number

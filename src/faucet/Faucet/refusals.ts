@@ -19,13 +19,13 @@ export const notConfigured = new FaucetUnavailable({
 
 export const emptyWallet = new FaucetUnavailable({
   reason: "empty",
-  message: "The faucet's wallet is empty. The operator has been told; fund the wallet another way."
+  message: "The faucet's wallet is empty. The operator has been notified; fund the wallet another way."
 })
 
 export const sharedWallet = new FaucetUnavailable({
   reason: "wallet_shared",
   message:
-    "The test funds did not move: something else uses the faucet's wallet. The operator has been told; try again later or fund the wallet another way."
+    "The test funds did not move: something else uses the faucet's wallet. The operator has been notified; try again later or fund the wallet another way."
 })
 
 export const underWay = new ChainUnavailable({

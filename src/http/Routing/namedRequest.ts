@@ -1,6 +1,6 @@
 // Names a request, and the payment in its path, in the spans and logs that go to a collector.
 import { Effect } from "effect"
-import type { AppConfigShape } from "../../AppConfig.ts"
+import type { AppConfig } from "../../AppConfig.ts"
 
 type Named = <A, E, R>(
   handled: Effect.Effect<A, E, R>,
@@ -13,7 +13,7 @@ const unnamed: Named = (handled) => handled
 const paymentPath = /^\/api\/v1\/payments\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:$|\?)/
 
 /** As it is where there is no collector. */
-export const namedRequest = ({ otlp }: AppConfigShape): Named => {
+export const namedRequest = ({ otlp }: typeof AppConfig.Service): Named => {
   if (otlp._tag === "None") return unnamed
   return (handled, requestId, url) => {
     const paymentId = paymentPath.exec(url)?.[1]

@@ -2,7 +2,7 @@
 // `unrouted`, and the class of the status.
 import { Clock, Effect, type Metric } from "effect"
 import type { HttpServerResponse } from "effect/http"
-import type { AppConfigShape } from "../../AppConfig.ts"
+import type { AppConfig } from "../../AppConfig.ts"
 import { secondsBy } from "../../metrics/series.ts"
 
 const duration = secondsBy("quittance_http_request_duration_seconds", "Requests by route and class of status")
@@ -14,7 +14,7 @@ type Timed = <E, R>(
 const untimed: Timed = (handled) => handled
 
 /** Times a route's requests; returns the effect unchanged while metrics are off. */
-export const timedRoute = ({ metrics, otlp }: AppConfigShape, route: string): Timed => {
+export const timedRoute = ({ metrics, otlp }: typeof AppConfig.Service, route: string): Timed => {
   if (metrics._tag === "None" && otlp._tag === "None") return untimed
   const byClass: Array<Metric.Histogram<number> | undefined> = []
   return (handled) =>

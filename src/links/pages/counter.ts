@@ -1,17 +1,10 @@
 // /counter#link={id}: a shop's tablet. An amount becomes a code that the customer scans; the page follows the
 // payment, also after a reload, and adds up the day.
 import { qrCode } from "../../checkout/component/qr.ts"
-import {
-  closedWords,
-  element,
-  input,
-  LinkProblem,
-  money,
-  type Opened,
-  openLink,
-  paymentOf,
-  readLink
-} from "./linkApi.ts"
+import { element, input } from "../../pages/browser/dom.ts"
+import { isRecord } from "../../pages/browser/isRecord.ts"
+import { type Link, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
+import { closedWords, money, text, told } from "./linkWords.ts"
 
 interface Sale extends Opened {
   readonly amount: string
@@ -35,6 +28,7 @@ const [message, form, waiting, paid] = [
   element("paid")
 ]
 const amount = input("amount")
+let link: Link | undefined
 let polls: ReturnType<typeof setTimeout> | undefined
 
 const today = () => new Date().toLocaleDateString("en-CA")
@@ -57,7 +51,7 @@ const read = <A>(key: string, holds: (value: unknown) => value is A): A | undefi
   }
 }
 const has = (value: unknown, names: ReadonlyArray<string>) =>
-  typeof value === "object" && value !== null && names.every((name) => name in value)
+  isRecord(value) && names.every((name) => name in value)
 const isSale = (value: unknown): value is Sale =>
   has(value, ["amount", "intentToken", "paymentId", "publishableKey"])
 const isDay = (value: unknown): value is Day => has(value, ["date", "count", "atomic"])
@@ -69,8 +63,7 @@ const dayNow = (): Day => {
 
 const showTotal = () => {
   const { atomic, count } = dayNow()
-  element("total").textContent =
-    `Today: ${money(usdOf(BigInt(atomic)))}, ${count === 1 ? "1 payment" : `${count} payments`}`
+  element("total").textContent = text("today", { total: money(usdOf(BigInt(atomic))), count: String(count) })
 }
 
 const show = (part: HTMLElement) => {
@@ -100,7 +93,7 @@ const finish = (sale: Sale) => {
     )
   }
   showTotal()
-  element("thanks").textContent = `${money(sale.amount)} paid`
+  element("thanks").textContent = text("salePaid", { amount: money(sale.amount) })
   show(paid)
   element("thanks").focus()
 }
@@ -114,7 +107,7 @@ const follow = async (sale: Sale): Promise<void> => {
   if (status === "settled") return finish(sale)
   if (status === "failed") {
     askAmount()
-    message.textContent = "The last payment expired. Nothing was charged."
+    message.textContent = text("saleExpired")
     return
   }
   polls = setTimeout(() => void follow(sale), 1_500)
@@ -124,10 +117,7 @@ const wait = (sale: Sale) => {
   element("due").textContent = money(sale.amount)
   element("code").replaceChildren(
     // Short, so that phones read it from afar.
-    qrCode(
-      `${QUITTANCE_BASE_URL}/link/${id}#payment=${sale.paymentId}`,
-      "QR code of the payment, for the customer"
-    )
+    qrCode(`${QUITTANCE_BASE_URL}/link/${id}#payment=${sale.paymentId}`, text("qrSale"))
   )
   show(waiting)
   element("cancel").focus()
@@ -143,17 +133,12 @@ const charge = async () => {
   wait(sale)
 }
 
-const told = (error: unknown): string =>
-  error instanceof LinkProblem
-    ? (closedWords[error.reason ?? ""] ?? error.message)
-    : "The payment service cannot be reached."
-
 for (const key of ["1", "2", "3", "4", "5", "6", "7", "8", "9", ".", "0", "⌫"]) {
   const button = document.createElement("button")
   button.type = "button"
   button.textContent = key
-  if (key === "⌫") button.setAttribute("aria-label", "Delete")
-  if (key === ".") button.setAttribute("aria-label", "Decimal point")
+  if (key === "⌫") button.setAttribute("aria-label", text("delete"))
+  if (key === ".") button.setAttribute("aria-label", text("decimalPoint"))
   button.addEventListener("click", () => {
     amount.value = key === "⌫" ? amount.value.slice(0, -1) : amount.value + key
   })
@@ -163,19 +148,20 @@ for (const key of ["1", "2", "3", "4", "5", "6", "7", "8", "9", ".", "0", "⌫"]
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   charge().catch((error: unknown) => {
-    message.textContent = told(error)
+    message.textContent = told(error, link)
   })
 })
 element("cancel").addEventListener("click", askAmount)
 element("next").addEventListener("click", askAmount)
 
 readLink(id)
-  .then((link) => {
-    element("merchant").textContent = link.merchant
-    document.title = `Counter, ${link.merchant}`
+  .then((known) => {
+    link = known
+    element("merchant").textContent = known.merchant
+    document.title = text("counterOf", { merchant: known.merchant })
     showTotal()
-    if (link.state !== "open") {
-      message.textContent = closedWords[link.state] ?? ""
+    if (known.state !== "open") {
+      message.textContent = closedWords[known.state] ?? ""
       return
     }
     const sale = read(saleKey, isSale)
@@ -183,5 +169,5 @@ readLink(id)
     else wait(sale)
   })
   .catch(() => {
-    message.textContent = "Open the counter from one of your payment links."
+    message.textContent = text("openCounter")
   })

@@ -1,28 +1,19 @@
 // The documents of payment links and of the counter.
-const head = (title: string, ...scripts: ReadonlyArray<string>) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/links.css">
-${scripts.map((script) => `<script src="${script}" defer></script>`).join("\n")}
-</head>`
+import { pageHead } from "../../pages/pageHead.ts"
+
+const head = (title: string, ...scripts: ReadonlyArray<string>) => pageHead(title, "/links.css", ...scripts)
 
 export const linkDocument = `${head("Payment", "/checkout.js", "/link.js")}
 <body>
 <main>
 <h1 id="description">Payment</h1>
-<p id="message" role="status">Opening the payment link…</p>
+<p id="message" role="status" data-text="opening">Opening the payment link…</p>
 <form class="panel" id="form" hidden>
-<label for="amount">Amount in USD</label>
+<label for="amount" data-text="amountLabel">Amount in USD</label>
 <input id="amount" name="amount" inputmode="decimal" autocomplete="off" required aria-describedby="bounds problem">
 <p id="bounds"></p>
 <p id="problem" class="problem" role="alert"></p>
-<button type="submit">Continue</button>
+<button type="submit" data-text="continue">Continue</button>
 </form>
 <div id="checkout"></div>
 </main>
@@ -40,8 +31,8 @@ export const posterDocument = `${head("Payment link", "/poster.js")}
 <p id="url" class="url"></p>
 <p id="message" role="status"></p>
 <div class="actions">
-<button type="button" id="print">Print</button>
-<button type="button" id="share">Share</button>
+<button type="button" id="print" data-text="print">Print</button>
+<button type="button" id="share" data-text="share">Share</button>
 </div>
 </main>
 </body>
@@ -52,26 +43,26 @@ export const counterDocument = `${head("Counter", "/counter.js")}
 <body class="counter">
 <main>
 <header>
-<h1 id="merchant">Counter</h1>
+<h1 id="merchant" data-text="counter">Counter</h1>
 <p id="total" role="status"></p>
 </header>
 <p id="message" role="alert"></p>
 <form id="form" hidden>
-<label for="amount">Amount in USD</label>
+<label for="amount" data-text="amountLabel">Amount in USD</label>
 <input id="amount" inputmode="decimal" autocomplete="off" value="">
-<div class="keys" id="keys" role="group" aria-label="Number pad"></div>
-<button type="submit" id="charge">Charge</button>
+<div class="keys" id="keys" role="group" aria-label="Number pad" data-label="keypad"></div>
+<button type="submit" id="charge" data-text="charge">Charge</button>
 </form>
 <section id="waiting" hidden aria-labelledby="due">
 <h2 id="due"></h2>
 <div id="code"></div>
-<p role="status">Waiting for the customer to scan and pay…</p>
-<button type="button" id="cancel">Cancel</button>
+<p role="status" data-text="waiting">Waiting for the customer to scan and pay…</p>
+<button type="button" id="cancel" data-text="cancel">Cancel</button>
 </section>
 <section id="paid" hidden aria-labelledby="thanks">
 <svg class="tick" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 13l5 5L20 7"/></svg>
 <h2 id="thanks" tabindex="-1"></h2>
-<button type="button" id="next">Next customer</button>
+<button type="button" id="next" data-text="next">Next customer</button>
 </section>
 </main>
 </body>

@@ -1,18 +1,13 @@
 // /link/{id}: opens the link and shows the checkout. A reload shows the same payment.
-import {
-  closedWords,
-  element,
-  input,
-  LinkProblem,
-  money,
-  type Opened,
-  openLink,
-  readLink
-} from "./linkApi.ts"
+import { element, input } from "../../pages/browser/dom.ts"
+import { type Link, type Opened, openLink, readLink } from "./linkApi.ts"
+import { boundsOf, closedWords, text, told } from "./linkWords.ts"
 
 const id = location.pathname.split("/")[2] ?? ""
 const kept = `quittance-link:${id}`
 const [message, form, problem] = [element("message"), element("form"), element("problem")]
+
+let link: Link | undefined
 
 const isOpened = (value: unknown): value is Opened =>
   typeof value === "object" && value !== null && "intentToken" in value && "publishableKey" in value
@@ -48,21 +43,16 @@ const open = async (asked: Parameters<typeof openLink>[1]) => {
   show(opened)
 }
 
-const told = (error: unknown): string =>
-  error instanceof LinkProblem
-    ? (closedWords[error.reason ?? ""] ?? error.message)
-    : "The payment service cannot be reached. Reload the page."
-
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   problem.textContent = ""
   open({ amount: input("amount").value.trim().replace(",", ".") }).catch((error: unknown) => {
-    problem.textContent = told(error)
+    problem.textContent = told(error, link)
   })
 })
 
 const start = async () => {
-  const link = await readLink(id)
+  link = await readLink(id)
   const paymentId = new URLSearchParams(location.hash.slice(1)).get("payment")
   document.title = `${link.description}, ${link.merchant}`
   element("description").textContent = link.description
@@ -75,15 +65,12 @@ const start = async () => {
   const earlier = keptOpening()
   if (earlier !== undefined) return show(earlier)
   if (link.amount !== undefined) return open({})
-  message.textContent = `You choose what you pay ${link.merchant}.`
-  element("bounds").textContent = `From ${money(link.minAmount ?? "")} to ${money(link.maxAmount ?? "")}.`
+  message.textContent = text("choose", { merchant: link.merchant })
+  element("bounds").textContent = text("bounds", boundsOf(link))
   form.hidden = false
   input("amount").focus()
 }
 
 start().catch((error: unknown) => {
-  message.textContent =
-    error instanceof LinkProblem && error.code === "PAYMENT_LINK_NOT_FOUND"
-      ? "There is no payment link at this address."
-      : told(error)
+  message.textContent = told(error, undefined)
 })

@@ -64,28 +64,3 @@ export const paymentOf = async ({
       publishableKey
     )
   ).payment
-
-export const closedWords: Readonly<Record<string, string>> = {
-  paid: "This payment link has been paid. Thank you.",
-  expired: "This payment link has expired. Ask the merchant for a new one.",
-  closed: "This payment link is closed. Ask the merchant for a new one."
-}
-
-export const element = (id: string): HTMLElement => {
-  const found = document.getElementById(id)
-  if (found === null) throw new Error(`no #${id}`)
-  return found
-}
-
-export const input = (id: string): HTMLInputElement => {
-  const found = element(id)
-  if (!(found instanceof HTMLInputElement)) throw new Error(`#${id} is no input`)
-  return found
-}
-
-export const money = (amount: string): string =>
-  /^\d+(\.\d+)?$/.test(amount)
-    ? new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumFractionDigits: 6 }).format(
-        amount as `${number}`
-      )
-    : amount

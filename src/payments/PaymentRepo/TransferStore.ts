@@ -2,6 +2,7 @@
 // been read, and what a person says of a transfer that no payment claims.
 
 import type { Effect, Option } from "effect"
+import type { Hex } from "viem"
 import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
@@ -108,6 +109,13 @@ export interface TransferStore {
   readonly awaitsSettlement: (
     transfer: Pick<IncomingTransfer, "payer" | "receiver" | "amount">
   ) => Effect.Effect<boolean>
+  /** Whether an authorization, of whomever, is being settled for the payment: another transfer would be a second. */
+  readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
+  /** Payments that are not settled, for which an authorization with one of these nonces was asked. */
+  readonly askedBy: (
+    transfer: IncomingTransfer,
+    nonces: ReadonlyArray<Hex>
+  ) => Effect.Effect<ReadonlyArray<Payment>>
   /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced. */
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
   /** Payments that the transfer may be meant for, the likeliest first, at most 10. */
@@ -135,7 +143,7 @@ export interface TransferStore {
   ) => Effect.Effect<boolean>
   /**
    * Leases an open transfer for a payment, in a member's name, for `attachLeaseMillis`; false where it is
-   * not open (any more).
+   * not open (any more), or the payment is reserved. While it holds, no authorization is sent for the payment.
    */
   readonly takeForPayment: (
     tenant: Tenant,

@@ -248,6 +248,8 @@ export const makeTransfersMemory = (known: {
         }),
       // No authorizations are settled on memory.
       awaitsSettlement: () => Effect.succeed(false),
+      isReserved: () => Effect.succeed(false),
+      askedBy: () => Effect.succeed([]),
       matchesOf: (transfer) =>
         Effect.sync(() => {
           const reports = known.reportsOf(transfer).filter(({ payer }) => payer === transfer.payer)

@@ -66,6 +66,7 @@ const toTransfer = (row: typeof TransferRow.Type): IncomingTransfer => ({
   note: row.note
 })
 
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
 const decodeMatches = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -140,6 +141,9 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
 
   /** A claim that was being written while its transfer was stored has not seen it. */
   const isUnclaimed = sql`NOT EXISTS (SELECT 1 ${equalClaim})`
+
+  const reserving = (paymentId: PaymentId) => sql`
+    SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
 
   /** Whose the transfer `t` is: what a payment claims belongs to the payment's merchant. */
   const ownerOf = sql`coalesce((SELECT p.merchant_id FROM payments p WHERE p.id = ${claimOf}), t.merchant_id)`
@@ -272,6 +276,19 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.length > 0
     }, Effect.orDie),
 
+    isReserved: Effect.fn("PaymentRepo.isReserved")(function* (paymentId) {
+      return (yield* reserving(paymentId)).length > 0
+    }, Effect.orDie),
+
+    askedBy: Effect.fn("PaymentRepo.askedBy")(function* (transfer, nonces) {
+      const rows = yield* sql`
+        SELECT ${sql.literal(paymentColumns("p."))}
+        FROM authorization_nonces n JOIN payments p ON p.id = n.payment_id
+        WHERE n.nonce = ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])
+          AND ${isMeant(transfer)}`
+      return (yield* decodePayments(rows)).map(toPayment)
+    }, Effect.orDie),
+
     matchesOf: Effect.fn("PaymentRepo.matchesOf")(function* (transfer) {
       const payer = toBytes(transfer.payer)
       const attempts = yield* decodeMatchAttempts(
@@ -398,14 +415,21 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    takeForPayment: Effect.fn("PaymentRepo.takeForPayment")(function* (tenant, id, paymentId, by) {
-      const rows = yield* sql`
+    takeForPayment: Effect.fn("PaymentRepo.takeForPayment")(
+      function* (tenant, id, paymentId, by) {
+        // Whoever sends an authorization for the payment holds this lock as well, and sees the lease after it.
+        yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
+        const rows = yield* sql`
         UPDATE incoming_transfers t
         SET handled_at = ${by.at}, handled_by = ${by.person}, note = ${by.note}, attached_to = ${paymentId},
           match_at = ${new Date(by.at.getTime() + attachLeaseMillis)}
-        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} AND ${isUnclaimed} RETURNING id`
-      return rows.length > 0
-    }, Effect.orDie),
+        WHERE id = ${id} AND ${ofTenant(tenant)} AND ${isFree(by.at)} AND ${isUnclaimed}
+          AND NOT EXISTS (${reserving(paymentId)}) RETURNING id`
+        return rows.length > 0
+      },
+      (effect) => sql.withTransaction(effect),
+      Effect.orDie
+    ),
 
     giveBack: Effect.fn("PaymentRepo.giveBack")(function* (id, paymentId) {
       yield* sql`

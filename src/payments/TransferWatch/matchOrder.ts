@@ -62,12 +62,22 @@ export const matchOrder = (
     )
     .map(({ match }) => match)
 
-/** Whether it takes the transaction's sender to tell which of the matches the transfer came after. */
-export const dependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean => {
-  const own = matches
+/** Each of the senders that would be a wallet's own, by the nonces of its attempts. */
+const ownSenders = (transfer: Transfer, matches: ReadonlyArray<Match>) =>
+  matches
     .flatMap(({ attempts }) => attempts)
     .map(({ nonce }) => ({ address: transfer.payer, nonce: nonce ?? 0n }))
-  return own.some(
+
+/** Whether it takes the transaction's sender to tell which of the matches the transfer came after. */
+export const dependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean =>
+  ownSenders(transfer, matches).some(
     (sender) => matchOrder(transfer, matches, sender).length > matchOrder(transfer, matches, undefined).length
+  )
+
+/** Whether it takes the sender to tell which of the matches comes first: two payments of one wallet and amount. */
+export const firstDependsOnSender = (transfer: Transfer, matches: ReadonlyArray<Match>): boolean => {
+  const [first] = matchOrder(transfer, matches, undefined)
+  return ownSenders(transfer, matches).some(
+    (sender) => matchOrder(transfer, matches, sender)[0]?.payment.id !== first?.payment.id
   )
 }

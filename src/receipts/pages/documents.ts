@@ -1,16 +1,7 @@
 // The documents of the receipt's pages.
-const head = (title: string, script: string) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/receipt.css">
-<script src="${script}" defer></script>
-</head>`
+import { pageHead } from "../../pages/pageHead.ts"
+
+const head = (title: string, script: string) => pageHead(title, "/receipt.css", script)
 
 export const receiptDocument = `${head("Receipt", "/receipt.js")}
 <body>
@@ -18,17 +9,17 @@ export const receiptDocument = `${head("Receipt", "/receipt.js")}
 <article class="receipt" aria-labelledby="title" aria-busy="true">
 <header>
 <p id="merchant" class="merchant"></p>
-<h1 id="title">Receipt</h1>
+<h1 id="title" data-text="receipt">Receipt</h1>
 <p id="amount" class="amount"></p>
-<p id="mode" class="mode" hidden>Test payment: no real money moved.</p>
+<p id="mode" class="mode" hidden data-text="testPayment">Test payment: no real money moved.</p>
 </header>
 <dl id="facts"></dl>
-<p id="verified" class="verified" role="status">Reading the receipt…</p>
+<p id="verified" class="verified" role="status" data-text="reading">Reading the receipt…</p>
 </article>
-<nav class="actions" aria-label="Receipt">
-<button type="button" id="print">Print</button>
-<button type="button" id="save">Save the signed receipt</button>
-<a href="/verify-receipt">Verify a receipt</a>
+<nav class="actions" aria-label="Receipt" data-label="receipt">
+<button type="button" id="print" data-text="print">Print</button>
+<button type="button" id="save" data-text="save">Save the signed receipt</button>
+<a href="/verify-receipt" data-text="verifyTitle">Verify a receipt</a>
 </nav>
 </main>
 </body>
@@ -39,14 +30,14 @@ export const receiptDocument = `${head("Receipt", "/receipt.js")}
 export const verifyDocument = (keys: string) => `${head("Verify a receipt", "/verify-receipt.js")}
 <body>
 <main>
-<h1>Verify a receipt</h1>
-<p>Paste a signed receipt, or choose its file. It is checked on this page, without a network: keep the page to check receipts later.</p>
+<h1 data-text="verifyTitle">Verify a receipt</h1>
+<p data-text="verifyText">Paste a signed receipt, or choose its file. It is checked on this page, without a network: keep the page to check receipts later.</p>
 <form class="panel" id="form">
-<label for="jws">Signed receipt</label>
+<label for="jws" data-text="signedReceipt">Signed receipt</label>
 <textarea id="jws" rows="6" spellcheck="false" autocomplete="off" required></textarea>
-<label for="file">Or its file</label>
+<label for="file" data-text="orFile">Or its file</label>
 <input type="file" id="file" accept=".jws,.txt,application/jose">
-<button type="submit">Verify</button>
+<button type="submit" data-text="verify">Verify</button>
 </form>
 <p id="outcome" class="verified" role="status"></p>
 <dl id="facts"></dl>

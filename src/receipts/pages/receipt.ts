@@ -1,12 +1,8 @@
 // /receipt/{id}: reads the receipt, verifies its signature, and shows it.
-import { money, showFacts } from "./showFacts.ts"
+import { element } from "../../pages/browser/dom.ts"
+import { money, text } from "./receiptWords.ts"
+import { showFacts } from "./showFacts.ts"
 import { verifyReceipt } from "./verifyReceipt.ts"
-
-const element = (id: string): HTMLElement => {
-  const found = document.getElementById(id)
-  if (found === null) throw new Error(`no #${id}`)
-  return found
-}
 
 const verified = element("verified")
 
@@ -24,17 +20,16 @@ const show = async () => {
   document.querySelector("article")?.removeAttribute("aria-busy")
   if (found === "unknown" || claims === undefined) {
     verified.className = "verified bad"
-    verified.textContent =
-      found === "unknown" ? "There is no receipt at this address." : "The receipt’s signature does not hold."
+    verified.textContent = text(found === "unknown" ? "unknown" : "broken")
     return
   }
-  document.title = `Receipt ${claims.refCode}`
+  document.title = text("titled", { reference: claims.refCode })
   element("merchant").textContent = claims.merchant
   element("amount").textContent = money(claims.amount)
   element("mode").hidden = claims.env === "live"
   showFacts(element("facts"), claims, false)
   verified.className = "verified good"
-  verified.textContent = `Signed by ${new URL(claims.iss).host}; the signature holds.`
+  verified.textContent = text("holds", { host: new URL(claims.iss).host })
   element("save").addEventListener("click", () => {
     const link = document.createElement("a")
     link.href = URL.createObjectURL(new Blob([found.jws], { type: "application/jose" }))
@@ -47,5 +42,5 @@ const show = async () => {
 element("print").addEventListener("click", () => print())
 show().catch(() => {
   verified.className = "verified bad"
-  verified.textContent = "The receipt cannot be read now. Reload the page."
+  verified.textContent = text("unreadable")
 })

@@ -1,4 +1,5 @@
 // /verify-receipt: checks a receipt by the keys that stand in the page, without a network.
+import { text as t } from "./receiptWords.ts"
 import { showFacts } from "./showFacts.ts"
 import { verifyReceipt } from "./verifyReceipt.ts"
 
@@ -26,9 +27,7 @@ if (
     void verifyReceipt(text.value, keys).then((claims) => {
       outcome.className = claims === undefined ? "verified bad" : "verified good"
       outcome.textContent =
-        claims === undefined
-          ? "Not a receipt of this service, or it was changed."
-          : `Genuine: ${claims.merchant} was paid.`
+        claims === undefined ? t("notGenuine") : t("genuine", { merchant: claims.merchant })
       if (claims === undefined) facts.replaceChildren()
       else showFacts(facts, claims, true)
     })

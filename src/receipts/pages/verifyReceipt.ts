@@ -1,4 +1,5 @@
 // Verifies a receipt's signature (JWS, ES256) with the browser's own cryptography.
+import { isRecord } from "../../pages/browser/isRecord.ts"
 
 export interface ReceiptClaims {
   readonly iss: string
@@ -16,9 +17,6 @@ export interface ReceiptClaims {
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0))
 const jsonOf = (part: string): unknown => JSON.parse(new TextDecoder().decode(bytesOf(part)))
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
 
 const names = [
   "iss",

@@ -179,7 +179,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
     address,
     state,
     sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
-    /** Spends a nonce on nothing. */
+    /** Fills a nonce with an empty transfer to itself. */
     signFiller: (fees: Fees, nonce: number) =>
       sign({ nonce, to: address, value: 0n, gas: 21_000n, chainId, ...fees }),
     isFiller: (raw: Hex) => {

@@ -6,6 +6,7 @@ import { type Hex, hexToBytes, keccak256 } from "viem"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
+import { withFaultPoints } from "../../workers/FaultPoints.ts"
 
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
 
@@ -271,6 +272,6 @@ export class OutboxRepo extends Context.Service<
             WHERE wallet = ${toBytes(wallet)} AND nonce = ${nonce} AND ended_at IS NULL`
         }, Effect.orDie)
       })
-    })
+    }).pipe((make) => withFaultPoints("OutboxRepo", make))
   )
 }

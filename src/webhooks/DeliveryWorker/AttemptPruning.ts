@@ -1,7 +1,8 @@
 // Old attempts and the answers kept with them go after WEBHOOK_ATTEMPT_RETENTION;
 // the deliveries stay.
-import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { DateTime, Duration, Effect, Layer } from "effect"
 import { AppConfig } from "../../AppConfig.ts"
+import { periodic } from "../../workers/supervised.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 
 /** Rows that one statement deletes, so that none holds its locks for long. */
@@ -24,12 +25,11 @@ export const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Du
 export const layer: Layer.Layer<never, never, WebhookRepo | AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { webhookAttemptRetention } = yield* AppConfig
-    yield* pruneAttempts(webhookAttemptRetention).pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("Pruning webhook attempts failed; retrying at the next run", cause)
-      ),
-      Effect.repeat(Schedule.spaced("1 hour")),
-      Effect.forkScoped
+    yield* periodic(
+      "Pruning webhook attempts",
+      Effect.sleep("1 hour"),
+      pruneAttempts(webhookAttemptRetention),
+      "Warn"
     )
   })
 )

@@ -5,6 +5,8 @@ import { Cause, Context, DateTime, Deferred, Duration, Effect, Layer, Option, Qu
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../egress/EgressPolicy.ts"
 import { SecretBox } from "../../keys/SecretBox.ts"
+import { withFaultPoints } from "../../workers/FaultPoints.ts"
+import { periodic } from "../../workers/supervised.ts"
 import { type AttemptResult, type ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
 import type { SendOutcome } from "../WebhookSender/SendOutcome.ts"
 import { WebhookSender } from "../WebhookSender.ts"
@@ -50,7 +52,7 @@ export class Attempts extends Context.Service<
     Attempts,
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
-      const sender = yield* WebhookSender
+      const sender = yield* withFaultPoints("WebhookSender", WebhookSender)
       const secrets = yield* SecretBox
       const { budgets } = yield* EgressPolicy
       const recordings = yield* Queue.unbounded<Recording>()
@@ -76,10 +78,10 @@ export class Attempts extends Context.Service<
             }
           })
         )
-      yield* Queue.takeBetween(recordings, 1, batchSize).pipe(
-        Effect.flatMap(recordBatch),
-        Effect.forever,
-        Effect.forkScoped
+      yield* periodic(
+        "Recording outcomes of attempts",
+        Effect.void,
+        Effect.flatMap(Queue.takeBetween(recordings, 1, batchSize), recordBatch)
       )
 
       const record = Effect.fnUntraced(function* (result: AttemptResult) {

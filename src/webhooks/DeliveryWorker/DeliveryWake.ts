@@ -3,6 +3,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { periodic } from "../../workers/supervised.ts"
 import { ListenUnsupported, superviseListener } from "./WakeListener.ts"
 
 /** The channel that instances notify each other on. */
@@ -46,15 +47,12 @@ export class DeliveryWake extends Context.Service<
         const outbox = yield* Queue.sliding<void>(1)
         const nudge = Effect.asVoid(Queue.offer(signals, undefined))
 
-        yield* Queue.take(outbox).pipe(
-          Effect.andThen(pg.notify(channel, instance)),
-          Effect.timeout("5 seconds"),
-          Effect.catchCause((cause) =>
-            Effect.logDebug("Notifying other instances failed; they find the work by polling", cause)
-          ),
-          Effect.andThen(Effect.sleep("50 millis")),
-          Effect.forever,
-          Effect.forkScoped
+        // Where it fails the others find the work by polling.
+        yield* periodic(
+          "Notifying other instances",
+          Effect.sleep("50 millis"),
+          Effect.andThen(Queue.take(outbox), Effect.timeout(pg.notify(channel, instance), "5 seconds")),
+          "Debug"
         )
         yield* superviseListener({ pg, channel, instance, heartbeat, heard: nudge }).pipe(
           Effect.catchCause((cause) =>

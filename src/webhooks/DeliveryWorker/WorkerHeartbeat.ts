@@ -2,6 +2,7 @@
 // killed: within seconds, where the lease alone would hold it for half a minute.
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { periodic } from "../../workers/supervised.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import { leaseSeconds } from "./Attempts.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
@@ -49,23 +50,22 @@ export class WorkerHeartbeat extends Context.Service<
           const at = (yield* Clock.currentTimeMillis) + leaseSeconds * 1000 - silenceMillis
           const freed = yield* repo.bury(other, new Date(at))
           if (freed > 0) {
-            yield* Effect.logWarning(`A process was lost; ${freed} deliveries that it held are sent now`)
+            yield* Effect.logWarning(
+              `Another instance stopped responding; its ${freed} deliveries are released and sent now`
+            )
             yield* wake.nudge
           }
         }
       }).pipe(
-        Effect.catchCause((cause) => {
-          // While the database is unreachable, missed heartbeats prove nothing about other instances.
-          seen.clear()
-          return Effect.logDebug("Storing the heartbeat failed", cause)
-        })
+        // While the database is unreachable, missed heartbeats prove nothing about other instances.
+        Effect.onError(() => Effect.sync(() => seen.clear()))
       )
       const rest = Effect.suspend(() =>
         busy || seen.size > 0
           ? Effect.sleep(everyMillis)
           : Effect.raceFirst(Effect.sleep(restMillis), Queue.take(work))
       )
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, rest)))
+      yield* periodic("Storing the heartbeat", rest, beat, "Debug")
       yield* Effect.addFinalizer(() => repo.leave(id).pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
       return WorkerHeartbeat.of({
         id,

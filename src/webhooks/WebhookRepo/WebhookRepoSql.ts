@@ -79,7 +79,8 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
         ), cancelled AS (
           UPDATE webhook_deliveries d SET due_at = NULL, resent_from = NULL, finished_at = ${at},
             status = CASE WHEN d.resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
-          FROM deleted WHERE d.endpoint_id = deleted.id AND d.status = 'pending' AND d.claim_id IS NULL
+          FROM deleted
+          WHERE d.endpoint_id = deleted.id AND d.due_at IS NOT NULL AND d.status = 'pending' AND d.claim_id IS NULL
         )
         SELECT id FROM deleted`
         return rows.length > 0

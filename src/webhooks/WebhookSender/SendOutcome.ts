@@ -1,4 +1,4 @@
-// What is asked of WebhookSender and what comes of it; both its layers and the delivery queue speak it.
+// WebhookSender's request and outcome, shared by its layers and the delivery queue.
 import type { Redacted } from "effect"
 import type { PostFailure } from "../../egress/PostFailure.ts"
 

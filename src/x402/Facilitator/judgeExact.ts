@@ -1,27 +1,9 @@
 // Whether a signed authorization pays what is asked, before the chain is. The reasons and
 // their order are those of the reference facilitator (scheme `exact` on EVM).
 import type { Address, Network } from "../../domain/Chain.ts"
+import type { InvalidReason } from "../../domain/SettleReason.ts"
 import type { ExactPayment, Requirements } from "../Wire.ts"
 import { networkNames } from "../Wire.ts"
-
-export type InvalidReason =
-  | "invalid_exact_evm_scheme"
-  | "invalid_exact_evm_missing_eip712_domain"
-  | "invalid_exact_evm_network_mismatch"
-  | "invalid_exact_evm_signature"
-  | "invalid_exact_evm_recipient_mismatch"
-  | "invalid_exact_evm_payload_authorization_valid_before"
-  | "invalid_exact_evm_payload_authorization_valid_after"
-  | "invalid_exact_evm_authorization_value"
-  | "invalid_exact_evm_payload_authorization_value_mismatch"
-  | "asset_not_deployed_contract"
-  | "invalid_exact_evm_eip3009_not_supported"
-  | "invalid_exact_evm_token_name_mismatch"
-  | "invalid_exact_evm_token_version_mismatch"
-  | "invalid_exact_evm_nonce_already_used"
-  | "invalid_exact_evm_insufficient_balance"
-  | "invalid_exact_evm_transaction_simulation_failed"
-  | "eip6492_factory_not_allowed"
 
 /** Seconds that an authorization must still be good for: time to bring it into a block. */
 const marginSeconds = 6n

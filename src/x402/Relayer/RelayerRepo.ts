@@ -6,7 +6,10 @@ import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { MerchantId } from "../../domain/Merchant.ts"
+import type { SettleReason } from "../../domain/SettleReason.ts"
+import { attachLeaseMillis } from "../../payments/PaymentRepo/TransferStore.ts"
 import { type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
+import { withFaultPoints } from "../../workers/FaultPoints.ts"
 import { ownTransferStands } from "../Settlements/ownTransferStandsSql.ts"
 
 export interface BudgetedGas {
@@ -87,7 +90,7 @@ export class RelayerRepo extends Context.Service<
       const outbox = yield* OutboxRepo
 
       /** Under the settlement's row lock. */
-      const endUnsent = Effect.fnUntraced(function* (settlementId: string, reason: string, at: Date) {
+      const endUnsent = Effect.fnUntraced(function* (settlementId: string, reason: SettleReason, at: Date) {
         const sent = yield* sql`
           SELECT 1 FROM wallet_transactions WHERE reference = ${settlementId} AND purpose = 'settle' LIMIT 1`
         yield* sent.length === 0
@@ -130,6 +133,11 @@ export class RelayerRepo extends Context.Service<
             AND (s.opens_payment OR NOT EXISTS (
               SELECT 1 FROM payments p
               WHERE p.id = s.payment_id AND ${ownTransferStands(sql, toBytes(known.payer))}))
+            -- Nor where a person attaches a transfer to it at this moment, whoever sent that.
+            AND NOT EXISTS (
+              SELECT 1 FROM incoming_transfers t
+              WHERE t.attached_to = s.payment_id AND t.payment_id IS NULL AND t.match_at IS NOT NULL
+                AND t.handled_at > ${new Date(at.getTime() - attachLeaseMillis)}::timestamptz)
             RETURNING s.id`
           if (reserved.length > 0) return true
         }
@@ -206,6 +214,6 @@ export class RelayerRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie)
       })
-    })
+    }).pipe((make) => withFaultPoints("RelayerRepo", make))
   )
 }

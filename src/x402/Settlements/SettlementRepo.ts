@@ -9,6 +9,8 @@ import { type Address, Env, type TransactionHash } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { PayerType, PaymentId } from "../../domain/Payment.ts"
+import type { SettleReason } from "../../domain/SettleReason.ts"
+import { withFaultPoints } from "../../workers/FaultPoints.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
 import { ownTransferStands } from "./ownTransferStandsSql.ts"
 
@@ -30,6 +32,8 @@ export interface NewSettlement {
   readonly asset: Address
   readonly authorization: SignedAuthorization
   readonly resource: string
+  /** What has used the authorization before it came here. */
+  readonly movedBy: TransactionHash | null
   readonly at: Date
   readonly nextLookAt: Date
 }
@@ -160,7 +164,7 @@ export class SettlementRepo extends Context.Service<
      * Tells callers the reason and leaves the payment to other payers: the service has nothing on its
      * way for this one, and who holds the signature may still bring it onto the chain.
      */
-    readonly release: (id: string, reason: string) => Effect.Effect<void>
+    readonly release: (id: string, reason: SettleReason) => Effect.Effect<void>
     /** Notes under which transaction it is looked for. */
     readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
     /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
@@ -168,7 +172,7 @@ export class SettlementRepo extends Context.Service<
       id: string,
       outcome:
         | { readonly status: "settled"; readonly transactionId: TransactionHash }
-        | { readonly status: "failed"; readonly errorReason: string },
+        | { readonly status: "failed"; readonly errorReason: SettleReason },
       at: Date
     ) => Effect.Effect<boolean>
     /** Takes pending settlements that are due; each is out of other instances' sight until `leaseUntil`. */
@@ -217,11 +221,12 @@ export class SettlementRepo extends Context.Service<
           function* (input) {
             const { authorization } = input
             const from = toBytes(authorization.from)
+            const movedBy = input.movedBy === null ? null : toBytes(input.movedBy)
             const reserved = input.opensPayment
               ? sql`SELECT 1`
               : sql`
                   SELECT 1 FROM payments p WHERE p.id = ${input.paymentId} AND p.status = 'pending'
-                    AND NOT ${ownTransferStands(sql, from)}
+                    AND NOT ${ownTransferStands(sql, from, movedBy)}
                     AND NOT EXISTS (
                       SELECT 1 FROM x402_settlements s
                       WHERE s.payment_id = p.id AND s.payer = ${from} AND ${mayMove})`
@@ -237,13 +242,13 @@ export class SettlementRepo extends Context.Service<
               WITH reserved AS (${reserved})
               INSERT INTO x402_settlements
                 (id, merchant_id, env, payment_id, opens_payment, payer_type, chain_id, asset, payer, nonce, receiver, amount,
-                 valid_after, valid_before, signature, resource, status, created_at, next_look_at)
+                 valid_after, valid_before, signature, resource, transaction_id, status, created_at, next_look_at)
               SELECT ${input.id}::uuid, ${input.merchantId}::uuid, ${input.env}::text, ${input.paymentId}::uuid,
                 ${input.opensPayment}::boolean, ${input.payerType}::text, ${input.chainId}::integer, ${toBytes(input.asset)}::bytea,
                 ${toBytes(authorization.from)}::bytea, ${bytesOf(authorization.nonce)}::bytea,
                 ${toBytes(authorization.to)}::bytea, ${authorization.value.toString()}::numeric,
                 ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore.toString()}::numeric,
-                ${bytesOf(authorization.signature)}::bytea, ${input.resource}::text, 'pending',
+                ${bytesOf(authorization.signature)}::bytea, ${input.resource}::text, ${movedBy}::bytea, 'pending',
                 ${input.at}::timestamptz, ${input.nextLookAt}::timestamptz
               FROM reserved
               ON CONFLICT (chain_id, asset, payer, nonce) DO NOTHING
@@ -364,7 +369,7 @@ export class SettlementRepo extends Context.Service<
           yield* sql`UPDATE x402_settlements SET next_look_at = ${at} WHERE id = ${id} AND status = 'pending'`
         }, Effect.orDie)
       })
-    })
+    }).pipe((make) => withFaultPoints("SettlementRepo", make))
   )
 }
 

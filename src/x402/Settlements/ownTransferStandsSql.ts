@@ -2,11 +2,13 @@ import type { SqlClient, Statement } from "effect/sql"
 
 /**
  * Whether a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer
- * stands before the wallet's authorization, which is not sent beside it.
+ * stands before the wallet's authorization, which is not sent beside it. `movedBy` is the transaction that has
+ * used the authorization already: what it moved is no transfer beside it.
  */
 export const ownTransferStands = (
   sql: SqlClient.SqlClient,
-  payer: Uint8Array | Statement.Fragment
+  payer: Uint8Array | Statement.Fragment,
+  movedBy: Uint8Array | null = null
 ): Statement.Fragment => sql`(
   EXISTS (
     SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id AND a.payer_address = ${payer}
@@ -23,6 +25,7 @@ export const ownTransferStands = (
       -- What a person attaches at this moment is not explained yet.
       AND t.payment_id IS NULL AND t.dropped_at IS NULL AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)
       AND t.payer = ${payer} AND t.receiver = p.receiver AND t.amount = p.amount
+      AND t.transaction_id IS DISTINCT FROM ${movedBy}::bytea
       AND t.block_time > p.created_at - interval '1 minute'
       -- An authorization that is proven next has moved this one.
       AND NOT EXISTS (

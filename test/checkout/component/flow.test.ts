@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Attempt } from "../../../src/checkout/component/attempt.ts"
+import { deadlineText, millisLeft } from "../../../src/checkout/component/deadline.ts"
 import {
   type Command,
   initial,
@@ -17,11 +18,14 @@ import type {
   KnownAttempt,
   Refusal
 } from "../../../src/checkout/component/service.ts"
+import { translation } from "../../../src/checkout/component/translate.ts"
 import type { Hex } from "../../../src/checkout/component/wallets.ts"
 
 const context: CheckoutContext = {
   merchant: { name: "Shop" },
   env: "test",
+  now: "2026-01-01T00:00:00.000Z",
+  paymentExpirySeconds: 86_400,
   audience: "https://pay.example.com",
   chain: { id: 84532, name: "Base Sepolia", explorerUrl: "https://sepolia.basescan.org" },
   token: { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", symbol: "USDC", decimals: 6 },
@@ -32,7 +36,8 @@ const payment: CheckoutPayment = {
   amount: "10.00",
   status: "pending",
   refCode: "PAY-00000000",
-  intentUrl: "https://shop.example.com/"
+  intentUrl: "https://shop.example.com/",
+  createdAt: "2026-01-01T00:00:00.000Z"
 }
 const account = `0x${"a1".repeat(20)}`
 const hash: Hex = `0x${"ab".repeat(32)}`
@@ -132,6 +137,66 @@ describe("Attempts of other browsers", () => {
   test("do not disturb an attempt of this browser", () => {
     const [model] = after({ ...loaded, attempt: asked }, connected, read({ own: known }))
     expect(model).toMatchObject({ state: "submitted", attempt: asked })
+  })
+})
+
+describe("Calls of a contract wallet", () => {
+  const calls: Attempt = { ...asked, nonce: 0, block: 0, calls: { id: "c", taken: true } }
+  const byCalls: Message = { ...balance, balance: { ...rich, gasWei: 0n }, byCalls: true }
+  const elsewhere: Message = { ...connected, chainId: 1 }
+
+  test("name their chain and their fee: the wallet is asked from any network, without ETH", () => {
+    const [review] = after(loaded, elsewhere, byCalls)
+    expect(review.state).toBe("review")
+    expect(runs(transition(review, { type: "Pay" })[1])).toEqual(["pay"])
+    expect(after(loaded, elsewhere, balance)[0].state).toBe("wrong-network")
+  })
+
+  test("are followed by their id, on any network; a hash that the wallet names is reported", () => {
+    const [waits, asks] = after(loaded, elsewhere, byCalls, { type: "Pay" }, { type: "Sent", attempt: calls })
+    expect([waits.state, waits.busy]).toEqual(["submitted", "checking"])
+    expect(runs(asks)).toEqual(["inquire"])
+    const [named, reports] = transition(waits, { type: "TransferFound", hash })
+    expect(named.attempt?.hash).toBe(hash)
+    expect(runs(reports)).toContain("poll")
+  })
+
+  test("which the wallet refuses are asked for no more", () => {
+    const [refused] = after(
+      loaded,
+      connected,
+      byCalls,
+      { type: "Pay" },
+      {
+        type: "NotSent",
+        notice: "noticeUnauthorized",
+        chainId: undefined
+      }
+    )
+    expect([refused.state, refused.byCalls]).toEqual(["review", false])
+  })
+})
+
+describe("The time to pay", () => {
+  test("ends a payment that nobody has been asked for, and no other", () => {
+    const [review] = after(loaded, connected, balance)
+    expect(transition(review, { type: "TimeOver" })[0].state).toBe("expired")
+    const [sent] = after(loaded, connected, balance, { type: "Pay" }, { type: "Unclear", attempt: asked })
+    expect(transition(sent, { type: "TimeOver" })[0]).toBe(sent)
+    const [shown] = transition(review, { type: "ShowPanel", panel: "address" })
+    expect(transition(shown, { type: "TimeOver" })[0]).toBe(shown)
+  })
+
+  test("is the service's, whatever the buyer's clock shows", () => {
+    const [review] = after(loaded, connected, balance)
+    const opened = Date.parse(payment.createdAt)
+    expect(millisLeft(review, opened, 0)).toBe(86_400_000)
+    // The buyer's clock is a day ahead.
+    expect(millisLeft(review, opened + 86_400_000, -86_400_000)).toBe(86_400_000)
+    expect(millisLeft(initial, opened, 0)).toBeUndefined()
+    const english = translation(["en"])
+    expect(deadlineText(english, 299_001, opened)).toBe("Time left to pay: 5:00")
+    expect(deadlineText(english, 7_200_000, opened)).toStartWith("Open until ")
   })
 })
 

@@ -2,34 +2,41 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { en, type MessageKey } from "../../../src/checkout/component/messages/en.ts"
 import { languages, translation } from "../../../src/checkout/component/translate.ts"
+import { catalogues as linkCatalogues } from "../../../src/links/pages/catalogues.ts"
+import { catalogues as receiptCatalogues } from "../../../src/receipts/pages/catalogues.ts"
 
-const keys = Object.keys(en) as Array<MessageKey>
 const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
 
+const rooms: ReadonlyArray<readonly [string, Readonly<Record<string, Readonly<Record<string, string>>>>]> = [
+  ["checkout/component", languages],
+  ["links/pages", linkCatalogues],
+  ["receipts/pages", receiptCatalogues]
+]
+
 describe("Messages", () => {
-  test("are there in eight languages or more, each file of them known", () => {
-    const files = readdirSync(join(import.meta.dir, "../../../src/checkout/component/messages"))
-    expect(Object.keys(languages).sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort())
-    expect(files.length).toBeGreaterThanOrEqual(8)
-  })
+  for (const [room, catalogues] of rooms) {
+    const { en = {} } = catalogues
+    const keys = Object.keys(en)
 
-  for (const [language, messages] of Object.entries(languages)) {
-    test(`in ${language} are complete, and keep every placeholder`, () => {
-      expect(Object.keys(messages).sort()).toEqual([...keys].sort())
-      for (const key of keys) {
-        expect(messages[key].trim()).not.toBe("")
-        expect({ key, words: placeholders(messages[key]) }).toEqual({ key, words: placeholders(en[key]) })
-      }
+    test(`of ${room} are there in eight languages or more, each file of them known`, () => {
+      const files = readdirSync(join(import.meta.dir, "../../../src", room, "messages"))
+      expect(Object.keys(catalogues).sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort())
+      expect(files.length).toBeGreaterThanOrEqual(8)
     })
 
-    test(`in ${language} are translated`, () => {
-      if (language === "en") return
-      const same = keys.filter((key) => messages[key] === en[key])
-      // Short words may be alike.
-      expect(same.filter((key) => en[key].length > 12)).toEqual([])
-    })
+    for (const [language, messages] of Object.entries(catalogues)) {
+      test(`of ${room} in ${language} are complete and translated, and keep every placeholder`, () => {
+        expect(Object.keys(messages).sort()).toEqual([...keys].sort())
+        for (const key of keys) {
+          const [own = "", english = ""] = [messages[key], en[key]]
+          expect(own.trim()).not.toBe("")
+          expect({ key, words: placeholders(own) }).toEqual({ key, words: placeholders(english) })
+          // Short words may be alike.
+          if (language !== "en" && english.length > 16) expect(own).not.toBe(english)
+        }
+      })
+    }
   }
 
   test("the first language that there is wins, English otherwise", () => {

@@ -15,7 +15,7 @@ add("4.3", "opens a pending payment whose id is the token's jti", async ({ shop 
     body: { intentToken: intent.body.intentToken }
   })
   expect(opened.status).toBe(201)
-  const { jti } = JSON.parse(Buffer.from(intent.body.intentToken.split(".")[1], "base64url").toString())
+  const { jti } = JSON.parse(Buffer.from(intent.body.intentToken.split(".")[1] ?? "", "base64url").toString())
   expect(opened.body.payment).toMatchObject({
     id: jti,
     status: "pending",

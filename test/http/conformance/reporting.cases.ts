@@ -115,7 +115,7 @@ for (const [name, reason, run] of mismatches) {
     const answer = await run(world)
     refused(answer, 422, "TEST_SETTLEMENT_MISMATCH")
     expect(answer.body.error.reason).toBe(reason)
-    expect(answer.body.error.details[0].path).toBe(reason)
+    expect(answer.body.error.details?.[0]?.path).toBe(reason)
   })
 }
 add(
@@ -160,7 +160,7 @@ add(
     refused(answer, 202, "LIVE_SETTLEMENT_GATED")
     expect(answer.body.payment.status).toBe("pending")
     // docs/contract.md 2.1: present when settled.
-    for (const field of ["payerAddress", "reportedAt", "reportedTransactionId", "settledAt"])
+    for (const field of ["payerAddress", "reportedAt", "reportedTransactionId", "settledAt"] as const)
       expect(answer.body.payment[field]).toBeUndefined()
     refused(
       await shop.report(body.payment.id, someHash, 10_000_000n, { env: "live" }),

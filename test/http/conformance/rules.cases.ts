@@ -219,14 +219,16 @@ add("7", "rejected input is not echoed", async ({ shop }) => {
   ]) {
     const answer = await shop.call({ method: "POST", path: intents, key: shop.keys.full, body })
     expect(answer.status).toBe(400)
-    expect(
-      JSON.stringify(answer.body.error.details.map((one: { message: string }) => one.message))
-    ).not.toContain(marker)
+    expect(JSON.stringify(answer.body.error.details?.map((one) => one.message))).not.toContain(marker)
   }
 })
 add("9", "health and readiness answer", async ({ service }) => {
-  expect((await send(service.baseUrl, { method: "GET", path: "/healthz" })).body).toEqual({ status: "ok" })
-  expect((await send(service.baseUrl, { method: "GET", path: "/readyz" })).body).toEqual({ status: "ready" })
+  expect<unknown>((await send(service.baseUrl, { method: "GET", path: "/healthz" })).body).toEqual({
+    status: "ok"
+  })
+  expect<unknown>((await send(service.baseUrl, { method: "GET", path: "/readyz" })).body).toEqual({
+    status: "ready"
+  })
 })
 add("9", "the API reference renders without another host", async ({ service }) => {
   const page = await send(service.baseUrl, { method: "GET", path: "/docs" })
@@ -240,7 +242,8 @@ for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/docs/erro
 }
 
 add("9", "the OpenAPI document is 3.1 and knows every path of the contract", async ({ service }) => {
-  const { body } = await send(service.baseUrl, { method: "GET", path: "/openapi.json" })
+  const { text } = await send(service.baseUrl, { method: "GET", path: "/openapi.json" })
+  const body = JSON.parse(text)
   expect(body.openapi).toStartWith("3.1")
   expect(Object.keys(body.paths).sort()).toEqual(
     [
@@ -287,7 +290,7 @@ for (const [method, path, key, body] of [
   add("8", `${method} ${path} refuses an unknown query parameter`, async ({ shop }) => {
     const answer = await shop.call({ method, path: `${path}?zzz=1`, key: key(shop), body })
     refused(answer, 400, "INVALID_REQUEST")
-    expect(answer.body.error.details[0].path).toBe("query.zzz")
+    expect(answer.body.error.details?.[0]?.path).toBe("query.zzz")
   })
 }
 for (const [method, path] of [

@@ -28,7 +28,7 @@ export const table = () => {
 }
 
 export const refused = (answer: Answer, status: number, code: string) =>
-  expect({ status: answer.status, code: answer.body?.error?.code }).toEqual({ status, code })
+  expect<unknown>({ status: answer.status, code: answer.body?.error?.code }).toEqual({ status, code })
 
 export const unknownId = "01a1fc34-7205-710e-9410-874fee9a4996"
 export const someHash = `0x${"ab".repeat(32)}`

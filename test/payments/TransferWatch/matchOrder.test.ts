@@ -6,7 +6,11 @@ import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
 import type { MatchAttempt } from "../../../src/payments/PaymentRepo/AttemptStore.ts"
 import type { Match } from "../../../src/payments/PaymentRepo/TransferStore.ts"
-import { dependsOnSender, matchOrder } from "../../../src/payments/TransferWatch/matchOrder.ts"
+import {
+  dependsOnSender,
+  firstDependsOnSender,
+  matchOrder
+} from "../../../src/payments/TransferWatch/matchOrder.ts"
 
 const payer = Address.make("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045")
 const relayer = Address.make("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
@@ -115,6 +119,15 @@ describe("whether it takes the sender to match a transfer", () => {
   test("in a block below the attempt's, where a reorganisation has put it", () => {
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 101n })])])).toBe(true)
     expect(dependsOnSender(transfer, [match(1, [attempt({ blockNumber: 100n })])])).toBe(true)
+  })
+
+  test("to tell two payments of one wallet and amount apart, and not where one is reported", () => {
+    const first = match(1, [attempt({ nonce: 0n })])
+    const second = match(2, [attempt({ nonce: 1n, announcedAt: at })])
+    expect(firstDependsOnSender(transfer, [first, second])).toBe(true)
+    expect(firstDependsOnSender(transfer, [first])).toBe(false)
+    const reported = match(1, [attempt({ nonce: 0n })], { reportedAt: at })
+    expect(firstDependsOnSender(transfer, [reported, second])).toBe(false)
   })
 
   test("not after the attempt, nor where the attempt has no nonce, nor long before it", () => {

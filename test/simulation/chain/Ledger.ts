@@ -1,9 +1,10 @@
 // The chain itself: forks of blocks, a mempool, balances of USDC and gas, and account nonces. What each
 // node shows of it is the node's.
-import { padHex, toHex } from "viem"
+import { type Hex, keccak256, padHex, toHex } from "viem"
 import { transferTopic } from "../../../src/chain/ChainVerifier/TransferLog.ts"
 import { type Address, networks, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
+import { keyOf, readRaw, type Spending, spendingLog } from "./authorizations.ts"
 
 const { usdc } = networks.test
 
@@ -30,6 +31,10 @@ export interface Transaction {
   /** Emits so many logs of its own before the transfers, in blocks of odd height one more. */
   readonly noise: number
   readonly reverts: boolean
+  /** The authorization that it uses. */
+  readonly spending?: Spending
+  /** Of the wallets whose gas counts: its limit, and what it offers for each in wei. */
+  readonly gas?: { readonly limit: bigint; readonly maxFee: bigint }
 }
 
 export interface Mined {
@@ -38,7 +43,15 @@ export interface Mined {
   readonly logs: ReadonlyArray<Log>
   /** Index of its first log in the block. */
   readonly firstLog: number
+  /** Wei that its sender has paid. */
+  readonly fee: bigint
 }
+
+/** Why a node does not take a transaction, in the words of nodes. */
+export class Untaken extends Error {}
+
+/** What a transfer by authorization takes. */
+export const transferGas = 62_000n
 
 export interface Block {
   readonly number: number
@@ -53,6 +66,8 @@ export interface Block {
 export class Fork {
   readonly blocks: Array<Block>
   readonly places = new Map<string, number>()
+  /** Authorizations that are spent, by payer and nonce, and the block that has done it. */
+  readonly spent = new Map<string, { readonly number: number; readonly mined: Mined }>()
   readonly sent = new Map<string, Array<number>>()
 
   constructor(blocks: ReadonlyArray<Block>) {
@@ -66,7 +81,11 @@ export class Fork {
 
   add(block: Block): void {
     this.blocks.push(block)
-    for (const { transaction } of block.mined) {
+    for (const mined of block.mined) {
+      const { transaction } = mined
+      const { spending } = transaction
+      if (spending !== undefined && mined.succeeded)
+        this.spent.set(keyOf(spending.payer, spending.nonce), { number: block.number, mined })
       this.places.set(transaction.hash, block.number)
       const sent = this.sent.get(transaction.sender)
       if (sent === undefined) this.sent.set(transaction.sender, [block.number])
@@ -77,6 +96,12 @@ export class Fork {
   /** The next nonce of an account in the block at a height. */
   nonceAt(account: string, height: number): number {
     return (this.sent.get(account) ?? []).filter((number) => number <= height).length
+  }
+
+  /** What has spent an authorization, up to a height. */
+  spentBy(payer: string, nonce: string, height = this.height): Mined | undefined {
+    const found = this.spent.get(keyOf(payer, nonce))
+    return found === undefined || found.number > height ? undefined : found.mined
   }
 
   find(hash: string, height: number): { readonly block: Block; readonly mined: Mined } | undefined {
@@ -104,6 +129,12 @@ export class Ledger {
   readonly transactions = new Map<string, Transaction>()
   /** Transactions that some block that was once canonical has carried out. */
   readonly everMined = new Set<string>()
+  /** Wei of the wallets whose gas counts. */
+  readonly wei = new Map<Address, bigint>()
+  /** The service's wallet, which alone sends raw transactions. */
+  relayer: Address | undefined
+  /** Wei that the next block asks for each gas. */
+  price = 1_000_000n
   #pool: Array<Transaction> = []
   readonly #draw: Draw
 
@@ -134,6 +165,18 @@ export class Ledger {
     return this.#pool.some(({ nonce, sender }) => nonce === this.fork.nonceAt(sender, this.fork.height))
   }
 
+  /** Blocks since the last one that carried anything. */
+  get sinceBusy(): number {
+    const { blocks, height } = this.fork
+    return (
+      height -
+      Math.max(
+        0,
+        blocks.findLastIndex(({ mined }) => mined.length > 0)
+      )
+    )
+  }
+
   /** The nonce that a wallet uses next. */
   pendingNonce(account: string): number {
     const mined = this.fork.nonceAt(account, this.fork.height)
@@ -141,14 +184,59 @@ export class Ledger {
   }
 
   /** Into the mempool; one of the same sender and nonce gives way. */
-  submit(transaction: Omit<Transaction, "hash">): Transaction {
-    const sent = { ...transaction, hash: TransactionHash.make(this.#hash()) }
+  submit(
+    transaction: Omit<Transaction, "hash">,
+    hash: TransactionHash = TransactionHash.make(this.#hash())
+  ): Transaction {
+    const sent = { ...transaction, hash }
     this.transactions.set(sent.hash, sent)
     this.#pool = this.#pool.filter(
       ({ sender, nonce }) => sender !== transaction.sender || nonce !== transaction.nonce
     )
     this.#pool.push(sent)
     return sent
+  }
+
+  /** What a wallet whose gas counts has signed; fails as nodes do. */
+  submitRaw(sender: Address, raw: Hex): Transaction {
+    const { call, gas, maxFee, nonce } = readRaw(raw)
+    const hash = TransactionHash.make(keccak256(raw))
+    if (this.#pool.some((one) => one.hash === hash)) throw new Untaken("already known")
+    if (nonce < this.fork.nonceAt(sender, this.fork.height)) throw new Untaken("nonce too low")
+    if (this.weiOf(sender) < gas * maxFee) throw new Untaken("insufficient funds for gas * price + value")
+    const waiting = this.#pool.find((one) => one.sender === sender && one.nonce === nonce)
+    if (waiting?.gas !== undefined && maxFee * 10n < waiting.gas.maxFee * 11n)
+      throw new Untaken("replacement transaction underpriced")
+    const moves =
+      call?.to === undefined ? [] : [{ from: call.spending.payer, to: call.to, amount: call.amount }]
+    return this.submit(
+      {
+        sender,
+        nonce,
+        moves,
+        noise: 0,
+        reverts: false,
+        gas: { limit: gas, maxFee },
+        ...(call === undefined ? {} : { spending: call.spending })
+      },
+      hash
+    )
+  }
+
+  weiOf(address: Address): bigint {
+    return this.wei.get(address) ?? 0n
+  }
+
+  /** Why a transfer by authorization or its cancellation would revert now. */
+  obstacle(
+    { nonce, payer, validAfter, validBefore }: Spending,
+    amount: bigint,
+    height: number,
+    time: number
+  ) {
+    if (this.fork.spentBy(payer, nonce, height) !== undefined) return "the authorization is used"
+    if (BigInt(time) <= validAfter || BigInt(time) >= validBefore) return "the authorization is not valid now"
+    return this.balance(payer) < amount ? "the payer lacks the amount" : undefined
   }
 
   /** Forgets what waits: a node's pool is no promise. */
@@ -159,6 +247,9 @@ export class Ledger {
   /** A block with what waits and may go, each with the given probability. */
   mine(time: number, probability = 1): Block {
     const number = this.fork.height + 1
+    const last = this.fork.blocks[number - 1]
+    const at = Math.max(time, (last?.time ?? 0) + 1)
+    const spent = new Set<string>()
     const mined: Array<Mined> = []
     const left: Array<Transaction> = []
     const nonces = new Map<string, number>()
@@ -167,23 +258,23 @@ export class Ledger {
       const { nonce, sender } = transaction
       const next = nonces.get(sender) ?? this.fork.nonceAt(sender, this.fork.height)
       if (nonce < next) continue
-      if (nonce > next || !this.#draw.chance(probability)) {
+      const isCheap = transaction.gas !== undefined && transaction.gas.maxFee < this.price
+      if (nonce > next || isCheap || !this.#draw.chance(probability)) {
         left.push(transaction)
         continue
       }
       nonces.set(sender, next + 1)
-      const done = this.#execute(transaction, number, logs)
+      const done = this.#execute(transaction, number, at, logs, spent)
       logs += done.logs.length
       mined.push(done)
       this.everMined.add(transaction.hash)
     }
     this.#pool = left
-    const last = this.fork.blocks[number - 1]
     const block: Block = {
       number,
       hash: this.#hash(),
       parentHash: last?.hash ?? "",
-      time: Math.max(time, (last?.time ?? 0) + 1),
+      time: at,
       mined
     }
     this.fork.add(block)
@@ -196,7 +287,8 @@ export class Ledger {
     const removed = this.fork.blocks.slice(kept.length)
     const again: Array<Transaction> = []
     for (const { mined } of removed.toReversed())
-      for (const { succeeded, transaction } of mined.toReversed()) {
+      for (const { fee, succeeded, transaction } of mined.toReversed()) {
+        if (fee > 0n) this.wei.set(transaction.sender, this.weiOf(transaction.sender) + fee)
         if (succeeded) this.#move(transaction.moves, -1n)
         if (!this.#draw.chance(lost)) again.unshift(transaction)
       }
@@ -205,16 +297,33 @@ export class Ledger {
     for (let index = 0; index <= removed.length; index++) this.mine(time, 0.7)
   }
 
-  #execute(transaction: Transaction, number: number, firstLog: number): Mined {
-    const { moves, noise, reverts } = transaction
-    const spent = new Map<Address, bigint>()
+  #execute(
+    transaction: Transaction,
+    number: number,
+    time: number,
+    firstLog: number,
+    spent: Set<string>
+  ): Mined {
+    const { gas, moves, noise, reverts, sender, spending } = transaction
+    const taken = new Map<Address, bigint>()
     for (const { amount, from, token } of moves)
-      if (token === undefined) spent.set(from, (spent.get(from) ?? 0n) + amount)
-    const covered = [...spent].every(([address, sum]) => this.balance(address) >= sum)
-    if (reverts || !covered) return { transaction, succeeded: false, logs: [], firstLog }
+      if (token === undefined) taken.set(from, (taken.get(from) ?? 0n) + amount)
+    const key = spending === undefined ? undefined : keyOf(spending.payer, spending.nonce)
+    const isGood =
+      spending === undefined ||
+      (key !== undefined &&
+        !spent.has(key) &&
+        this.obstacle(spending, 0n, number - 1, time) === undefined &&
+        (gas === undefined || gas.limit >= transferGas))
+    const covered = [...taken].every(([address, sum]) => this.balance(address) >= sum)
+    const fee = gas === undefined ? 0n : (gas.limit < transferGas ? gas.limit : transferGas) * this.price
+    if (fee > 0n) this.wei.set(sender, this.weiOf(sender) - fee)
+    if (reverts || !covered || !isGood) return { transaction, succeeded: false, logs: [], firstLog, fee }
+    if (key !== undefined) spent.add(key)
     this.#move(moves, 1n)
     const own = Array.from({ length: noise + (noise > 0 ? number % 2 : 0) }, () => noiseLog)
-    return { transaction, succeeded: true, logs: [...own, ...moves.map(logOf)], firstLog }
+    const signed = spending === undefined ? [] : [spendingLog(spending)]
+    return { transaction, succeeded: true, logs: [...own, ...signed, ...moves.map(logOf)], firstLog, fee }
   }
 
   #move(moves: ReadonlyArray<Move>, sign: bigint): void {

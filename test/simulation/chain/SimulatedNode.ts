@@ -1,10 +1,12 @@
 // One RPC node: an answer to each JSON-RPC question, from as much of the chain as it has seen. It lags,
 // stays on a fork that the others have left, is silent, errs, and lies.
 import { Effect, Schema } from "effect"
-import { toHex } from "viem"
+import { isHex, toHex } from "viem"
 import { NodeFailure, type RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
+import { Address } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
-import type { Block, Fork, Ledger, Mined } from "./Ledger.ts"
+import { tokenCallOf } from "./authorizations.ts"
+import { type Block, type Fork, type Ledger, type Mined, transferGas, Untaken } from "./Ledger.ts"
 
 /** `withholds`: shows no receipt and no log. `invents`: shows what waits as mined long ago. `inflates`: ten times the amount. */
 export type Lie = "withholds" | "invents" | "inflates"
@@ -14,6 +16,8 @@ export interface NodeTrouble {
   readonly fails: () => boolean
   readonly malformed: () => boolean
   readonly slow: () => boolean
+  /** It has done what was asked, and nobody hears of it. */
+  readonly loses: () => boolean
   /** Of transactions alone: nodes keep no index of them for ever. */
   readonly forgets: () => boolean
 }
@@ -62,11 +66,45 @@ export class SimulatedNode {
       case "eth_getCode":
         return "0x"
       case "eth_getBalance":
-        return toHex(10n ** 18n)
+        return toHex(this.#ledger.wei.get(Address.make(String(params[0]))) ?? 10n ** 18n)
+      case "eth_gasPrice":
+        return toHex(this.#ledger.price)
       case "eth_call":
-        return toHex(0n, { size: 32 })
+        return this.#call(Object(params[0]), params[1])
+      case "eth_estimateGas":
+        this.#call(Object(params[0]), "latest")
+        return toHex(transferGas)
+      case "eth_sendRawTransaction":
+        return this.#take(params[0])
       default:
         throw new Error(`the simulated node has no ${method}`)
+    }
+  }
+
+  /** A read of the token, or a transfer that is tried. */
+  #call({ data, to }: Record<string, unknown>, tag: unknown): string {
+    const word = (value: bigint) => toHex(value, { size: 32 })
+    const block = this.#at(tag)
+    if (block === undefined || !isHex(data) || typeof to !== "string") return word(0n)
+    const call = tokenCallOf(to, data)
+    if (call === undefined) return word(0n)
+    if (call.kind === "state")
+      return word(this.fork.spentBy(call.payer, call.nonce, block.number) === undefined ? 0n : 1n)
+    const obstacle = this.#ledger.obstacle(call.spending, call.amount, block.number, block.time)
+    if (obstacle !== undefined)
+      throw new NodeFailure({ kind: "reverted", message: obstacle, said: `execution reverted: ${obstacle}` })
+    return "0x"
+  }
+
+  #take(raw: unknown): string {
+    const { relayer } = this.#ledger
+    if (!isHex(raw) || relayer === undefined) throw new Error("no wallet of the service signs here")
+    try {
+      return this.#ledger.submitRaw(relayer, raw).hash
+    } catch (error) {
+      if (error instanceof Untaken)
+        throw new NodeFailure({ kind: "refused", message: error.message, said: error.message })
+      throw error
     }
   }
 
@@ -133,7 +171,7 @@ export class SimulatedNode {
     }))
     return {
       block: { ...block, mined: [] },
-      mined: { transaction, succeeded: true, logs, firstLog: 0 }
+      mined: { transaction, succeeded: true, logs, firstLog: 0, fee: 0n }
     }
   }
 
@@ -145,7 +183,7 @@ export class SimulatedNode {
     return seen ? { from: known.sender.toLowerCase(), nonce: toHex(known.nonce) } : null
   }
 
-  #logs({ address, blockHash, fromBlock, toBlock }: Record<string, unknown>) {
+  #logs({ address, blockHash, fromBlock, toBlock, topics }: Record<string, unknown>) {
     const token = String(address).toLowerCase()
     if (this.lie === "withholds") return []
     const blocks =
@@ -156,7 +194,7 @@ export class SimulatedNode {
       throw new NodeFailure({ kind: "refused", message: "unknown block", said: "unknown block" })
     return blocks
       .flatMap((block) => block.mined.flatMap((mined) => this.#logsOf(block, mined)))
-      .filter((log) => log.address === token && log.topics.length === 3)
+      .filter((log) => log.address === token && log.topics.length === 3 && isAskedFor(log.topics, topics))
   }
 
   #nonce(account: string, tag: unknown) {
@@ -170,28 +208,45 @@ export class SimulatedNode {
   }
 }
 
+/** By the topics of a question: each any, one, or one of several. */
+const isAskedFor = (topics: ReadonlyArray<string>, asked: unknown): boolean =>
+  !Array.isArray(asked) ||
+  asked.every((want: unknown, place) =>
+    want === null || want === undefined
+      ? true
+      : Array.isArray(want)
+        ? want.includes(topics[place])
+        : want === topics[place]
+  )
+
 const noAnswer = (method: string) => new NodeFailure({ kind: "transport", message: `${method}: no answer` })
 
 /** How the service asks the node. */
 export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble): RpcNode => {
+  const answerOf = <A>(
+    method: string,
+    params: ReadonlyArray<unknown>,
+    result: Schema.Decoder<A>
+  ): Effect.Effect<A, NodeFailure> => {
+    try {
+      const said =
+        method === "eth_getTransactionByHash" && trouble.forgets() ? null : node.answer(method, params)
+      return Effect.succeed(Schema.decodeUnknownSync(result)(said))
+    } catch (cause) {
+      return Effect.fail(
+        cause instanceof NodeFailure
+          ? cause
+          : new NodeFailure({ kind: "malformed", message: `${method}: ${String(cause)}` })
+      )
+    }
+  }
   const call: RpcNode["call"] = (method, params, result) =>
     Effect.suspend(() => {
       if (node.down || trouble.fails()) return Effect.fail(noAnswer(method))
       if (trouble.malformed())
         return Effect.fail(new NodeFailure({ kind: "malformed", message: `${method}: nonsense` }))
-      const ask = Effect.try({
-        try: () =>
-          method === "eth_getTransactionByHash" && trouble.forgets() ? null : node.answer(method, params),
-        catch: (cause) => (cause instanceof NodeFailure ? cause : noAnswer(String(cause)))
-      }).pipe(
-        Effect.flatMap((value) =>
-          Schema.decodeUnknownEffect(result)(value).pipe(
-            Effect.mapError(
-              (error) => new NodeFailure({ kind: "malformed", message: `${method}: ${error.message}` })
-            )
-          )
-        )
-      )
+      const ask = answerOf(method, params, result)
+      if (trouble.loses()) return Effect.andThen(ask, Effect.fail(noAnswer(method)))
       // The answer is of a moment, and arrives at another.
       return trouble.slow()
         ? Effect.tap(ask, () => Effect.sleep(draw.between(50, 4_000)))

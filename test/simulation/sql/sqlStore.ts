@@ -4,7 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
+import { toHex } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import * as AgentReconciler from "../../../src/agents/AgentReconciler.ts"
+import { Agents } from "../../../src/agents/Agents.ts"
+import { Releases } from "../../../src/agents/Releases.ts"
 import { Alerts } from "../../../src/alerts/Alerts.ts"
 import { parseAddress } from "../../../src/chain/Address.ts"
 import { migrations, tables } from "../../../src/Database.ts"
@@ -15,7 +20,10 @@ import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Pay
 import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
 import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import { DerivedWallets } from "../../../src/wallets/DerivedWallets.ts"
 import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
+import { Facilitator } from "../../../src/x402/Facilitator.ts"
+import { testConfig } from "../../support/memory.ts"
 import type { Rows } from "../invariants.ts"
 import type { Shop } from "../People.ts"
 import type { Store } from "../Store.ts"
@@ -53,6 +61,13 @@ const open = async (): Promise<SharedSession> => {
 }
 
 let opened: SharedSession | undefined
+
+const relayer = Effect.runSync(
+  Effect.gen(function* () {
+    const { relayerKey } = yield* DerivedWallets
+    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey))).address)
+  }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
+)
 
 /** Before the first run on SQL. */
 export const openSql = async (): Promise<void> => {
@@ -93,6 +108,17 @@ const Row = Schema.fromJsonString(
         )
       })
     ),
+    settlements: Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        status: Schema.Literals(["pending", "settled", "failed"]),
+        reason: Schema.NullOr(Schema.String),
+        paymentId: PaymentId,
+        payer: Schema.String,
+        nonce: Schema.String,
+        validBefore: Schema.Number
+      })
+    ),
     transfers: Schema.Array(
       Schema.Struct({
         transactionId: TransactionHash,
@@ -107,24 +133,32 @@ const Row = Schema.fromJsonString(
 )
 const decodeRow = Schema.decodeSync(Row)
 
-const rowsOf = (session: SharedSession, shop: Shop): Rows => {
-  const tenant = `merchant_id = '${shop.merchant.id}' AND env = 'test'`
-  const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
-  const [text = "{}"] = session.run(`SELECT json_build_object(
+const hex = (column: string) => `'0x' || encode(${column}, 'hex')`
+const ofTenant = "merchant_id = $1 AND env = 'test'"
+
+/** Planned once for a world: it is read after every write. */
+const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated_rows (uuid) AS SELECT json_build_object(
     'payments', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
         'createdAt', created_at, 'settledAt', settled_at, 'failureReason', failure_reason,
         'transactionId', ${hex("transaction_id")}, 'payer', ${hex("payer_address")}) ORDER BY id), '[]')
-      FROM payments WHERE ${tenant}),
+      FROM payments WHERE ${ofTenant}),
     'deliveries', (SELECT coalesce(json_agg(json_build_object('id', id, 'type', type, 'status', status,
         'paymentId', payment_id, 'attempts', (SELECT coalesce(json_agg(json_build_object('number', number,
             'manual', manual, 'startedAt', started_at, 'durationMs', duration_ms) ORDER BY number), '[]')
           FROM webhook_attempts WHERE delivery_id = webhook_deliveries.id)) ORDER BY id), '[]')
-      FROM webhook_deliveries WHERE ${tenant}),
+      FROM webhook_deliveries WHERE ${ofTenant}),
+    'settlements', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status,
+        'reason', coalesce(error_reason, told_reason), 'paymentId', payment_id, 'payer', ${hex("payer")},
+        'nonce', ${hex("nonce")}, 'validBefore', valid_before) ORDER BY id), '[]')
+      FROM x402_settlements WHERE ${ofTenant}),
     'transfers', (SELECT coalesce(json_agg(json_build_object('transactionId', ${hex("transaction_id")},
         'amount', amount::text, 'blockNumber', block_number, 'kind', kind, 'paymentId', payment_id,
         'droppedAt', dropped_at) ORDER BY block_number, id), '[]')
-      FROM incoming_transfers WHERE ${tenant}))`)
-  const { deliveries, payments, transfers } = decodeRow(text)
+      FROM incoming_transfers WHERE ${ofTenant}))`
+
+const rowsOf = (session: SharedSession, shop: Shop): Rows => {
+  const [text = "{}"] = session.run(`EXECUTE simulated_rows ('${shop.merchant.id}')`)
+  const { deliveries, payments, settlements, transfers } = decodeRow(text)
   return {
     shop,
     payments: payments.map(({ amount, payer, transactionId, ...payment }) => ({
@@ -136,6 +170,7 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
           : { evidence: { transactionId, payer: parseAddress(payer) ?? Address.make(payer) } }
     })),
     deliveries,
+    settlements,
     transfers: transfers.map(({ amount, blockNumber, ...transfer }) => ({
       ...transfer,
       amount: BigInt(amount),
@@ -149,11 +184,19 @@ export const sqlStore = (world: World): Store => {
   const session = opened
   if (session === undefined) throw new Error("the simulation's PGlite is not open")
   session.begin(world, tables)
+  session.run(prepareRows)
+  const client = clientOf(session)
   return {
+    relayer,
     layer: Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, Alerts.layer).pipe(
-      Layer.provide(clientOf(session))
+      Layer.provide(client)
+    ),
+    signing: Layer.mergeAll(Facilitator.layer, Releases.layer, Agents.layer, AgentReconciler.layer).pipe(
+      Layer.provide(client)
     ),
     rows: (shops) => (session.isIdle ? shops.map((shop) => rowsOf(session, shop)) : undefined),
+    openTransactions: () =>
+      Number(session.run("SELECT count(*) FROM wallet_transactions WHERE ended_at IS NULL")[0]),
     readUpTo: () => Number(session.run("SELECT max(block_number) FROM chain_cursors")[0] || -1),
     abandon: (owner) => session.abandon(owner)
   }

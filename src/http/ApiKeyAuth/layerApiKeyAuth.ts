@@ -45,45 +45,46 @@ const addressesPerSite = 10
 
 const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
 
-export const layer: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimiter | AppConfig> = Layer.effect(
-  ApiKeyAuth,
-  Effect.gen(function* () {
-    const keys = yield* KeyAuth
-    const limiter = yield* RateLimiter
-    const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
-    const limit = perSecond(rateLimitPerKey)
-    const siteLimit = perSecond(rateLimitPerKey * addressesPerSite)
-    const publicLimit = perSecond(rateLimitPerKey * addressesPerKey)
+export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimiter | AppConfig> =
+  Layer.effect(
+    ApiKeyAuth,
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const limiter = yield* RateLimiter
+      const { rateLimitPerKey, trustedProxyHops } = yield* AppConfig
+      const limit = perSecond(rateLimitPerKey)
+      const siteLimit = perSecond(rateLimitPerKey * addressesPerSite)
+      const publicLimit = perSecond(rateLimitPerKey * addressesPerKey)
 
-    /**
-     * Seconds to wait, 0 for none. Everybody has a publishable key: it is limited by the address that
-     * presents it, and what is refused there takes nothing of the key's own, higher limit.
-     */
-    const waitOf = Effect.fnUntraced(function* ({ keyId, kind }: Principal) {
-      if (kind !== "publishable") return yield* limiter.take(keyId, limit)
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const client = clientAddressOf(request, trustedProxyHops)
-      const site = siteOf(client)
-      const wait = yield* limiter.take(`${keyId} ${client}`, limit)
-      if (wait > 0) return wait
-      const siteWait = site === client ? 0 : yield* limiter.take(`${keyId} ${site}`, siteLimit)
-      return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
-    })
+      /**
+       * Seconds to wait, 0 for none. Everybody has a publishable key: it is limited by the address that
+       * presents it, and what is refused there takes nothing of the key's own, higher limit.
+       */
+      const waitOf = Effect.fnUntraced(function* ({ keyId, kind }: Principal) {
+        if (kind !== "publishable") return yield* limiter.take(keyId, limit)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const client = clientAddressOf(request, trustedProxyHops)
+        const site = siteOf(client)
+        const wait = yield* limiter.take(`${keyId} ${client}`, limit)
+        if (wait > 0) return wait
+        const siteWait = site === client ? 0 : yield* limiter.take(`${keyId} ${site}`, siteLimit)
+        return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
+      })
 
-    return ApiKeyAuth.of({
-      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
-        const key = Redacted.value(credential)
-        if (key === "") return yield* new InvalidApiKey()
-        const principal = yield* keys.authenticate(key)
-        const wait = yield* waitOf(principal)
-        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-        const refused = refusal(accessOf(endpoint), principal)
-        if (refused !== undefined) return yield* refused
-        return yield* Effect.provideService(httpEffect, CurrentPrincipal, principal)
+      return ApiKeyAuth.of({
+        bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
+          const key = Redacted.value(credential)
+          if (key === "") return yield* new InvalidApiKey()
+          const principal = yield* keys.authenticate(key)
+          const wait = yield* waitOf(principal)
+          if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+          const refused = refusal(accessOf(endpoint), principal)
+          if (refused !== undefined) return yield* refused
+          return yield* Effect.provideService(httpEffect, CurrentPrincipal, principal)
+        })
       })
     })
-  })
-)
+  )
 
 /** Runs inside ApiKeyAuth, so that a live key is refused before its request is decoded. */
 export const layerTestRail: Layer.Layer<TestRail> = Layer.succeed(

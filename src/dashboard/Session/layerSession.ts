@@ -1,12 +1,12 @@
 // Who is signed in, decided before anything of the request is decoded.
 import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { AppConfig } from "../AppConfig.ts"
-import { Accounts } from "../accounts/Accounts.ts"
-import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
-import { isLoopback } from "../http/isLoopback.ts"
-import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "./Session.ts"
-import { cookieName } from "./sessionCookie.ts"
+import { AppConfig } from "../../AppConfig.ts"
+import { Accounts } from "../../accounts/Accounts.ts"
+import { CrossOriginRefused, NotFound, SignInRequired } from "../../domain/Errors.ts"
+import { isLoopback } from "../../http/isLoopback.ts"
+import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
+import { cookieName } from "../sessionCookie.ts"
 
 const isRead = (method: string) => method === "GET" || method === "HEAD"
 
@@ -86,5 +86,8 @@ const memberRequired = Layer.succeed(
   })
 )
 
-export const layer: Layer.Layer<SameOrigin | SessionRequired | MemberRequired, never, AppConfig | Accounts> =
-  Layer.mergeAll(sameOrigin, sessionRequired, memberRequired)
+export const layerSession: Layer.Layer<
+  SameOrigin | SessionRequired | MemberRequired,
+  never,
+  AppConfig | Accounts
+> = Layer.mergeAll(sameOrigin, sessionRequired, memberRequired)

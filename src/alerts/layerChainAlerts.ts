@@ -36,4 +36,4 @@ const resolved = Layer.effect(
   )
 )
 
-export const layer: Layer.Layer<never, never, Alerts> = Layer.merge(raised, resolved)
+export const layerChainAlerts: Layer.Layer<never, never, Alerts> = Layer.merge(raised, resolved)

@@ -1,10 +1,10 @@
 // What a verdict says beyond its reason, and that it holds for any amounts and logs.
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { judgeTransfer, type TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
-import type { Expectation, Verification } from "../../src/chain/ChainVerifier/Verification.ts"
-import { AtomicUsdc, formatUsd } from "../../src/domain/Money.ts"
-import { row } from "../support/attackRows.ts"
+import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
+import type { Expectation, Verification } from "../../../src/chain/ChainVerifier/Verification.ts"
+import { AtomicUsdc, formatUsd } from "../../../src/domain/Money.ts"
+import { row } from "../../support/attackRows.ts"
 import {
   amount,
   expectation,
@@ -16,7 +16,7 @@ import {
   thief,
   usdc,
   zero
-} from "../support/rawReceipts.ts"
+} from "../../support/rawReceipts.ts"
 
 const judge = (chain: Partial<TransactionFacts> = {}, expected: Partial<Expectation> = {}, required = 1) =>
   judgeTransfer(facts(chain), expectation(expected), required)

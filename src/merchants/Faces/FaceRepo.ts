@@ -1,7 +1,7 @@
 // What buyers see of a merchant beside its name: logo, accent colour, whom to ask.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { MerchantId } from "../domain/Merchant.ts"
+import type { MerchantId } from "../../domain/Merchant.ts"
 
 export interface Face {
   /** A PNG, written by us. */
@@ -22,10 +22,6 @@ const decodeRows = Schema.decodeUnknownEffect(
     })
   )
 )
-
-/** The logo as an `src` that needs nothing of a page's policy but `data:`. */
-export const logoUrlOf = ({ logo }: Face): string | null =>
-  logo === null ? null : `data:image/png;base64,${Buffer.from(logo).toString("base64")}`
 
 export class FaceRepo extends Context.Service<
   FaceRepo,

@@ -93,7 +93,7 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
   }
 })
 
-export const layer: Layer.Layer<BodyRules> = Layer.succeed(
+export const layerBodyRules: Layer.Layer<BodyRules> = Layer.succeed(
   BodyRules,
   Effect.fnUntraced(function* (httpEffect, { endpoint }) {
     const request = yield* HttpServerRequest.HttpServerRequest

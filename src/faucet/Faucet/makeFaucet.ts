@@ -26,7 +26,11 @@ export interface FaucetTiming extends OutboxTiming {
   readonly patience: Duration.Input
 }
 
-const defaultTiming: FaucetTiming = { ...defaultOutboxTiming, tendEvery: "5 seconds", patience: "20 seconds" }
+const defaultTiming: FaucetTiming = {
+  ...defaultOutboxTiming,
+  checkEvery: "5 seconds",
+  patience: "20 seconds"
+}
 
 const heldBy = (repo: FaucetRepo["Service"]): Faucet["Service"]["held"] =>
   Effect.fn("Faucet.held")(function* (request) {
@@ -118,7 +122,7 @@ const make = Effect.fnUntraced(function* (
   ) {
     for (const [index, transaction] of transactions.entries()) {
       const verdict = yield* outbox.offer(transaction)
-      // It may be under way: the reservation stays and is tended.
+      // It may be under way: the reservation stays until it ends.
       if (verdict === "unknown") return yield* chainDown()
       if (verdict === "sent") continue
       yield* Effect.forEach(transactions.slice(index), outbox.fill, { discard: true })
@@ -145,7 +149,7 @@ const make = Effect.fnUntraced(function* (
       }),
       Effect.timeoutOption(patience)
     )
-    // Broadcast and in no block yet: it is tended until it is.
+    // Broadcast and in no block yet: the worker checks it until it is.
     if (Option.isNone(sightings)) return yield* underWay
     const [gas, usdc] = sightings.value
     // Others' grants took the last of it between the look and the block.
@@ -177,13 +181,13 @@ const make = Effect.fnUntraced(function* (
     return second === "lost" ? yield* sharedWallet : second
   })
 
-  yield* outbox.tending
+  yield* outbox.worker
 
   return { offer: { enabled: true, usdcAtomic: faucet.usdcAtomic }, held: heldBy(repo), grant }
 })
 
 /** Of AppConfig's wallet, or one that is off; at another pace for tests. */
-export const makeFaucetLive = (
+export const makeFaucet = (
   timing: Partial<FaucetTiming> = {}
 ): Effect.Effect<
   Faucet["Service"],

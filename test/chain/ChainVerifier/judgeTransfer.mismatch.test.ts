@@ -1,8 +1,8 @@
 // A mismatch names the field in which the nearest transfer differs, with what was
 // expected and what the chain shows.
 import { describe, expect, test } from "bun:test"
-import { judgeTransfer, type TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
-import { row } from "../support/attackRows.ts"
+import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
+import { row } from "../../support/attackRows.ts"
 import {
   amount,
   bundler,
@@ -15,7 +15,7 @@ import {
   receiver,
   thief,
   usdc
-} from "../support/rawReceipts.ts"
+} from "../../support/rawReceipts.ts"
 
 const told = (chain: Partial<TransactionFacts>) => {
   const { _tag, ...rest } = judgeTransfer(facts(chain), expectation(), 1)

@@ -1,10 +1,10 @@
 // Payment links at rest.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Env } from "../../domain/Chain.ts"
-import { MerchantId, type Tenant } from "../../domain/Merchant.ts"
-import { AtomicUsdc } from "../../domain/Money.ts"
-import { PaymentId } from "../../domain/Payment.ts"
+import { Env } from "../domain/Chain.ts"
+import { MerchantId, type Tenant } from "../domain/Merchant.ts"
+import { AtomicUsdc } from "../domain/Money.ts"
+import { PaymentId } from "../domain/Payment.ts"
 
 export interface KeptLink extends Tenant {
   readonly id: string
@@ -67,7 +67,12 @@ export class LinkRepo extends Context.Service<
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<KeptLink>>
     /** Closes an open link of the tenant; false where there is none. */
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
-    /** Gives the link its one payment in place of `before`; the payment that it has then. */
+    /** Whether nobody has tried to pay it: its money can no longer come by itself. */
+    readonly isUntried: (paymentId: PaymentId) => Effect.Effect<boolean>
+    /**
+     * Gives the link its one payment in place of `before`; the payment that it has then. One that anybody has
+     * tried to pay stays: another payment beside it might be paid a second time.
+     */
     readonly settleOn: (id: string, before: PaymentId | null, next: PaymentId) => Effect.Effect<PaymentId>
   }
 >()("quittance/links/LinkRepo") {
@@ -80,6 +85,14 @@ export class LinkRepo extends Context.Service<
       const all = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
         Effect.map(Effect.flatMap(statement, decodeRows), (rows) => rows.map(toLink))
       const text = (amount: AtomicUsdc | null) => amount?.toString() ?? null
+
+      /** What the wallet declined, or the chain shows to be void, is no try. */
+      const untried = (paymentId: PaymentId | null) => sql`(
+        NOT EXISTS (
+          SELECT 1 FROM payment_attempts a WHERE a.payment_id = ${paymentId}::uuid
+            AND coalesce(a.closed_reason, '') NOT IN ('declined', 'nonce_used'))
+        AND NOT EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId}::uuid)
+        AND NOT EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId}::uuid))`
 
       return LinkRepo.of({
         insert: Effect.fn("LinkRepo.insert")(function* (link) {
@@ -106,10 +119,14 @@ export class LinkRepo extends Context.Service<
             WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env} RETURNING id`
           return rows.length > 0
         }, Effect.orDie),
+        isUntried: Effect.fn("LinkRepo.isUntried")(function* (paymentId) {
+          return (yield* sql`SELECT 1 WHERE ${untried(paymentId)}`).length > 0
+        }, Effect.orDie),
         settleOn: Effect.fn("LinkRepo.settleOn")(function* (id, before, next) {
           yield* sql`
             UPDATE payment_links SET payment_id = ${next}
-            WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid`
+            WHERE id = ${id} AND payment_id IS NOT DISTINCT FROM ${before}::uuid
+              AND ${untried(before)}`
           const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
           return link?.paymentId ?? next
         }, Effect.orDie)
@@ -134,6 +151,8 @@ export class LinkRepo extends Context.Service<
           links.set(id, { ...link, closedAt: link.closedAt ?? at })
           return true
         }),
+      // Nothing is announced on memory.
+      isUntried: () => Effect.succeed(true),
       settleOn: (id, before, next) =>
         Effect.sync(() => {
           const link = links.get(id)

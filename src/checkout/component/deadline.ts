@@ -1,0 +1,23 @@
+// Until when a payment waits for its money, by the service's clock, whatever the buyer's own shows.
+import { beforePayment, type Model } from "./flow.ts"
+import type { Translation } from "./translate.ts"
+
+/** From here on the seconds are counted. */
+const countedMillis = 3_600_000
+
+/** Milliseconds left; undefined where nothing runs out: the payment is not open, or under way. */
+export const millisLeft = (model: Model, now: number, skew: number): number | undefined => {
+  const { attempt, context, payment, signed, state } = model
+  if (context === undefined || payment === undefined || !beforePayment.has(state)) return undefined
+  if (attempt !== undefined || signed !== undefined) return undefined
+  return Date.parse(payment.createdAt) + context.paymentExpirySeconds * 1_000 - (now + skew)
+}
+
+const two = (value: number) => String(value).padStart(2, "0")
+
+/** `now` in the buyer's clock, which the time of day is shown by. */
+export const deadlineText = ({ text, time }: Translation, left: number, now: number): string => {
+  if (left > countedMillis) return text("openUntil", { time: time(new Date(now + left).toISOString()) })
+  const seconds = Math.max(0, Math.ceil(left / 1_000))
+  return text("timeLeft", { time: `${Math.floor(seconds / 60)}:${two(seconds % 60)}` })
+}

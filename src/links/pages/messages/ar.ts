@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const ar: LinkMessages = {
+  opening: "جارٍ فتح رابط الدفع…",
+  amountLabel: "المبلغ بالدولار",
+  continue: "متابعة",
+  choose: "أنت تختار ما تدفعه إلى {merchant}.",
+  bounds: "من {from} إلى {to}.",
+  notAmount: "أدخل مبلغًا من {from} إلى {to}.",
+  paid: "دُفع هذا الرابط. شكرًا لك.",
+  expired: "انتهت صلاحية رابط الدفع. اطلب من التاجر رابطًا جديدًا.",
+  closed: "رابط الدفع مغلق. اطلب من التاجر رابطًا جديدًا.",
+  unknown: "لا يوجد رابط دفع في هذا العنوان.",
+  unreachable: "تعذّر الوصول إلى خدمة الدفع. حاول مرة أخرى.",
+  print: "طباعة",
+  share: "مشاركة",
+  copied: "نُسخ الرابط.",
+  qrLink: "رمز QR لرابط الدفع",
+  counter: "صندوق الدفع",
+  counterOf: "صندوق الدفع، {merchant}",
+  openCounter: "افتح صندوق الدفع من أحد روابط الدفع لديك.",
+  today: "اليوم: {total} ({count})",
+  keypad: "لوحة الأرقام",
+  delete: "حذف",
+  decimalPoint: "الفاصلة العشرية",
+  charge: "تحصيل",
+  waiting: "في انتظار أن يمسح العميل الرمز ويدفع…",
+  cancel: "إلغاء",
+  salePaid: "دُفع {amount}",
+  saleExpired: "انتهت صلاحية الدفعة الأخيرة. لم يُخصم شيء.",
+  next: "العميل التالي",
+  qrSale: "رمز QR للدفعة، للعميل"
+}

@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const de: LinkMessages = {
+  opening: "Der Zahlungslink wird geöffnet…",
+  amountLabel: "Betrag in USD",
+  continue: "Weiter",
+  choose: "Sie bestimmen, was Sie {merchant} zahlen.",
+  bounds: "Von {from} bis {to}.",
+  notAmount: "Geben Sie einen Betrag von {from} bis {to} ein.",
+  paid: "Dieser Zahlungslink ist bezahlt. Vielen Dank.",
+  expired: "Dieser Zahlungslink ist abgelaufen. Bitten Sie den Händler um einen neuen.",
+  closed: "Dieser Zahlungslink ist geschlossen. Bitten Sie den Händler um einen neuen.",
+  unknown: "Unter dieser Adresse gibt es keinen Zahlungslink.",
+  unreachable: "Der Zahlungsdienst ist nicht erreichbar. Versuchen Sie es noch einmal.",
+  print: "Drucken",
+  share: "Teilen",
+  copied: "Der Link ist kopiert.",
+  qrLink: "QR-Code des Zahlungslinks",
+  counter: "Kasse",
+  counterOf: "Kasse, {merchant}",
+  openCounter: "Öffnen Sie die Kasse von einem Ihrer Zahlungslinks aus.",
+  today: "Heute: {total} ({count})",
+  keypad: "Ziffernblock",
+  delete: "Löschen",
+  decimalPoint: "Dezimalpunkt",
+  charge: "Kassieren",
+  waiting: "Warten, bis der Kunde scannt und zahlt…",
+  cancel: "Abbrechen",
+  salePaid: "{amount} bezahlt",
+  saleExpired: "Die letzte Zahlung ist abgelaufen. Es wurde nichts abgebucht.",
+  next: "Nächster Kunde",
+  qrSale: "QR-Code der Zahlung, für den Kunden"
+}

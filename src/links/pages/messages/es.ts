@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const es: LinkMessages = {
+  opening: "Abriendo el enlace de pago…",
+  amountLabel: "Importe en USD",
+  continue: "Continuar",
+  choose: "Tú eliges cuánto pagas a {merchant}.",
+  bounds: "De {from} a {to}.",
+  notAmount: "Introduce un importe de {from} a {to}.",
+  paid: "Este enlace de pago ya está pagado. Gracias.",
+  expired: "Este enlace de pago ha caducado. Pide uno nuevo al comercio.",
+  closed: "Este enlace de pago está cerrado. Pide uno nuevo al comercio.",
+  unknown: "No hay ningún enlace de pago en esta dirección.",
+  unreachable: "No se puede contactar con el servicio de pago. Inténtalo de nuevo.",
+  print: "Imprimir",
+  share: "Compartir",
+  copied: "El enlace se ha copiado.",
+  qrLink: "Código QR del enlace de pago",
+  counter: "Caja",
+  counterOf: "Caja, {merchant}",
+  openCounter: "Abre la caja desde uno de tus enlaces de pago.",
+  today: "Hoy: {total} ({count})",
+  keypad: "Teclado numérico",
+  delete: "Borrar",
+  decimalPoint: "Punto decimal",
+  charge: "Cobrar",
+  waiting: "Esperando a que el cliente escanee y pague…",
+  cancel: "Cancelar",
+  salePaid: "{amount} pagado",
+  saleExpired: "El último pago ha caducado. No se ha cobrado nada.",
+  next: "Siguiente cliente",
+  qrSale: "Código QR del pago, para el cliente"
+}

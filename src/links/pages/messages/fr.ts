@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const fr: LinkMessages = {
+  opening: "Ouverture du lien de paiement…",
+  amountLabel: "Montant en USD",
+  continue: "Continuer",
+  choose: "Vous choisissez ce que vous payez à {merchant}.",
+  bounds: "De {from} à {to}.",
+  notAmount: "Saisissez un montant de {from} à {to}.",
+  paid: "Ce lien de paiement a été réglé. Merci.",
+  expired: "Ce lien de paiement a expiré. Demandez-en un nouveau au marchand.",
+  closed: "Ce lien de paiement est fermé. Demandez-en un nouveau au marchand.",
+  unknown: "Il n’y a pas de lien de paiement à cette adresse.",
+  unreachable: "Le service de paiement est injoignable. Réessayez.",
+  print: "Imprimer",
+  share: "Partager",
+  copied: "Le lien est copié.",
+  qrLink: "Code QR du lien de paiement",
+  counter: "Caisse",
+  counterOf: "Caisse, {merchant}",
+  openCounter: "Ouvrez la caisse depuis l’un de vos liens de paiement.",
+  today: "Aujourd’hui : {total} ({count})",
+  keypad: "Pavé numérique",
+  delete: "Effacer",
+  decimalPoint: "Séparateur décimal",
+  charge: "Encaisser",
+  waiting: "En attente du client : scanner et payer…",
+  cancel: "Annuler",
+  salePaid: "{amount} payés",
+  saleExpired: "Le dernier paiement a expiré. Rien n’a été débité.",
+  next: "Client suivant",
+  qrSale: "Code QR du paiement, pour le client"
+}

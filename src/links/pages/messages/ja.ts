@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const ja: LinkMessages = {
+  opening: "支払いリンクを開いています…",
+  amountLabel: "金額（USD）",
+  continue: "続ける",
+  choose: "{merchant} への支払額をお選びください。",
+  bounds: "{from} から {to} まで。",
+  notAmount: "{from} から {to} までの金額を入力してください。",
+  paid: "この支払いリンクは支払い済みです。ありがとうございます。",
+  expired: "この支払いリンクは期限切れです。お店に新しいリンクをお求めください。",
+  closed: "この支払いリンクは終了しました。お店に新しいリンクをお求めください。",
+  unknown: "このアドレスに支払いリンクはありません。",
+  unreachable: "決済サービスに接続できません。もう一度お試しください。",
+  print: "印刷",
+  share: "共有",
+  copied: "リンクをコピーしました。",
+  qrLink: "支払いリンクの QR コード",
+  counter: "レジ",
+  counterOf: "レジ、{merchant}",
+  openCounter: "支払いリンクからレジを開いてください。",
+  today: "本日：{total}（{count}）",
+  keypad: "テンキー",
+  delete: "削除",
+  decimalPoint: "小数点",
+  charge: "請求する",
+  waiting: "お客様の読み取りと支払いを待っています…",
+  cancel: "キャンセル",
+  salePaid: "{amount} 支払い済み",
+  saleExpired: "前回の支払いは期限切れです。請求はされていません。",
+  next: "次のお客様",
+  qrSale: "お客様用の支払い QR コード"
+}

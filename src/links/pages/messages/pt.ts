@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const pt: LinkMessages = {
+  opening: "Abrindo o link de pagamento…",
+  amountLabel: "Valor em USD",
+  continue: "Continuar",
+  choose: "Você escolhe quanto paga a {merchant}.",
+  bounds: "De {from} a {to}.",
+  notAmount: "Informe um valor de {from} a {to}.",
+  paid: "Este link de pagamento já foi pago. Obrigado.",
+  expired: "Este link de pagamento expirou. Peça um novo ao lojista.",
+  closed: "Este link de pagamento está fechado. Peça um novo ao lojista.",
+  unknown: "Não há link de pagamento neste endereço.",
+  unreachable: "Não foi possível acessar o serviço de pagamento. Tente de novo.",
+  print: "Imprimir",
+  share: "Compartilhar",
+  copied: "O link foi copiado.",
+  qrLink: "Código QR do link de pagamento",
+  counter: "Caixa",
+  counterOf: "Caixa, {merchant}",
+  openCounter: "Abra o caixa a partir de um dos seus links de pagamento.",
+  today: "Hoje: {total} ({count})",
+  keypad: "Teclado numérico",
+  delete: "Apagar",
+  decimalPoint: "Ponto decimal",
+  charge: "Cobrar",
+  waiting: "Esperando o cliente escanear e pagar…",
+  cancel: "Cancelar",
+  salePaid: "{amount} pago",
+  saleExpired: "O último pagamento expirou. Nada foi cobrado.",
+  next: "Próximo cliente",
+  qrSale: "Código QR do pagamento, para o cliente"
+}

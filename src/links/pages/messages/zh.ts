@@ -1,0 +1,33 @@
+import type { LinkMessages } from "./en.ts"
+
+export const zh: LinkMessages = {
+  opening: "正在打开付款链接…",
+  amountLabel: "金额（美元）",
+  continue: "继续",
+  choose: "由您决定付给 {merchant} 的金额。",
+  bounds: "{from} 至 {to}。",
+  notAmount: "请输入 {from} 至 {to} 的金额。",
+  paid: "此付款链接已付款。谢谢。",
+  expired: "此付款链接已过期。请向商家索取新的链接。",
+  closed: "此付款链接已关闭。请向商家索取新的链接。",
+  unknown: "此地址没有付款链接。",
+  unreachable: "无法连接付款服务。请重试。",
+  print: "打印",
+  share: "分享",
+  copied: "链接已复制。",
+  qrLink: "付款链接的二维码",
+  counter: "收银台",
+  counterOf: "收银台，{merchant}",
+  openCounter: "请从您的付款链接打开收银台。",
+  today: "今日：{total}（{count}）",
+  keypad: "数字键盘",
+  delete: "删除",
+  decimalPoint: "小数点",
+  charge: "收款",
+  waiting: "等待顾客扫码付款…",
+  cancel: "取消",
+  salePaid: "已付 {amount}",
+  saleExpired: "上一笔付款已过期。未扣款。",
+  next: "下一位顾客",
+  qrSale: "供顾客扫描的付款二维码"
+}

@@ -1,0 +1,28 @@
+// What the hosted pages ask of their documents.
+import { type Catalogues, localised, type Translation } from "./localised.ts"
+
+export const element = (id: string): HTMLElement => {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`no #${id}`)
+  return found
+}
+
+export const input = (id: string): HTMLInputElement => {
+  const found = element(id)
+  if (!(found instanceof HTMLInputElement)) throw new Error(`#${id} is no input`)
+  return found
+}
+
+/** Puts the document into the reader's language: `data-text` names an element's text, `data-label` its label. */
+export const translated = <K extends string>(catalogues: Catalogues<K>): Translation<K> => {
+  const translation = localised(catalogues, navigator.languages)
+  const isKey = (key: string | undefined): key is K => key !== undefined && key in catalogues.en
+  document.documentElement.lang = translation.language
+  document.documentElement.dir = translation.direction
+  for (const one of document.querySelectorAll<HTMLElement>("[data-text], [data-label]")) {
+    const { label, text } = one.dataset
+    if (isKey(text)) one.textContent = translation.text(text)
+    if (isKey(label)) one.setAttribute("aria-label", translation.text(label))
+  }
+  return translation
+}

@@ -1,0 +1,68 @@
+// Words, amounts and times in the language of whoever reads the page.
+
+const rightToLeft: ReadonlySet<string> = new Set(["ar"])
+
+export interface Translation<K extends string> {
+  readonly language: string
+  readonly direction: "ltr" | "rtl"
+  readonly text: (key: K, values?: Readonly<Record<string, string>>) => string
+  /** A decimal USD string as money, to the last digit. */
+  readonly money: (amount: string) => string
+  /** The time of day of an ISO date, with the day where it is not today. */
+  readonly time: (iso: string) => string
+}
+
+/** The first of the tags (`de-AT`, `pt`) whose language there is; English otherwise. */
+const choose = (languages: ReadonlyArray<string>, tags: ReadonlyArray<string>): readonly [string, string] => {
+  for (const tag of tags) {
+    const language = tag.toLowerCase().split("-")[0] ?? ""
+    if (languages.includes(language)) return [language, tag]
+  }
+  return ["en", "en"]
+}
+
+const formatter = (tag: string, direction: "ltr" | "rtl"): Intl.NumberFormat => {
+  // A lone sign is torn from its letters where text runs from the right.
+  const currencyDisplay = direction === "rtl" ? "code" : "symbol"
+  const options = { style: "currency", currency: "USD", currencyDisplay, maximumFractionDigits: 6 } as const
+  try {
+    return new Intl.NumberFormat(tag, options)
+  } catch {
+    return new Intl.NumberFormat("en", options)
+  }
+}
+
+const clock = (tag: string, at: Date): string => {
+  const today = at.toDateString() === new Date().toDateString()
+  const options = today
+    ? ({ timeStyle: "short" } as const)
+    : ({ dateStyle: "short", timeStyle: "short" } as const)
+  try {
+    return new Intl.DateTimeFormat(tag, options).format(at)
+  } catch {
+    return new Intl.DateTimeFormat("en", options).format(at)
+  }
+}
+
+/** Messages by key, of which `en` has every one. */
+export type Catalogues<K extends string> = Readonly<Record<"en", Readonly<Record<K, string>>>> &
+  Readonly<Record<string, Readonly<Record<K, string>>>>
+
+/** Words in the first of the tags that there is a catalogue for. */
+export const localised = <K extends string>(
+  catalogues: Catalogues<K>,
+  tags: ReadonlyArray<string>
+): Translation<K> => {
+  const [language, tag] = choose(Object.keys(catalogues), tags)
+  const messages: Readonly<Record<K, string>> = catalogues[language] ?? catalogues.en
+  const direction = rightToLeft.has(language) ? "rtl" : "ltr"
+  const format = formatter(tag, direction)
+  return {
+    language,
+    direction,
+    text: (key, values = {}) => messages[key].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""),
+    // A string keeps all twenty digits; a number would not.
+    money: (amount) => (/^\d+(\.\d+)?$/.test(amount) ? format.format(amount as `${number}`) : amount),
+    time: (iso) => clock(tag, new Date(iso))
+  }
+}

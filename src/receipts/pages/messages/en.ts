@@ -1,0 +1,35 @@
+// English: the words of the pages of receipts, which every other language translates.
+
+export const en = {
+  receipt: "Receipt",
+  titled: "Receipt {reference}",
+  testPayment: "Test payment: no real money moved.",
+  reading: "Reading the receipt…",
+  unknown: "There is no receipt at this address.",
+  broken: "The receipt’s signature does not hold.",
+  unreadable: "The receipt cannot be read now. Reload the page.",
+  holds: "Signed by {host}; the signature holds.",
+  print: "Print",
+  save: "Save the signed receipt",
+  merchant: "Merchant",
+  amount: "Amount",
+  inUsdc: "{amount} in USDC",
+  reference: "Reference",
+  paid: "Paid",
+  network: "Network",
+  testNetwork: "{network} (test)",
+  from: "From",
+  to: "To",
+  transaction: "Transaction",
+  issuedBy: "Issued by",
+  verifyTitle: "Verify a receipt",
+  verifyText:
+    "Paste a signed receipt, or choose its file. It is checked on this page, without a network: keep the page to check receipts later.",
+  signedReceipt: "Signed receipt",
+  orFile: "Or its file",
+  verify: "Verify",
+  genuine: "Genuine: {merchant} was paid.",
+  notGenuine: "Not a receipt of this service, or it was changed."
+} as const
+
+export type ReceiptMessages = { readonly [K in keyof typeof en]: string }

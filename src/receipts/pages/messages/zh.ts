@@ -1,0 +1,32 @@
+import type { ReceiptMessages } from "./en.ts"
+
+export const zh: ReceiptMessages = {
+  receipt: "收据",
+  titled: "收据 {reference}",
+  testPayment: "测试付款：没有真实资金转移。",
+  reading: "正在读取收据…",
+  unknown: "此地址没有收据。",
+  broken: "收据的签名无效。",
+  unreadable: "目前无法读取收据。请重新加载页面。",
+  holds: "由 {host} 签名；签名有效。",
+  print: "打印",
+  save: "保存已签名的收据",
+  merchant: "商家",
+  amount: "金额",
+  inUsdc: "{amount}（USDC）",
+  reference: "编号",
+  paid: "付款时间",
+  network: "网络",
+  testNetwork: "{network}（测试）",
+  from: "付款方",
+  to: "收款方",
+  transaction: "交易",
+  issuedBy: "签发方",
+  verifyTitle: "验证收据",
+  verifyText: "粘贴已签名的收据，或选择其文件。验证在本页进行，无需网络：保存本页即可日后验证收据。",
+  signedReceipt: "已签名的收据",
+  orFile: "或其文件",
+  verify: "验证",
+  genuine: "真实有效：已付款给 {merchant}。",
+  notGenuine: "不是本服务的收据，或已被改动。"
+}

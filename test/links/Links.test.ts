@@ -1,0 +1,116 @@
+// The rules of payment links: amounts, bounds, expiry, closing.
+import { describe, expect } from "bun:test"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { Address } from "../../src/domain/Chain.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { LinkRepo } from "../../src/links/LinkRepo.ts"
+import { Links } from "../../src/links/Links.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { testConfig } from "../support/memory.ts"
+import { testEffect } from "../support/run.ts"
+
+const layer = Links.layer.pipe(
+  Layer.provide(PaymentIntents.layer),
+  Layer.provideMerge(Layer.mergeAll(LinkRepo.layerMemory, KeyAuth.layerMemory, PaymentRepo.layerMemory)),
+  Layer.provide([testConfig(), SecureRandom.layerWebCrypto])
+)
+const usd = (dollars: number) => AtomicUsdc.make(BigInt(dollars) * 1_000_000n)
+
+const shop = Effect.gen(function* () {
+  const keys = yield* KeyAuth
+  const receiver = Address.make("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+  const { merchant } = yield* keys.createMerchant({
+    name: "Shop",
+    receivers: { test: receiver, live: receiver }
+  })
+  return { merchant, env: "test" } as const
+})
+
+const day = new Date("2026-03-01T00:00:00Z")
+
+describe("payment links", () => {
+  testEffect("a fixed amount is the only one it takes", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const { id } = yield* links.create(yield* shop, { description: "Tea", amount: usd(5) })
+      expect(yield* links.open(id, {})).toMatchObject({ publishableKey: expect.stringMatching(/^pk_test_/) })
+      const refusal = yield* Effect.flip(links.open(id, { amount: usd(4) }))
+      expect(refusal).toMatchObject({
+        details: [{ path: "body.amount", message: "Must be 5.00, or absent." }]
+      })
+    }).pipe(Effect.provide(layer))
+  )
+
+  testEffect("bounds include their ends, and nothing beyond", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const { id } = yield* links.create(yield* shop, {
+        description: "Gift",
+        minAmount: usd(5),
+        maxAmount: usd(10)
+      })
+      for (const amount of [usd(5), usd(10)]) yield* links.open(id, { amount })
+      for (const amount of [usd(4), usd(11), undefined])
+        expect(yield* Effect.flip(links.open(id, amount === undefined ? {} : { amount }))).toMatchObject({
+          details: [{ message: "Must be from 5.00 to 10.00." }]
+        })
+    }).pipe(Effect.provide(layer))
+  )
+
+  testEffect("neither both nor half of the amounts, no inverted bounds, no expiry in the past", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const owner = yield* shop
+      yield* TestClock.setTime(day.getTime())
+      for (const [input, path] of [
+        [{ amount: usd(5), minAmount: usd(5), maxAmount: usd(6) }, "body.amount"],
+        [{ minAmount: usd(5) }, "body.amount"],
+        [{}, "body.amount"],
+        [{ minAmount: usd(6), maxAmount: usd(5) }, "body.maxAmount"],
+        [{ amount: usd(5), expiresAt: "2026-02-28T23:59:59Z" }, "body.expiresAt"]
+      ] as const)
+        expect(yield* Effect.flip(links.create(owner, { description: "x", ...input }))).toMatchObject({
+          details: [{ path }]
+        })
+      expect(yield* links.list(owner)).toEqual([])
+    }).pipe(Effect.provide(layer))
+  )
+
+  testEffect("expires to the second, and closes at once", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const owner = yield* shop
+      yield* TestClock.setTime(day.getTime())
+      const terms = { description: "Tea", amount: usd(5) }
+      const expiring = yield* links.create(owner, { ...terms, expiresAt: "2026-03-01T00:00:10Z" })
+      const closing = yield* links.create(owner, terms)
+      yield* TestClock.adjust("9 seconds")
+      expect((yield* links.read(expiring.id)).state).toBe("open")
+      yield* TestClock.adjust("1 second")
+      expect(yield* Effect.flip(links.open(expiring.id, {}))).toMatchObject({ reason: "expired" })
+      yield* links.close(owner, closing.id)
+      expect(yield* Effect.flip(links.open(closing.id, {}))).toMatchObject({ reason: "closed" })
+      expect(DateTime.toEpochMillis(yield* DateTime.now)).toBe(day.getTime() + 10_000)
+    }).pipe(Effect.provide(layer))
+  )
+
+  testEffect("a link that pays once leads every visitor to one payment", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const repo = yield* LinkRepo
+      const { id } = yield* links.create(yield* shop, { description: "Tea", amount: usd(5), once: true })
+      yield* Effect.all(
+        Array.from({ length: 8 }, () => links.open(id, {})),
+        { concurrency: "unbounded" }
+      )
+      const first = (yield* repo.find(id)).pipe(Option.getOrThrow).paymentId
+      yield* links.open(id, {})
+      expect((yield* repo.find(id)).pipe(Option.getOrThrow).paymentId).toBe(first)
+      expect(first).not.toBeNull()
+    }).pipe(Effect.provide(layer))
+  )
+})

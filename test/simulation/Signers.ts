@@ -1,0 +1,303 @@
+// Who pays by signature: buyers without gas, agents that pay payments and resources by x402, the servers of
+// those resources, and strangers who bring others' authorizations onto the chain.
+import { Effect, Option } from "effect"
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { formatUsd } from "../../src/domain/Money.ts"
+import { type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
+import { decodeHeader, networkNames, readPayment } from "../../src/x402/Wire.ts"
+import type { Ledger } from "./chain/Ledger.ts"
+import { type Ask, x402Url } from "./Door.ts"
+import type { Draw } from "./Draw.ts"
+import { addressOf, type People, type Purchase, type Shop } from "./People.ts"
+import type { World } from "./World.ts"
+
+const { usdc } = networks.test
+
+interface SimulatedAgent {
+  readonly shop: Shop
+  readonly id: string
+  readonly address: Address
+  readonly key: string
+  /** The highest that its merchant has ever allowed. */
+  readonly capPerPayment: bigint
+  readonly capPerDay: bigint
+}
+
+/** What an agent has signed. */
+export interface AgentSignature {
+  readonly agent: SimulatedAgent
+  readonly nonce: string
+  readonly amount: bigint
+  readonly at: number
+}
+
+/** A request that a resource's server has served, by the authorization that paid it. */
+export interface Serving {
+  readonly nonce: string
+  /** What the request costs, and what was signed. */
+  readonly price: bigint
+  readonly paid: bigint
+  readonly payer: Address
+  readonly request: string
+}
+
+const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number) =>
+  privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`)
+)
+const stranger = addressOf(0x57)
+
+export class Signers {
+  readonly signatures = new Map<string, AgentSignature>()
+  readonly served: Array<Serving> = []
+  readonly #agents: Array<SimulatedAgent> = []
+  readonly #world: World
+  readonly #people: People
+  readonly #ledger: Ledger
+  readonly #draw: Draw
+  #requests = 0
+
+  constructor(world: World, people: People, ledger: Ledger, draw: Draw) {
+    this.#world = world
+    this.#people = people
+    this.#ledger = ledger
+    this.#draw = draw.of("signers")
+    for (const { address } of accounts) ledger.fund(Address.make(address), 1_000_000_000n)
+  }
+
+  /** One of those who have come to pay at a shop. */
+  come(shop: Shop, number: number): Effect.Effect<void> {
+    const who = `signer ${number}`
+    return this.#draw.pick([
+      () => this.#buyBySignature(who, shop),
+      () => this.#buyBySignature(who, shop),
+      () => this.#buyByAgent(who, shop),
+      () => this.#useResource(who, shop)
+    ])()
+  }
+
+  #uuid(): string {
+    return crypto.randomUUID()
+  }
+
+  /** A buyer without gas, perhaps with a second browser that pays by signature or by transfer. */
+  #buyBySignature(who: string, shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const account = accounts[this.#draw.below(accounts.length)]
+      const amount = this.#draw.pick([1_000_000n, 2_500_000n])
+      const paymentId = yield* this.#people.open(who, shop, amount)
+      if (account === undefined || paymentId === undefined) return
+      const buyer = Address.make(account.address)
+      const purchase: Purchase = { shop, buyer, amount, paymentId, sent: [], nonces: [] }
+      this.#people.purchases.push(purchase)
+      this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}, to sign`)
+      const sign = (browser: string, mayLeak: boolean) => this.#sign(browser, purchase, account, mayLeak)
+      const other = `${who}, second browser`
+      // A transfer beside a signature that strangers have is the buyer's own loss: nobody can hold it back.
+      yield* this.#draw.pick([
+        () => sign(who, true),
+        () => sign(who, true),
+        () => Effect.all([sign(who, true), sign(other, true)], { concurrency: 2, discard: true }),
+        () =>
+          Effect.all([sign(who, false), this.#people.pay(other, purchase)], {
+            concurrency: 2,
+            discard: true
+          })
+      ])()
+    })
+  }
+
+  /** One browser: asks for the terms, signs them, and hands the signature in until it hears how it ends. */
+  #sign(who: string, purchase: Purchase, account: PrivateKeyAccount, mayLeak: boolean): Effect.Effect<void> {
+    const { buyer, paymentId, shop } = purchase
+    return Effect.gen({ self: this }, function* () {
+      const told = yield* this.#people.insist(who, () => ({
+        do: "read terms",
+        key: shop.publishable,
+        paymentId,
+        payer: buyer
+      }))
+      const terms = told?.signing?.terms
+      if (terms === undefined) return
+      yield* Effect.sleep(this.#draw.between(500, 9_000))
+      const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(networks.test, terms)))
+      const authorization: SignedAuthorization = { ...terms, signature }
+      if (!purchase.nonces.includes(terms.nonce)) purchase.nonces.push(terms.nonce)
+      this.#world.tell(who, `signs ${terms.nonce.slice(0, 10)} for ${paymentId}`)
+      if (mayLeak) yield* this.#exposed(authorization)
+      for (let tries = 0; tries < 8; tries++) {
+        const answer = yield* this.#people.ask(who, {
+          do: "pay by signature",
+          key: shop.publishable,
+          paymentId,
+          authorization
+        })
+        if (answer?.status === 200) return
+        if (this.#draw.chance(0.15)) return
+        yield* Effect.sleep(this.#draw.between(1_000, 8_000))
+      }
+    })
+  }
+
+  /** Whoever sees a signature may use it. */
+  #exposed(authorization: SignedAuthorization): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      if (!this.#draw.chance(0.12)) return
+      yield* Effect.sleep(this.#draw.between(0, 6_000))
+      const { from, nonce, to, validAfter, validBefore, value } = authorization
+      this.#ledger.submit({
+        sender: stranger,
+        nonce: this.#ledger.pendingNonce(stranger),
+        moves: [{ from, to, amount: value }],
+        noise: 0,
+        reverts: false,
+        spending: { payer: from, nonce, cancels: false, validAfter, validBefore }
+      })
+      this.#world.tell("stranger", `uses ${nonce.slice(0, 10)}`)
+    })
+  }
+
+  /** An agent of the shop, made when it is first needed. */
+  #agentOf(who: string, shop: Shop): Effect.Effect<SimulatedAgent | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      const known = this.#agents.find((one) => one.shop === shop)
+      if (known !== undefined) return known
+      const caps = { capPerPayment: 2_500_000n, capPerDay: this.#draw.pick([3_000_000n, 6_000_000n]) }
+      const answer = yield* this.#people.insist(who, () => ({
+        do: "provision agent",
+        key: shop.secret,
+        ...caps
+      }))
+      const made = answer?.signing?.agent
+      if (made === undefined) return undefined
+      const agent = { shop, ...made, ...caps }
+      this.#agents.push(agent)
+      this.#ledger.fund(agent.address, 1_000_000_000n)
+      return agent
+    })
+  }
+
+  /** What the agent's service signs for it; undefined where it refuses. */
+  #header(who: string, agent: SimulatedAgent, resource: string, accepts: ReadonlyArray<unknown>) {
+    const requestId = this.#uuid()
+    return Effect.gen({ self: this }, function* () {
+      const ask = (): Ask => ({ do: "sign for agent", key: agent.key, requestId, resource, accepts })
+      const answers = yield* this.#draw.chance(0.3)
+        ? Effect.all([this.#people.insist(who, ask), this.#people.insist(who, ask)], { concurrency: 2 })
+        : Effect.map(this.#people.insist(who, ask), (one) => [one])
+      const header = answers.find((one) => one?.signing?.header !== undefined)?.signing?.header
+      if (header === undefined) return undefined
+      const { authorization } = yield* Effect.orDie(readPayment(2, Option.getOrNull(decodeHeader(header))))
+      const { nonce, value } = authorization
+      if (!this.signatures.has(nonce))
+        this.signatures.set(nonce, { agent, nonce, amount: value, at: this.#world.now })
+      this.#world.tell(who, `has a signature ${nonce.slice(0, 10)} for ${formatUsd(value)}`)
+      return { header, authorization }
+    })
+  }
+
+  #requirements(shop: Shop, amount: bigint) {
+    return {
+      scheme: "exact",
+      network: networkNames.test[2],
+      amount: amount.toString(),
+      asset: usdc.address,
+      payTo: shop.receiver,
+      maxTimeoutSeconds: 120,
+      extra: { name: usdc.domainName, version: usdc.domainVersion }
+    }
+  }
+
+  /** An agent that pays a payment of the shop. */
+  #buyByAgent(who: string, shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const agent = yield* this.#agentOf(who, shop)
+      const amount = this.#draw.pick([1_000_000n, 2_500_000n, 4_000_000n])
+      const paymentId = yield* this.#people.open(who, shop, amount)
+      if (agent === undefined || paymentId === undefined) return
+      const made = yield* this.#header(who, agent, x402Url(paymentId), [this.#requirements(shop, amount)])
+      if (made === undefined) return
+      const { authorization, header } = made
+      const purchase: Purchase = {
+        shop,
+        buyer: agent.address,
+        amount,
+        paymentId,
+        sent: [],
+        nonces: [authorization.nonce]
+      }
+      this.#people.purchases.push(purchase)
+      yield* this.#exposed(authorization)
+      const send = Effect.gen({ self: this }, function* () {
+        for (let tries = 0; tries < 6; tries++) {
+          const answer = yield* this.#people.ask(who, {
+            do: "pay by header",
+            key: shop.publishable,
+            paymentId,
+            header
+          })
+          if (answer?.status === 200) return
+          yield* Effect.sleep(this.#draw.between(1_000, 6_000))
+        }
+      })
+      yield* this.#draw.chance(0.4) ? Effect.all([send, send], { concurrency: 2, discard: true }) : send
+    })
+  }
+
+  /** An agent that pays a resource of the shop's server, and clients that send one payment more than once. */
+  #useResource(who: string, shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const agent = yield* this.#agentOf(who, shop)
+      if (agent === undefined) return
+      const price = this.#draw.pick([250_000n, 1_000_000n])
+      const accepts = [this.#requirements(shop, price)]
+      const made = yield* this.#header(who, agent, `https://${shop.name}.example.com/data`, accepts)
+      if (made === undefined) return
+      yield* this.#exposed(made.authorization)
+      const requests = this.#draw.pick([1, 2, 3])
+      // Some send what they have paid for one thing to a dearer one as well.
+      const prices = [
+        ...Array.from({ length: requests }, () => price),
+        ...(this.#draw.chance(0.4) ? [5_000_000n] : [])
+      ]
+      yield* Effect.all(
+        prices.map((one) => this.#serve(who, shop, made, one)),
+        { concurrency: prices.length, discard: true }
+      )
+    })
+  }
+
+  /** One request at the shop's server, which serves what its facilitator calls settled. */
+  #serve(
+    who: string,
+    shop: Shop,
+    { authorization, header }: { readonly authorization: SignedAuthorization; readonly header: string },
+    price: bigint
+  ): Effect.Effect<void> {
+    const requirements = this.#requirements(shop, price)
+    const request = `request ${++this.#requests}`
+    // Some servers repeat what they heard no answer to; others take that for a refusal.
+    const identity = this.#draw.chance(0.6) ? `key ${request}` : undefined
+    return Effect.gen({ self: this }, function* () {
+      for (let tries = 0; tries < 6; tries++) {
+        const answer = yield* this.#people.ask(who, {
+          do: "settle",
+          key: shop.secret,
+          header,
+          requirements,
+          identity
+        })
+        const settle = answer?.signing?.settle
+        if (settle?.success === true) {
+          const { from: payer, nonce, value: paid } = authorization
+          this.served.push({ nonce, payer, request, price, paid })
+          this.#world.tell(shop.name, `serves ${request} for ${authorization.nonce.slice(0, 10)}`)
+          return
+        }
+        if (identity === undefined && answer === undefined) return
+        if (settle !== undefined && settle.errorReason !== "settlement_pending") return
+        yield* Effect.sleep(this.#draw.between(1_000, 6_000))
+      }
+    })
+  }
+}
