@@ -1,8 +1,8 @@
 // The SQL of alerts.
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import type { AlertKind } from "../domain/AlertKind.ts"
 import { withFaultPoints } from "../workers/FaultPoints.ts"
-import type { AlertKind } from "./AlertKind.ts"
 import type { Alert } from "./Alerts.ts"
 
 export class AlertRepo extends Context.Service<

@@ -3,8 +3,8 @@
 import { Context, DateTime, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
+import type { AlertKind } from "../domain/AlertKind.ts"
 import type { Tenant } from "../domain/Merchant.ts"
-import type { AlertKind } from "./AlertKind.ts"
 import { AlertRepo } from "./AlertRepo.ts"
 
 export interface Alert {

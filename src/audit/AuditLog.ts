@@ -5,10 +5,10 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
 import { AlertRepo } from "../alerts/AlertRepo.ts"
+import type { AuditAction } from "../domain/AuditAction.ts"
 import type { Env } from "../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../domain/Merchant.ts"
 import { Mails } from "../mail/Mails.ts"
-import type { AuditAction } from "./AuditAction.ts"
 import { AuditRepo, type Recipient } from "./AuditRepo.ts"
 
 /** Who has made a change. */

@@ -1,11 +1,13 @@
 // The SQL of the audit log. The database refuses to change or remove an entry; each carries the SHA-256 of
 // itself and the one before. The table's owner can rewrite all of them in spite of that, which shows against
 // a head that was noted elsewhere.
+
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
+import { AuditAction } from "../domain/AuditAction.ts"
 import type { Env } from "../domain/Chain.ts"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
-import { AuditAction } from "./AuditAction.ts"
+import { orUnknown } from "../domain/orUnknown.ts"
 
 export interface AuditEntry {
   /** Null for what concerns the whole service. */
@@ -30,7 +32,7 @@ const EntryRow = Schema.Struct({
   at: Schema.Date,
   env: Schema.NullOr(Schema.Literals(["test", "live"])),
   actor: Schema.String,
-  action: AuditAction,
+  action: orUnknown(AuditAction),
   summary: Schema.String
 })
 export type EntryRow = typeof EntryRow.Type

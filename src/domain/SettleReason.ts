@@ -1,5 +1,5 @@
 // Why a facilitator does not settle: the codes of x402 (scheme `exact` on EVM), and those of this service.
-import { Option, Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
 
 /** What is wrong with a payment before anything of it is sent. */
 export const InvalidReason = Schema.Literals([
@@ -38,8 +38,14 @@ export const SettleReason = Schema.Literals([
 ])
 export type SettleReason = typeof SettleReason.Type
 
-const known = Schema.decodeUnknownOption(SettleReason)
+const isKnown = Schema.is(SettleReason)
 
 /** As stored. A later release, sharing the database, may have reasons that this one does not know. */
-export const settleReasonOf = (stored: string | null): SettleReason =>
-  Option.getOrElse(known(stored), (): SettleReason => "invalid_exact_evm_transaction_failed")
+export const StoredSettleReason = Schema.String.pipe(
+  Schema.decodeTo(SettleReason, {
+    decode: SchemaGetter.transform(
+      (stored): SettleReason => (isKnown(stored) ? stored : "invalid_exact_evm_transaction_failed")
+    ),
+    encode: SchemaGetter.transform((reason): string => reason)
+  })
+)

@@ -126,7 +126,9 @@ export class IncomingTransfers extends Context.Service<
             case "Pending":
               return yield* new ChainUnavailable({ reason: look.reason, retryAfter: chainRetryAfter })
             case "Refused":
-              return yield* new TransferNotAttachable({ reason: look.error.reason ?? "settled" })
+              return yield* new TransferNotAttachable({
+                reason: look.reason === "conflict" ? "settled" : look.reason
+              })
             case "Gated":
               return yield* new TransferNotAttachable({ reason: "live" })
           }

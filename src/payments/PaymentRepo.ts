@@ -1,5 +1,6 @@
 // Payments at rest. Every transition is one guarded statement, so that any number
 // of instances may race and a crash between two lines leaves nothing half done.
+
 import { Context, type Effect, Layer, type Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -15,6 +16,7 @@ import type {
   PaymentId,
   PaymentSummary
 } from "../domain/Payment.ts"
+import type { VerdictReason } from "../domain/VerdictReason.ts"
 import type { SettledDelivery } from "../domain/Webhook.ts"
 import { WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { withFaultPoints } from "../workers/FaultPoints.ts"
@@ -85,8 +87,7 @@ export interface TakenTransfer {
 /** What the chain said about a report. */
 export interface Verdict {
   readonly at: Date
-  /** Why it is still pending, or what does not match. */
-  readonly reason: string
+  readonly reason: VerdictReason
   readonly expected?: string | undefined
   readonly actual?: string | undefined
 }

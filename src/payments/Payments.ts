@@ -5,7 +5,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
-import type { PendingReason, Verification } from "../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../chain/ChainVerifier/Verification.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
@@ -24,6 +24,7 @@ import {
 import type { Principal } from "../domain/Merchant.ts"
 import { type Evidence, judgeReport, type Payment, type PaymentId } from "../domain/Payment.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
+import type { MismatchReason, PendingReason } from "../domain/VerdictReason.ts"
 import { settledEvent } from "../domain/Webhook.ts"
 import { IntentTokens } from "../intents/IntentTokens.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
@@ -62,7 +63,12 @@ export type Look =
   | { readonly _tag: "Gated"; readonly payment: Payment }
   | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason }
   /** `final` once no reorganisation within the required confirmations can change it. */
-  | { readonly _tag: "Refused"; readonly error: ReportRefusal; readonly final: boolean }
+  | {
+      readonly _tag: "Refused"
+      readonly reason: MismatchReason | "conflict"
+      readonly error: ReportRefusal
+      readonly final: boolean
+    }
 
 /** How long after a report the reconciler first looks at it. */
 const firstCheckMillis = 5_000
@@ -199,7 +205,7 @@ export class Payments extends Context.Service<
           case "verify":
             return undefined
           case "conflict":
-            return { _tag: "Refused", error: new PaymentReportConflict(), final: true }
+            return { _tag: "Refused", reason: "conflict", error: new PaymentReportConflict(), final: true }
           case "record":
             return { _tag: "Gated", payment }
           case "replay":
@@ -212,7 +218,12 @@ export class Payments extends Context.Service<
         Effect.map(
           repo.find(payment, payment.id),
           Option.match({
-            onNone: (): Look => ({ _tag: "Refused", error: new PaymentNotFound(), final: true }),
+            onNone: (): Look => ({
+              _tag: "Refused",
+              reason: "conflict",
+              error: new PaymentNotFound(),
+              final: true
+            }),
             onSome: (now) => decided(now, evidence)
           })
         )
@@ -252,6 +263,7 @@ export class Payments extends Context.Service<
               const byClock = verification.reason === "too_old" && since.sinceBlock === undefined
               return {
                 _tag: "Refused",
+                reason: verification.reason,
                 error: mismatchError(verification),
                 final: verification.confirmed && !byClock
               }

@@ -1,7 +1,7 @@
 // The SQL of what waits: deliveries, reports, blocks, settlements, transfers, open alerts.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AlertKind } from "../alerts/AlertKind.ts"
+import { AlertKind } from "../domain/AlertKind.ts"
 
 const Row = Schema.Struct({
   deliveries: Schema.Int,

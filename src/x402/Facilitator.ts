@@ -13,7 +13,7 @@ import { authorizationNonceOf } from "../domain/authorizationNonce.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import type { Merchant, Principal } from "../domain/Merchant.ts"
 import { type PayerType, type Payment, PaymentId } from "../domain/Payment.ts"
-import { type InvalidReason, type SettleReason, settleReasonOf } from "../domain/SettleReason.ts"
+import type { InvalidReason, SettleReason } from "../domain/SettleReason.ts"
 import type { PaymentRepo } from "../payments/PaymentRepo.ts"
 import type { Payments } from "../payments/Payments.ts"
 import { typedDataOf } from "./Authorization.ts"
@@ -272,8 +272,7 @@ const make = Effect.gen(function* () {
     }
   )
 
-  const pendingReasonOf = ({ toldReason }: X402Settlement) =>
-    toldReason === null ? "settlement_pending" : settleReasonOf(toldReason)
+  const pendingReasonOf = ({ toldReason }: X402Settlement) => toldReason ?? "settlement_pending"
   const refused = (exact: ExactPayment, { reason, message }: Obstacle, transaction = ""): SettleAnswer => {
     const said = message ?? messages[reason]
     return {
@@ -309,7 +308,11 @@ const make = Effect.gen(function* () {
       case "pending":
         return refused(exact, { reason: pendingReasonOf(settlement) }, transaction)
       case "failed":
-        return refused(exact, { reason: settleReasonOf(settlement.errorReason) }, transaction)
+        return refused(
+          exact,
+          { reason: settlement.errorReason ?? "invalid_exact_evm_transaction_failed" },
+          transaction
+        )
     }
   })
 

@@ -11,7 +11,7 @@ import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { networks, type TransactionHash } from "../domain/Chain.ts"
 import type { Evidence, Payment } from "../domain/Payment.ts"
-import { type SettleReason, settleReasonOf } from "../domain/SettleReason.ts"
+import type { SettleReason } from "../domain/SettleReason.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Payments } from "../payments/Payments.ts"
 import { idsOf } from "../wallets/Outbox/OutboxRepo.ts"
@@ -233,7 +233,7 @@ const make = Effect.gen(function* () {
         const reason =
           Option.isSome(payment) && payment.value.status === "settled"
             ? alreadySettled
-            : settleReasonOf(settlement.toldReason)
+            : (settlement.toldReason ?? "invalid_exact_evm_transaction_failed")
         return yield* giveUp(settlement, reason)
       }
       case "unknown":

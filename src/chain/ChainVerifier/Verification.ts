@@ -1,8 +1,10 @@
 // What the chain is asked about a payment, and the answers it can give.
+
 import { Data, Schema } from "effect"
 import type { Address, ChainId, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { AtomicUsdc } from "../../domain/Money.ts"
 import type { TokenChange } from "../../domain/TokenChange.ts"
+import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 
 /** What must have happened for a payment to be settled. */
 export interface Expectation {
@@ -25,39 +27,6 @@ export interface Expectation {
   /** Ordinals, among the transaction's equal transfers, that other payments have claimed. */
   readonly excludeOrdinals?: ReadonlyArray<number>
 }
-
-/** Why a transaction is neither a match nor a mismatch yet. */
-export const PendingReason = Schema.Literals([
-  /** A majority of the nodes shows the transaction in no block. */
-  "not_found",
-  /** Some nodes show it and some do not yet. */
-  "spreading",
-  /** In a block, but not deep enough. */
-  "confirmations",
-  /** The block that held it is not canonical (any more). */
-  "reorganised",
-  /** Nodes contradict each other. */
-  "disagreement",
-  /** Too few nodes answered. */
-  "rpc_unavailable",
-  /** The configured nodes serve another network; settlement is off until that is corrected. */
-  "wrong_network"
-])
-export type PendingReason = typeof PendingReason.Type
-
-/** What a transaction that does not pay the payment differs in. */
-export const MismatchReason = Schema.Literals([
-  "receiver",
-  "amount",
-  "token",
-  "payer",
-  "reverted",
-  "too_old",
-  "declared_changes",
-  "no_transfer",
-  "already_used"
-])
-export type MismatchReason = typeof MismatchReason.Type
 
 export type Verification = Data.TaggedEnum<{
   Verified: {

@@ -1,7 +1,7 @@
 // The service's checkout endpoints, called with the publishable key. Answers are
 // checked by hand: a schema library would outweigh the rest.
 
-import type { MismatchReason } from "../../chain/ChainVerifier/Verification.ts"
+import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { isRecord } from "../../pages/browser/isRecord.ts"
 import type { AuthorizationReason } from "../../relaying/Api.ts"
 import type { SignedTerms } from "./signed.ts"

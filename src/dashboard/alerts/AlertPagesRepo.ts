@@ -1,7 +1,10 @@
 // The SQL of the alerts' page and of the badge on every page.
+
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AlertKind } from "../../domain/AlertKind.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { orUnknown } from "../../domain/orUnknown.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 
 /** Who looks. */
@@ -10,7 +13,7 @@ type Reader = Pick<Member, "tenant" | "user">
 const AlertRow = Schema.Struct({
   id: Uuid,
   merchant_id: Schema.NullOr(MerchantId),
-  kind: Schema.String,
+  kind: orUnknown(AlertKind),
   subject: Schema.String,
   message: Schema.String,
   created_at: Schema.Date,

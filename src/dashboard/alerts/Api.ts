@@ -1,8 +1,11 @@
 // The contract of the alerts' page.
+
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { AlertKind } from "../../domain/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
+import { orUnknown } from "../../domain/orUnknown.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -10,7 +13,7 @@ import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Se
 
 export const AlertView = Schema.Struct({
   id: Uuid,
-  kind: Schema.String,
+  kind: Schema.toType(orUnknown(AlertKind)),
   /** `service`: concerns every merchant; an operator acknowledges it. */
   scope: Schema.Literals(["merchant", "service"]),
   /** A delivery's or a payment's id, by `kind`; null for what only the operator may read. */

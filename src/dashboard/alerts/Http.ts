@@ -2,7 +2,7 @@
 // words: nodes and wallets are the operator's.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { AlertKind } from "../../alerts/AlertKind.ts"
+import type { AlertKind } from "../../domain/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
 import { DashboardApi } from "../Api.ts"
 import { CurrentMember } from "../Session.ts"
@@ -11,7 +11,7 @@ import { AlertPagesRepo, type AlertRow } from "./AlertPagesRepo.ts"
 import type { AlertsPage, AlertView } from "./Api.ts"
 
 type MerchantKind = "webhook_exhausted" | "transfer_dropped" | "incoming_transfer" | "account_change"
-const generalWords: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
+const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
   rpc_malformed: "An RPC node returned an invalid response. Payments may take longer to settle.",
   rpc_unreachable: "An RPC node does not answer. Payments may take longer to settle.",
@@ -22,7 +22,7 @@ const generalWords: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> =
   relayer_empty: "The relayer wallet is out of gas. Payments by signature are delayed.",
   clock_skew: "The service's clock is wrong. Payments may take longer to settle."
 }
-const generalWordsByKind = new Map<string, string>(Object.entries(generalWords))
+const generalWords = new Map<string, string>(Object.entries(general))
 
 const alertView =
   (operator: boolean) =>
@@ -34,7 +34,7 @@ const alertView =
       kind: row.kind,
       scope: service ? "service" : "merchant",
       subject: hidden ? null : row.subject,
-      message: hidden ? (generalWordsByKind.get(row.kind) ?? "The operator has been notified.") : row.message,
+      message: hidden ? (generalWords.get(row.kind) ?? "The operator has been notified.") : row.message,
       createdAt: row.created_at.toISOString(),
       acknowledgedAt: row.acknowledged_at?.toISOString() ?? null
     }

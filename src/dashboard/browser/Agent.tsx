@@ -4,12 +4,13 @@ import { useCallback, useEffect, useState } from "preact/hooks"
 import type { AgentBalance, AgentGrant, AgentPage } from "../agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { AgentPayments } from "./AgentPayments.tsx"
-import { AgentStatus, mainnetGated } from "./Agents.tsx"
+import { mainnetGated } from "./Agents.tsx"
 import { ApiError, call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { Button, Card, Code, Confirm, Dialog, External, Loaded, Problem, Time } from "./parts.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -235,7 +236,7 @@ export const Agent = () => {
         {(data) => (
           <div class="stack large">
             <header class="agent-head">
-              <AgentStatus status={data.agent.status} />
+              <StatusBadge.Agent status={data.agent.status} />
               <Actions agent={data.agent} path={path} reload={page.reload} />
             </header>
             <Details data={data} path={path} />

@@ -1,19 +1,8 @@
 // What an agent signed, newest first, and what became of it.
 import type { AgentPage } from "../agents/Api.ts"
 import { short, usd } from "./format.ts"
-import { Badge, Empty, External, Time, type Tone } from "./parts.tsx"
-
-const statusWords: Readonly<Record<string, readonly [Tone, string]>> = {
-  reserved: ["info", "Reserved"],
-  used: ["good", "Used"],
-  expired: ["neutral", "Expired"],
-  released: ["neutral", "Released"]
-}
-
-const Status = ({ status }: { readonly status: string }) => {
-  const [tone, word] = statusWords[status] ?? ["neutral", status]
-  return <Badge tone={tone}>{word}</Badge>
-}
+import { Empty, External, Time } from "./parts.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
 
 export const AgentPayments = (props: {
   readonly payments: AgentPage["payments"]
@@ -44,7 +33,7 @@ export const AgentPayments = (props: {
               <span class="break">{one.resource}</span>
             </td>
             <td data-label="Status">
-              <Status status={one.status} />
+              <StatusBadge.AgentPayment status={one.status} />
             </td>
             <td data-label="Amount" class="number strong">
               {usd(one.amount)}

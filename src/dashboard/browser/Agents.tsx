@@ -5,16 +5,10 @@ import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
 import { short, usd } from "./format.ts"
-import { Badge, Button, Card, Dialog, Empty, Loaded, Secret, type Tone } from "./parts.tsx"
+import { Button, Card, Dialog, Empty, Loaded, Secret } from "./parts.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
-
-const tones: Readonly<Record<string, Tone>> = { active: "good", paused: "warn", revoked: "neutral" }
-const words: Readonly<Record<string, string>> = { active: "Active", paused: "Paused", revoked: "Revoked" }
-
-export const AgentStatus = ({ status }: { readonly status: string }) => (
-  <Badge tone={tones[status] ?? "neutral"}>{words[status] ?? status}</Badge>
-)
 
 export const mainnetGated = "Mainnet is gated: a live agent is refused until it opens."
 
@@ -49,7 +43,7 @@ const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) =>
               </a>
             </td>
             <td data-label="Status">
-              <AgentStatus status={agent.status} />
+              <StatusBadge.Agent status={agent.status} />
             </td>
             <td data-label="Last 24 hours">
               <CapMeter agent={agent} />

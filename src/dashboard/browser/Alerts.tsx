@@ -23,7 +23,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
     toast("Acknowledged")
     await reload()
   })
-  const title = alertWords(alert.kind)
+  const title = alertWords[alert.kind]
   const open = alert.acknowledgedAt === null
   return (
     <li class={open ? "alert open" : "alert"}>

@@ -4,11 +4,11 @@ import { call, useAction } from "./api.ts"
 import { millis, short } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { Badge, Button, Card, Code, Copy, Loaded, Problem, Time } from "./parts.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
-import { deliveryTone } from "./Webhooks.tsx"
-import { deliveryWords, failureWords } from "./words.ts"
+import { failureWords } from "./words.ts"
 
 type Attempt = DeliveryPage["delivery"]["attempts"][number]
 
@@ -98,7 +98,7 @@ export const Delivery = () => {
           <div class="stack large">
             <div class="head">
               <h1 class="mono">{delivery.type}</h1>
-              <Badge tone={deliveryTone(delivery.status)}>{deliveryWords[delivery.status]}</Badge>
+              <StatusBadge.Delivery status={delivery.status} />
               <Button
                 kind="primary"
                 icon="refresh"

@@ -3,11 +3,11 @@ import type { ComponentChildren } from "preact"
 import type { PaymentDetail } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
-import { Badge, Card, Code, Copy, External, Loaded, PaymentStatus, Time } from "./parts.tsx"
+import { Badge, Card, Code, Copy, External, Loaded, Time } from "./parts.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { Timeline } from "./Timeline.tsx"
 import { useMerchantPage } from "./useMerchantPage.ts"
-import { deliveryWords } from "./words.ts"
 
 const Row = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
   <div>
@@ -32,7 +32,7 @@ const Details = ({ data }: { readonly data: PaymentDetail }) => {
         <p class="amount">
           {usd(payment.amount)} <span class="soft">USDC</span>
         </p>
-        <PaymentStatus status={payment.status} />
+        <StatusBadge.Payment status={payment.status} />
         {payment.payerType === "agent" ? <Badge tone="info">Paid by an agent</Badge> : null}
       </header>
       <div class="columns">
@@ -87,9 +87,7 @@ const Details = ({ data }: { readonly data: PaymentDetail }) => {
                     <a href={href("webhooks", id)} class="mono">
                       {type}
                     </a>
-                    <Badge tone={status === "delivered" ? "good" : status === "failed" ? "bad" : "neutral"}>
-                      {deliveryWords[status]}
-                    </Badge>
+                    <StatusBadge.Delivery status={status} />
                   </li>
                 ))}
               </ul>

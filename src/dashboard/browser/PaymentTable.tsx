@@ -1,7 +1,8 @@
 // Payments in rows; on a phone each is a card.
 import type { PaymentsPage } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
-import { PaymentStatus, Time } from "./parts.tsx"
+import { Time } from "./parts.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref } from "./session.ts"
 
 export const PaymentTable = ({ payments }: { readonly payments: PaymentsPage["payments"] }) => {
@@ -28,7 +29,7 @@ export const PaymentTable = ({ payments }: { readonly payments: PaymentsPage["pa
               </a>
             </td>
             <td data-label="Status">
-              <PaymentStatus status={payment.status} />
+              <StatusBadge.Payment status={payment.status} />
             </td>
             <td data-label="Amount" class="number strong">
               {usd(payment.amount)}

@@ -72,7 +72,7 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
       return {
         tone: pending ? "warn" : "bad",
         icon: pending ? "clock" : "warning",
-        title: `Verification: ${verdictWords(event.verdict)}`,
+        title: `Verification: ${verdictWords[event.verdict]}`,
         about: (
           <>
             <p class="soft mono">{short(event.transactionId, 10, 8)}</p>
@@ -138,7 +138,7 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
         tone: "bad",
         icon: "close",
         title: "Failed",
-        about: <p>{failedWords(event.reason)}</p>
+        about: <p>{failedWords[event.reason]}</p>
       }
     case "attempt": {
       const running = event.durationMs === null && event.failure === null

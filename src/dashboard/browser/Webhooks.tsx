@@ -4,15 +4,13 @@ import type { DeliverySummary, EndpointWithSecret, WebhooksPage } from "../webho
 import { call, useAction } from "./api.ts"
 import { EndpointCard, EndpointForm } from "./EndpointCard.tsx"
 import { millis } from "./format.ts"
-import { Badge, Button, Card, Dialog, Empty, Loaded, Secret, Time, type Tone } from "./parts.tsx"
+import { Button, Card, Dialog, Empty, Loaded, Secret, Time } from "./parts.tsx"
 import { navigate } from "./router.ts"
+import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
-import { deliveryWords, failureWords } from "./words.ts"
-
-export const deliveryTone = (status: string): Tone =>
-  status === "delivered" ? "good" : status === "failed" ? "bad" : status === "pending" ? "warn" : "neutral"
+import { failureWords } from "./words.ts"
 
 const lastWords = ({ attempts }: DeliverySummary): string => {
   const last = attempts.at(-1)
@@ -51,7 +49,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: ReadonlyArray<Deliver
                 </a>
               </td>
               <td data-label="Status">
-                <Badge tone={deliveryTone(one.status)}>{deliveryWords[one.status]}</Badge>
+                <StatusBadge.Delivery status={one.status} />
               </td>
               <td data-label="Attempts" class="number">
                 {one.attempts.length}

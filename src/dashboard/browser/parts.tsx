@@ -111,11 +111,6 @@ export const Badge = ({ tone, children }: { readonly tone: Tone; readonly childr
   <span class={`badge ${tone}`}>{children}</span>
 )
 
-const paymentTones: Readonly<Record<string, Tone>> = { settled: "good", pending: "warn", failed: "bad" }
-export const PaymentStatus = ({ status }: { readonly status: string }) => (
-  <Badge tone={paymentTones[status] ?? "neutral"}>{status[0]?.toUpperCase() + status.slice(1)}</Badge>
-)
-
 /** The present moment, again every ten seconds. */
 const useNow = (): number => {
   const [now, setNow] = useState(Date.now())

@@ -1,14 +1,8 @@
 // What codes mean, in the words of the pages. A code without its words does not compile.
-import type { AlertKind } from "../../alerts/AlertKind.ts"
-import type { MismatchReason, PendingReason } from "../../chain/ChainVerifier/Verification.ts"
+import type { AlertKind } from "../../domain/AlertKind.ts"
 import type { FailureReason } from "../../domain/Payment.ts"
-import type { AttemptFailure, DeliveryStatus } from "../../domain/Webhook.ts"
-
-/** A later release, sharing the database, may have codes that this one does not know. */
-const wordsOf =
-  <K extends string>(table: Readonly<Record<K, string>>) =>
-  (code: string): string =>
-    new Map(Object.entries<string>(table)).get(code) ?? code
+import type { MismatchReason, PendingReason, VerdictReason } from "../../domain/VerdictReason.ts"
+import type { AttemptFailure } from "../../domain/Webhook.ts"
 
 const pendingWords: Readonly<Record<PendingReason, string>> = {
   not_found: "Not on chain yet",
@@ -32,10 +26,19 @@ const mismatchWords: Readonly<Record<MismatchReason, string>> = {
   already_used: "The transfer already pays another payment"
 }
 
-/** Why a report has not settled its payment. */
-export const verdictWords = wordsOf({ ...pendingWords, ...mismatchWords })
+/** Of a code that a later release, sharing the database, has written. */
+const unknownWords = { unknown: "Unknown: reload after the service is updated" }
 
-export const isPendingVerdict = (verdict: string): boolean => Object.hasOwn(pendingWords, verdict)
+/** Why a report has not settled its payment. */
+export const verdictWords: Readonly<Record<VerdictReason | "unknown", string>> = {
+  ...pendingWords,
+  ...mismatchWords,
+  conflict: "Another transaction settled the payment",
+  ...unknownWords
+}
+
+export const isPendingVerdict = (verdict: VerdictReason | "unknown"): boolean =>
+  Object.hasOwn(pendingWords, verdict)
 
 /** Why an attempt of a delivery failed. */
 export const failureWords: Readonly<Record<AttemptFailure, string>> = {
@@ -50,12 +53,12 @@ export const failureWords: Readonly<Record<AttemptFailure, string>> = {
 }
 
 /** Why a payment failed. */
-export const failedWords = wordsOf<FailureReason>({
+export const failedWords: Readonly<Record<FailureReason, string>> = {
   expired: "No transfer arrived in time",
   unverified: "The reported transfer could not be verified"
-})
+}
 
-const alerts: Readonly<Record<AlertKind, string>> = {
+export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   webhook_exhausted: "Webhook delivery failed",
   transfer_dropped: "Settled transfer left the chain",
   rpc_disagreement: "RPC nodes disagree",
@@ -68,13 +71,6 @@ const alerts: Readonly<Record<AlertKind, string>> = {
   relayer_empty: "Relayer wallet is out of gas",
   incoming_transfer: "Unmatched transfers",
   clock_skew: "Clock skew",
-  account_change: "Account settings changed"
-}
-export const alertWords = wordsOf(alerts)
-
-export const deliveryWords: Readonly<Record<DeliveryStatus, string>> = {
-  pending: "Waiting",
-  delivered: "Delivered",
-  failed: "Failed",
-  cancelled: "Not sent"
+  account_change: "Account settings changed",
+  ...unknownWords
 }

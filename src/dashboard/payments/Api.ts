@@ -1,9 +1,12 @@
 // The contract of the overview and of the payments' pages.
+
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
-import { AttemptMethod, PayerType, PaymentStatus } from "../../domain/Payment.ts"
+import { orUnknown } from "../../domain/orUnknown.ts"
+import { AttemptMethod, FailureReason, PayerType, PaymentStatus } from "../../domain/Payment.ts"
+import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
@@ -59,8 +62,7 @@ export const TimelineEvent = Schema.Union([
     kind: Schema.Literal("verdict"),
     ...At,
     transactionId: Schema.String,
-    /** A pending reason or a mismatch reason of the verification. */
-    verdict: Schema.String,
+    verdict: Schema.toType(orUnknown(VerdictReason)),
     expected: Schema.NullOr(Schema.String),
     actual: Schema.NullOr(Schema.String)
   }),
@@ -78,7 +80,7 @@ export const TimelineEvent = Schema.Union([
     )
   }),
   Schema.Struct({ kind: Schema.Literal("dropped"), ...At }),
-  Schema.Struct({ kind: Schema.Literal("failed"), ...At, reason: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("failed"), ...At, reason: FailureReason }),
   Schema.Struct({
     kind: Schema.Literal("attempt"),
     ...At,

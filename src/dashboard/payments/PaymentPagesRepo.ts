@@ -1,4 +1,5 @@
 // The SQL of the overview and the payments' pages, on indexes.
+
 import { Cache, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { toBytes } from "../../chain/ChainBytes.ts"
@@ -7,7 +8,9 @@ import { Replica } from "../../database/Replica.ts"
 import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
+import { orUnknown } from "../../domain/orUnknown.ts"
 import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
+import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRepo/PaymentRow.ts"
 
@@ -45,7 +48,7 @@ const DetailRow = Schema.Struct({
       reportedAt: EpochMillis,
       transactionId: Schema.String,
       payer: Schema.String,
-      verdict: Schema.String,
+      verdict: orUnknown(VerdictReason),
       expected: Schema.NullOr(Schema.String),
       actual: Schema.NullOr(Schema.String)
     })

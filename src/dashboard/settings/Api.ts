@@ -1,7 +1,9 @@
 // The contract of the settings' page: how buyers see the merchant, where money goes,
 // and who belongs to it.
+
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { AuditAction } from "../../domain/AuditAction.ts"
 import {
   ChainUnavailable,
   LastMember,
@@ -11,6 +13,7 @@ import {
   ReceiverTaken
 } from "../../domain/Errors.ts"
 import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
+import { orUnknown } from "../../domain/orUnknown.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -87,7 +90,7 @@ export const AuditPage = Schema.Struct({
       at: Schema.String,
       env: Schema.NullOr(Schema.Literals(["test", "live"])),
       actor: Schema.String,
-      action: Schema.String,
+      action: Schema.toType(orUnknown(AuditAction)),
       summary: Schema.String
     })
   ),

@@ -1,6 +1,7 @@
 // Settlements, and what each look at the chain said.
 import type { Effect } from "effect"
-import { MismatchReason, PendingReason, type Verification } from "../../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../../chain/ChainVerifier/Verification.ts"
+import { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { counterBy } from "../../metrics/series.ts"
 
 /** Counts a payment that has settled, by environment. */

@@ -1,6 +1,7 @@
 // The error for a transaction that does not pay the payment.
-import type { MismatchReason, Verification } from "../../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../../chain/ChainVerifier/Verification.ts"
 import { TestSettlementMismatch } from "../../domain/Errors.ts"
+import type { MismatchReason } from "../../domain/VerdictReason.ts"
 
 type Mismatch = Extract<Verification, { _tag: "Mismatch" }>
 

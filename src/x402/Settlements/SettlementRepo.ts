@@ -9,7 +9,7 @@ import { type Address, Env, type TransactionHash } from "../../domain/Chain.ts"
 import { MerchantId } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { PayerType, PaymentId } from "../../domain/Payment.ts"
-import type { SettleReason } from "../../domain/SettleReason.ts"
+import { type SettleReason, StoredSettleReason } from "../../domain/SettleReason.ts"
 import { withFaultPoints } from "../../workers/FaultPoints.ts"
 import type { SignedAuthorization } from "../Authorization.ts"
 import { ownTransferStands } from "./ownTransferStandsSql.ts"
@@ -48,9 +48,9 @@ export interface X402Settlement {
   readonly authorization: SignedAuthorization
   readonly resource: string
   readonly status: "pending" | "settled" | "failed"
-  readonly errorReason: string | null
+  readonly errorReason: SettleReason | null
   /** Of a pending one: the reason callers get while the chain may still decide otherwise. */
-  readonly toldReason: string | null
+  readonly toldReason: SettleReason | null
   readonly transactionId: TransactionHash | null
   readonly createdAt: Date
   /** When its success was given to a caller, and under which identity. */
@@ -73,8 +73,8 @@ const Row = Schema.Struct({
   signature: Schema.Uint8Array,
   resource: Schema.String,
   status: Schema.Literals(["pending", "settled", "failed"]),
-  error_reason: Schema.NullOr(Schema.String),
-  told_reason: Schema.NullOr(Schema.String),
+  error_reason: Schema.NullOr(StoredSettleReason),
+  told_reason: Schema.NullOr(StoredSettleReason),
   transaction_id: Schema.NullOr(HashBytes),
   created_at: Schema.Date,
   answered_at: Schema.NullOr(Schema.Date),

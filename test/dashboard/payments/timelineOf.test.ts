@@ -1,4 +1,5 @@
 // A payment's history: each event once, in order, in the units that people read.
+
 import { describe, expect, test } from "bun:test"
 import type { PaymentHistory } from "../../../src/dashboard/payments/PaymentPagesRepo.ts"
 import { timelineOf } from "../../../src/dashboard/payments/timelineOf.ts"
@@ -6,6 +7,7 @@ import { Address, networks, TransactionHash } from "../../../src/domain/Chain.ts
 import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { PaymentId } from "../../../src/domain/Payment.ts"
+import type { VerdictReason } from "../../../src/domain/VerdictReason.ts"
 import { hash, payer, receiver } from "../../support/rawReceipts.ts"
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second))
@@ -115,7 +117,7 @@ describe("a timeline", () => {
   })
 
   test("turns the amounts of a mismatch into USD, and no other value", () => {
-    const verdict = (name: string) =>
+    const verdict = (name: VerdictReason) =>
       timelineOf(
         history({
           verdicts: [
@@ -132,6 +134,6 @@ describe("a timeline", () => {
         })
       ).find((one) => one.kind === "verdict")
     expect(verdict("amount")).toMatchObject({ expected: "5.00", actual: "0.000001" })
-    expect(verdict("chain")).toMatchObject({ expected: "5000000", actual: "1" })
+    expect(verdict("receiver")).toMatchObject({ expected: "5000000", actual: "1" })
   })
 })

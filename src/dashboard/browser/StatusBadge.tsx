@@ -1,0 +1,47 @@
+// The statuses of what the dashboard lists: a word and a colour each.
+import type { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
+import type { PaymentStatus } from "../../domain/Payment.ts"
+import type { DeliveryStatus } from "../../domain/Webhook.ts"
+import { Badge, type Tone } from "./parts.tsx"
+
+type Words<Status extends string> = Readonly<Record<Status, readonly [Tone, string]>>
+
+const payments: Words<PaymentStatus> = {
+  settled: ["good", "Settled"],
+  pending: ["warn", "Pending"],
+  failed: ["bad", "Failed"]
+}
+
+const deliveries: Words<DeliveryStatus> = {
+  pending: ["warn", "Waiting"],
+  delivered: ["good", "Delivered"],
+  failed: ["bad", "Failed"],
+  cancelled: ["neutral", "Not sent"]
+}
+
+const agents: Words<AgentStatus> = {
+  active: ["good", "Active"],
+  paused: ["warn", "Paused"],
+  revoked: ["neutral", "Revoked"]
+}
+
+const agentPayments: Words<AgentPaymentStatus> = {
+  reserved: ["info", "Reserved"],
+  used: ["good", "Used"],
+  expired: ["neutral", "Expired"],
+  released: ["neutral", "Released"]
+}
+
+const badge =
+  <Status extends string>(words: Words<Status>) =>
+  ({ status }: { readonly status: Status }) => {
+    const [tone, word] = words[status]
+    return <Badge tone={tone}>{word}</Badge>
+  }
+
+export const StatusBadge = {
+  Payment: badge(payments),
+  Delivery: badge(deliveries),
+  Agent: badge(agents),
+  AgentPayment: badge(agentPayments)
+}

@@ -1,0 +1,16 @@
+import { Schema, SchemaGetter } from "effect"
+
+/**
+ * Reads a code as stored or received: `unknown` where a later release, sharing the database, has written one
+ * that this one does not know.
+ */
+export const orUnknown = <Code extends string>(codes: Schema.Literals<ReadonlyArray<Code>>) => {
+  const isKnown = Schema.is(codes)
+  const literals: ReadonlyArray<Code | "unknown"> = [...codes.literals, "unknown"]
+  return Schema.String.pipe(
+    Schema.decodeTo(Schema.Literals(literals), {
+      decode: SchemaGetter.transform((code: string): Code | "unknown" => (isKnown(code) ? code : "unknown")),
+      encode: SchemaGetter.transform((code): string => code)
+    })
+  )
+}
