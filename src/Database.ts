@@ -368,8 +368,8 @@ const opened = Effect.gen(function* () {
   const where = whereOf(database)
   const connection = yield* connectionOf(database)
   yield* prepared(connection, where)
-  const sessions = abandonedSessions(connection.stream)
-  yield* Effect.forkScoped(Effect.provide(sessions.sweep, sweeper(connection)))
+  const sessions = abandonedSessions(connection.stream, sweeper(connection))
+  yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)
   return Layer.catch(pool({ ...connection, stream: sessions.stream }, bounds), (error) =>
     Layer.effectContext(Effect.fail(refused(where)(error)))

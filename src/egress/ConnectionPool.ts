@@ -3,6 +3,7 @@
 // the address it was dialled to.
 import { Clock, Effect, Latch, type Scope } from "effect"
 import { BoundedMap } from "../domain/BoundedMap.ts"
+import { periodic } from "../workers/supervised.ts"
 import type { EgressConnection } from "./EgressConnection.ts"
 
 const maxIdle = 512
@@ -58,17 +59,13 @@ export const makeConnectionPool = Effect.fnUntraced(function* ({
   yield* Effect.addFinalizer(() => Effect.sync(() => sweep(() => false)))
   // Wakes only while something waits, so that an idle service, or a test clock that leaps, costs nothing.
   const occupied = yield* Latch.make(false)
-  yield* occupied.await.pipe(
-    Effect.andThen(Effect.sleep(Math.max(idleMillis, 100))),
-    Effect.andThen(Clock.currentTimeMillis),
-    Effect.flatMap((now) =>
-      Effect.sync(() => {
-        sweep(({ since }) => now - since < idleMillis)
-        if (count === 0) occupied.closeUnsafe()
-      })
-    ),
-    Effect.forever,
-    Effect.forkScoped
+  yield* periodic(
+    "Closing idle connections",
+    Effect.andThen(occupied.await, Effect.sleep(Math.max(idleMillis, 100))),
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      sweep(({ since }) => now - since < idleMillis)
+      if (count === 0) occupied.closeUnsafe()
+    })
   )
 
   return {
