@@ -179,10 +179,10 @@ describe("AppConfig", () => {
       FAUCET_USDC: "none",
       REDIS_URL_FILE: "/nonexistent/hunter2"
     })
-    const lines = message.split("\n").map((line) => line.split(":")[0])
+    const lines = message.split("\n").map((line) => line.split(" ")[0])
     expect(lines.toSorted()).toEqual(["FAUCET_USDC", "PORT", "REDIS_URL_FILE"])
     const missing = await refusal({ ENVIRONMENT: "production", WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })
-    expect(missing.split("\n").map((line) => line.split(":")[0])).toEqual([
+    expect(missing.split("\n").map((line) => line.split(" ")[0])).toEqual([
       "DATABASE_URL",
       "INTENT_TOKEN_SECRETS",
       "ENCRYPTION_KEYS",

@@ -164,9 +164,12 @@ export class WebhookRepo extends Context.Service<
     readonly beat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
     /**
      * Where that process has not counted on: forgets it, and what it has claimed under leases that end
-     * before then is due at once. How many.
+     * before `leasedBefore` is due at `at`. How many.
      */
-    readonly bury: (worker: OtherWorker, leasedBefore: Date) => Effect.Effect<number>
+    readonly bury: (
+      worker: OtherWorker,
+      claims: { readonly at: Date; readonly leasedBefore: Date }
+    ) => Effect.Effect<number>
     readonly leave: (workerId: string) => Effect.Effect<void>
     /** Gives claims back unsent, due at once; no interruption is counted. */
     readonly release: (

@@ -316,7 +316,7 @@ describe("agent proxy", () => {
       Effect.gen(function* () {
         const missing = yield* spawnProgram(["src/agents/proxy/main.ts"], { SERVICE_BASE_URL: serviceUrl })
         expect(yield* missing.exited).toBe(1)
-        expect(missing.output()).toContain("SERVICE_AGENT_KEY: wants")
+        expect(missing.output()).toContain("SERVICE_AGENT_KEY must be")
         const program = yield* spawnProgram(["src/agents/proxy/main.ts"], {
           SERVICE_BASE_URL: serviceUrl,
           SERVICE_AGENT_KEY: key,

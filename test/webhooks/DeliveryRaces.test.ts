@@ -68,9 +68,9 @@ describe("races on Postgres", () => {
         })
       const [early] = yield* claim(5_000)
       const [late] = yield* claim(0)
-      expect(yield* repo.bury(seen, new Date(Date.now() + 27_800))).toBe(1)
+      expect(yield* repo.bury(seen, { at: new Date(), leasedBefore: new Date(Date.now() + 27_800) })).toBe(1)
       // It is gone: whoever buries it again frees nothing.
-      expect(yield* repo.bury(seen, new Date(Date.now() + 60_000))).toBe(0)
+      expect(yield* repo.bury(seen, { at: new Date(), leasedBefore: new Date(Date.now() + 60_000) })).toBe(0)
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`SELECT id FROM webhook_deliveries WHERE due_at <= now() + interval '1 second'`
       expect(rows.map((row) => row["id"])).toEqual([early?.id])

@@ -110,13 +110,13 @@ describe("one authorization, one success", () => {
     expect((await verify(body)).body.isValid).toBe(true)
     const before = await world.balanceOf(receiver)
     world.node.behave(() => undefined)
-    await until(async () => (await world.balanceOf(receiver)) === before + amount, 30_000)
+    await until(async () => (await world.balanceOf(receiver)) === before + amount, 60_000)
     await Bun.sleep(3_000)
     expect((await verify(body)).body.isValid).toBe(true)
     expect((await settle(body)).body.success).toBe(true)
     expect((await verify(body)).body.invalidReason).toBe(nonceUsed)
     expect((await settle(body)).body.errorReason).toBe(nonceUsed)
-  }, 60_000)
+  }, 90_000)
 
   test("a lost answer is repeated to the merchant's own key, and to no other", async () => {
     const account = await world.payer()

@@ -47,8 +47,11 @@ export class WorkerHeartbeat extends Context.Service<
           if (missed < missedBeats) continue
           seen.delete(other.id)
           // What it has claimed within its silence it is sending: it lives, and had nothing to do before.
-          const at = (yield* Clock.currentTimeMillis) + leaseSeconds * 1000 - silenceMillis
-          const freed = yield* repo.bury(other, new Date(at))
+          const now = yield* Clock.currentTimeMillis
+          const freed = yield* repo.bury(other, {
+            at: new Date(now),
+            leasedBefore: new Date(now + leaseSeconds * 1000 - silenceMillis)
+          })
           if (freed > 0) {
             yield* Effect.logWarning(
               `Another instance stopped responding; its ${freed} deliveries are released and sent now`

@@ -1,5 +1,6 @@
 // The repositories' own SQL on one PGlite, which a process opens once and empties for each world.
 import { createHash } from "node:crypto"
+import { rename } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
@@ -48,16 +49,22 @@ const snapshotPath = async () => {
   return join(tmpdir(), `quittance-pglite-${hash.digest("hex").slice(0, 16)}.tar`)
 }
 
+const makeSnapshot = async (path: string) => {
+  const pglite = await PGlite.create()
+  await Effect.runPromise(
+    Effect.provide(migrate(migrations, "of the simulation"), clientOf(new SharedSession(pglite)))
+  )
+  const unfinished = `${path}.${process.pid}`
+  await Bun.write(unfinished, await pglite.dumpDataDir("none"))
+  await pglite.close()
+  await rename(unfinished, path)
+}
+
+/** Always from the snapshot: a session that has migrated is not the same run as one that has not. */
 const open = async (): Promise<SharedSession> => {
   const path = await snapshotPath()
-  const file = Bun.file(path)
-  if (await file.exists())
-    return new SharedSession(await PGlite.create({ loadDataDir: new Blob([await file.bytes()]) }))
-  const pglite = await PGlite.create()
-  const session = new SharedSession(pglite)
-  await Effect.runPromise(Effect.provide(migrate(migrations, "of the simulation"), clientOf(session)))
-  await Bun.write(path, await pglite.dumpDataDir("none"))
-  return session
+  if (!(await Bun.file(path).exists())) await makeSnapshot(path)
+  return new SharedSession(await PGlite.create({ loadDataDir: new Blob([await Bun.file(path).bytes()]) }))
 }
 
 let opened: SharedSession | undefined
