@@ -1,5 +1,6 @@
 // One HTTP call of the client: time-out, retries with backoff, errors from the envelope.
-import { QuittanceError, type QuittanceErrorCode, type QuittanceErrorDetail } from "./QuittanceError.ts"
+import type { Envelope } from "../http/Envelope.ts"
+import { QuittanceError } from "./QuittanceError.ts"
 
 export interface QuittanceOptions {
   /** A secret key, `sk_test_…` or `sk_live_…`. Never put one into a browser. */
@@ -30,17 +31,7 @@ interface Call {
 
 const maxWait = 30_000
 
-interface Envelope {
-  readonly code: QuittanceErrorCode
-  readonly message: string
-  readonly requestId: string
-  readonly retryable: boolean
-  readonly docUrl: string
-  readonly reason?: string
-  readonly details?: ReadonlyArray<QuittanceErrorDetail>
-}
-
-const isEnvelope = (value: unknown): value is { readonly error: Envelope } =>
+const isEnvelope = (value: unknown): value is typeof Envelope.Encoded =>
   typeof value === "object" &&
   value !== null &&
   "error" in value &&

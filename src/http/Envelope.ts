@@ -5,7 +5,8 @@ import { HttpApiSchema } from "effect/http-api"
 import { type ErrorCode, errorCodes } from "../domain/ErrorCode.ts"
 import type { CodedError, ErrorFields } from "../domain/Errors.ts"
 
-const Detail = Schema.Struct({
+/** What is wrong in one place. */
+export const Detail = Schema.Struct({
   path: Schema.String.annotate({
     description: "Where: a place in the body, path or query, or a field of the payment.",
     examples: ["body.amount"]

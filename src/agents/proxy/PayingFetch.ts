@@ -1,6 +1,8 @@
 // Fetches for an agent. A 402 is paid once, by a payment that the service signs within the
 // agent's cap, and the request is sent once more with it.
+
 import { Option, Redacted, Schema } from "effect"
+import { Detail } from "../../http/Envelope.ts"
 import { decodeHeader } from "../../x402/Wire.ts"
 import { type Beginning, readUpTo } from "./readUpTo.ts"
 
@@ -44,12 +46,7 @@ const Signed = Schema.Struct({
   header: Schema.Struct({ name: Schema.String, value: Schema.String })
 })
 const decodeSigned = Schema.decodeUnknownOption(Signed)
-const Detail = Schema.Struct({
-  path: Schema.String,
-  message: Schema.String,
-  expected: Schema.optionalKey(Schema.String),
-  actual: Schema.optionalKey(Schema.String)
-})
+/** The envelope; a later release of the service may have codes that this proxy does not know. */
 const Refused = Schema.Struct({
   error: Schema.Struct({
     code: Schema.String,

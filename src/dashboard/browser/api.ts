@@ -1,24 +1,21 @@
 // Requests to the dashboard's API, and pages that stay current: a page asks again every
 // few seconds while it is looked at, and is sent only what has changed.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import type { Envelope } from "../../http/Envelope.ts"
 import { confirmedByPassword } from "./passwordPrompt.ts"
 
-interface Detail {
-  readonly path: string
-  readonly message: string
-  readonly expected?: string
-}
+type EnvelopeError = (typeof Envelope.Encoded)["error"]
 
 /** An expected failure: the envelope's inside. `OFFLINE` where no answer came at all. */
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly status: number
   readonly code: string
-  readonly details: ReadonlyArray<Detail>
+  readonly details: NonNullable<EnvelopeError["details"]>
   readonly requestId: string
   constructor(
     status: number,
-    error: { code: string; message: string; requestId?: string; details?: ReadonlyArray<Detail> }
+    error: Pick<EnvelopeError, "message"> & Partial<Omit<EnvelopeError, "code">> & { readonly code: string }
   ) {
     super(error.message)
     this.status = status
