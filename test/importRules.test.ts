@@ -1,6 +1,6 @@
 // The architecture's import rules, read off the sources.
 import { describe, expect, test } from "bun:test"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { Glob } from "bun"
 
@@ -74,10 +74,7 @@ describe("import rules", () => {
           !file.startsWith("migrations/") &&
           !file.startsWith("src/database/") &&
           // LISTEN is not SQL either.
-          ![
-            "src/webhooks/DeliveryWorker/DeliveryWake.ts",
-            "src/webhooks/DeliveryWorker/WakeListener.ts"
-          ].includes(file)
+          !["src/webhooks/DeliveryWake.ts", "src/webhooks/DeliveryWorker/WakeListener.ts"].includes(file)
       )
     ).toEqual([])
   })
@@ -124,6 +121,21 @@ describe("import rules", () => {
           !(file === "src/checkout/pages/burnerWallet.ts" && target === "viem/accounts") &&
           !(file === "src/checkout/component/qr.ts" && target === "uqr")
       )
+    ).toEqual([])
+  })
+
+  test("what a service is made of is its room's own: others go through the service, or by a room's top", () => {
+    const wiring = ["src/App.ts", "src/Routes.ts"]
+    const partOf = (target: string) => {
+      const [, room, service, ...rest] = target.split("/")
+      const door = `src/${room}/${service}`
+      return rest.length > 0 && existsSync(join(root, `${door}.ts`)) ? room : undefined
+    }
+    expect(
+      violations(({ file, target, typeOnly }) => {
+        const room = typeOnly || wiring.includes(file) ? undefined : partOf(target)
+        return room !== undefined && file.split("/")[1] !== room
+      })
     ).toEqual([])
   })
 

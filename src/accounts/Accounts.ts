@@ -15,8 +15,8 @@ import {
   SignInFailed
 } from "../domain/Errors.ts"
 import { type FirstKeys, KeyAuth } from "../keys/KeyAuth.ts"
-import { ReceiverChangeRepo } from "../merchants/Receivers/ReceiverChangeRepo.ts"
-import { withdrawnChange } from "../merchants/Receivers/withdrawnChange.ts"
+import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
+import { withdrawnChange } from "../merchants/withdrawnChange.ts"
 import { AccountRepo, type OneTimeLink } from "./Accounts/AccountRepo.ts"
 import { Passwords } from "./Accounts/Passwords.ts"
 import type { Session } from "./Session.ts"

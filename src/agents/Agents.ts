@@ -23,7 +23,7 @@ import {
 } from "../domain/Errors.ts"
 import type { MerchantId, Principal } from "../domain/Merchant.ts"
 import { formatUsd } from "../domain/Money.ts"
-import { issueKey } from "../keys/KeyAuth/issueKey.ts"
+import { issueKey } from "../keys/issueKey.ts"
 import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { typedDataOf } from "../x402/Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../x402/Wire.ts"

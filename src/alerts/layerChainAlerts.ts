@@ -1,6 +1,6 @@
 // Raises an alert for what the nodes of a chain do wrong, and resolves it once they do right.
 import { Effect, Layer, Option } from "effect"
-import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../chain/RpcPool/ChainAlerts.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../chain/ChainAlerts.ts"
 import type { AlertKind } from "../domain/AlertKind.ts"
 import { Alerts } from "./Alerts.ts"
 

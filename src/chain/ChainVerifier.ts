@@ -11,6 +11,9 @@ import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVeri
 import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
 import { usedNonces } from "./ChainVerifier/usedNonces.ts"
+import { MemoryChain } from "./MemoryChain.ts"
+import { RpcPool } from "./RpcPool.ts"
+import { Account, Bytes, Quantity, Receipt, Word } from "./RpcSchemas.ts"
 import {
   type AccountState,
   type Balance,
@@ -21,10 +24,7 @@ import {
   type RpcUnavailable,
   type SettledTransfer,
   type Verification
-} from "./ChainVerifier/Verification.ts"
-import { MemoryChain } from "./MemoryChain.ts"
-import { Account, Bytes, Quantity, Receipt, Word } from "./RpcPool/RpcSchemas.ts"
-import { RpcPool } from "./RpcPool.ts"
+} from "./Verification.ts"
 
 export interface ChainVerifierOptions extends ObservationOptions {
   /** Blocks that must lie on top of a transfer's block, 0 to 64. Default 1. */

@@ -9,8 +9,8 @@ import {
   type Hex
 } from "viem"
 import type { Address, Env } from "../domain/Chain.ts"
-import type { RpcUnavailable } from "./ChainVerifier/Verification.ts"
 import { RpcPool } from "./RpcPool.ts"
+import type { RpcUnavailable } from "./Verification.ts"
 
 export class ContractSignatures extends Context.Service<
   ContractSignatures,

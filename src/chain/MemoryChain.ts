@@ -5,8 +5,8 @@ import { type Address, type Env, networks, type TransactionHash } from "../domai
 import type { Agreement } from "./ChainVerifier/Agreement.ts"
 import { transfersOf } from "./ChainVerifier/aboutRange.ts"
 import type { RawLog } from "./ChainVerifier/TransferLog.ts"
-import { type Balance, RangeReading } from "./ChainVerifier/Verification.ts"
 import { MemoryLedger, type MemoryTransfer } from "./MemoryChain/MemoryLedger.ts"
+import { type Balance, RangeReading } from "./Verification.ts"
 
 /** What the nodes do to the service: be silent, contradict each other, or nothing. */
 export type MemoryFault = "none" | "fail" | "lie"

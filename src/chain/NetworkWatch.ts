@@ -5,9 +5,9 @@ import { Clock, Data, Deferred, Duration, Effect, Layer, Option, Semaphore } fro
 import { AppConfig } from "../AppConfig.ts"
 import { type Env, networks } from "../domain/Chain.ts"
 import { periodic } from "../workers/supervised.ts"
-import { type NetworkCheck, type NodeStatus, Verification } from "./ChainVerifier/Verification.ts"
 import { ChainVerifier } from "./ChainVerifier.ts"
 import { RpcPool } from "./RpcPool.ts"
+import { type NetworkCheck, type NodeStatus, Verification } from "./Verification.ts"
 
 /** Nodes of another chain are configured. `message` is the whole sentence for the operator. */
 export class WrongNetwork extends Data.TaggedError("WrongNetwork")<{

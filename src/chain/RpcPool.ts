@@ -5,8 +5,7 @@ import { Clock, Context, Deferred, Effect, Exit, Layer, type Result, type Scope 
 import { AppConfig } from "../AppConfig.ts"
 import type { Env } from "../domain/Chain.ts"
 import { type FaultPoint, FaultPoints } from "../workers/FaultPoints.ts"
-import { RpcUnavailable } from "./ChainVerifier/Verification.ts"
-import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./RpcPool/ChainAlerts.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
 import {
   defaultRpcLimits,
   makeRpcNode,
@@ -15,7 +14,8 @@ import {
   type RpcNode,
   type RpcUrl
 } from "./RpcPool/RpcNode.ts"
-import { Bytes, Head } from "./RpcPool/RpcSchemas.ts"
+import { Bytes, Head } from "./RpcSchemas.ts"
+import { RpcUnavailable } from "./Verification.ts"
 
 type Shape = typeof RpcPool.Service
 

@@ -1,9 +1,9 @@
 // `webhook regenerate-secret`, `webhook reencrypt` and `webhook replay`.
 import { DateTime, Effect, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import { regenerateSecret } from "../webhooks/WebhookEndpoints/regenerateSecret.ts"
-import { ReplayRepo } from "../webhooks/WebhookRepo/ReplayRepo.ts"
-import { reencryptSecrets } from "../webhooks/WebhookRepo/reencryptSecrets.ts"
+import { ReplayRepo } from "../webhooks/ReplayRepo.ts"
+import { reencryptSecrets } from "../webhooks/reencryptSecrets.ts"
+import { regenerateSecret } from "../webhooks/regenerateSecret.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
 

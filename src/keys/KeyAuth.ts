@@ -13,7 +13,7 @@ import {
   type Principal
 } from "../domain/Merchant.ts"
 import { periodic } from "../workers/supervised.ts"
-import { issueKey, type KeyTerms } from "./KeyAuth/issueKey.ts"
+import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyAuth/KeyFormat.ts"
 import { makeKeyRepo, type NewKey } from "./KeyAuth/KeyRepo.ts"
 

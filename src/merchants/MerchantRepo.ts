@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { Merchant, MerchantId } from "../domain/Merchant.ts"
-import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./Receivers/ReceiverRepo.ts"
+import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./ReceiverRepo.ts"
 
 export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
 

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { AuditLog, type Change, service } from "../audit/AuditLog.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { supervised } from "../workers/supervised.ts"
-import { ReceiverChangeRepo, type WaitingChange } from "./Receivers/ReceiverChangeRepo.ts"
+import { ReceiverChangeRepo, type WaitingChange } from "./ReceiverChangeRepo.ts"
 
 const batch = 50
 

@@ -2,7 +2,7 @@
 // marked as handled. Attaching settles the payment by the chain's word alone, as any report does.
 
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
+import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
 import { networks } from "../domain/Chain.ts"
 import {
   ChainUnavailable,
@@ -13,9 +13,9 @@ import {
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../domain/Payment.ts"
-import type { IncomingTransfer, LikelyPayment } from "./PaymentRepo/TransferStore.ts"
 import { PaymentRepo } from "./PaymentRepo.ts"
 import { Payments } from "./Payments.ts"
+import type { IncomingTransfer, LikelyPayment } from "./TransferStore.ts"
 
 /** Who explains a transfer, and why. */
 export interface Explanation {

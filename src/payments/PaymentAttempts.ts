@@ -4,8 +4,8 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import { BuyerIdentity } from "../buyers/BuyerIdentity.ts"
-import { chainRetryAfter } from "../chain/ChainVerifier/orChainUnavailable.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import { chainRetryAfter } from "../chain/orChainUnavailable.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import {
   ChainUnavailable,

@@ -24,7 +24,7 @@ import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
 import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
 import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
-import type { TransferStore } from "./PaymentRepo/TransferStore.ts"
+import type { TransferStore } from "./TransferStore.ts"
 
 export interface OpenPayment extends Tenant {
   readonly id: PaymentId

@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
 import { parseAddress } from "../chain/Address.ts"
-import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
+import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import {
   AuthorizationRefused,

@@ -3,13 +3,13 @@
 // a reorganisation takes out of its block is broadcast again.
 import { Clock, DateTime, Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
-import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
+import type { RpcUnavailable } from "../chain/Verification.ts"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { periodic } from "../workers/supervised.ts"
+import type { HotWallet, Sighting } from "./HotWallet.ts"
 import { feesOf, replacingFees, reprice } from "./Outbox/fees.ts"
-import type { HotWallet, Sighting } from "./Outbox/HotWallet.ts"
 import {
   type Ended,
   idOf,
@@ -17,7 +17,7 @@ import {
   type OutboxRepo,
   type Outcome,
   type OutgoingTransaction
-} from "./Outbox/OutboxRepo.ts"
+} from "./OutboxRepo.ts"
 
 export interface OutboxTiming {
   /** Between looks at open transactions. */

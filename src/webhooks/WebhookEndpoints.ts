@@ -16,7 +16,7 @@ import { checkEgressUrl } from "../egress/EgressUrl.ts"
 import type { SecretBox } from "../keys/SecretBox.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
-import { newEndpointSecret, regenerateSecret } from "./WebhookEndpoints/regenerateSecret.ts"
+import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
 import { WebhookUrlRefused } from "./WebhookEndpoints/WebhookUrlRefused.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 

@@ -6,8 +6,8 @@ import { EgressPolicy } from "../egress/EgressPolicy.ts"
 import { Resolver } from "../egress/Resolver.ts"
 import { makeSafePost } from "../egress/SafePost.ts"
 import { maxWindow } from "./DeliveryWorker/EndpointPacing.ts"
+import { type SignatureHeaders, signatureHeaders } from "./Signature.ts"
 import { answered, type SendOutcome, type SendRequest } from "./WebhookSender/SendOutcome.ts"
-import { type SignatureHeaders, signatureHeaders } from "./WebhookSender/Signature.ts"
 
 /** A request as the in-memory sender saw it. */
 export interface SentRequest extends Omit<SendRequest, "secret"> {

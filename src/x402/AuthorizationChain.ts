@@ -12,14 +12,14 @@ import {
   toHex
 } from "viem"
 import { AppConfig } from "../AppConfig.ts"
-import type { RpcUnavailable } from "../chain/ChainVerifier/Verification.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
-import { Bytes, Quantity, Word } from "../chain/RpcPool/RpcSchemas.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
+import { Bytes, Quantity, Word } from "../chain/RpcSchemas.ts"
+import type { RpcUnavailable } from "../chain/Verification.ts"
 import { Address, networks, TransactionHash } from "../domain/Chain.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
-import type { WalletState } from "../wallets/Outbox/HotWallet.ts"
+import type { WalletState } from "../wallets/HotWallet.ts"
 import {
   authorizationAbi,
   type Call,

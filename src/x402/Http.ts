@@ -4,7 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { AppConfig } from "../AppConfig.ts"
-import { orChainUnavailable } from "../chain/ChainVerifier/orChainUnavailable.ts"
+import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import {
   InvalidRequest,
   KeyKindNotAllowed,
@@ -17,7 +17,7 @@ import { issueDetails } from "../domain/issueDetails.ts"
 import type { Payment } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { clientAddressOf } from "../http/RequestContext.ts"
-import { unstorableAdvice, unstorablePlace } from "../http/RequestRules/unstorableText.ts"
+import { unstorableAdvice, unstorablePlace } from "../http/unstorableText.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { viewOf } from "../payments/Http.ts"

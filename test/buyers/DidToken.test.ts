@@ -6,8 +6,8 @@ import { privateKeyToAccount } from "viem/accounts"
 import { audiencesOf } from "../../src/buyers/audiencesOf.ts"
 import { type BuyerExpectation, BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { base64OfUtf8, createDidToken } from "../../src/buyers/createDidToken.ts"
-import { RpcUnavailable } from "../../src/chain/ChainVerifier/Verification.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
+import { RpcUnavailable } from "../../src/chain/Verification.ts"
 import { testEffect } from "../support/run.ts"
 import magic from "./magic-did-tokens.data.json" with { type: "json" }
 

@@ -2,8 +2,8 @@
 // brings a `Driver` for its own chain.
 import { describe, expect, test } from "bun:test"
 import { Effect, type ManagedRuntime } from "effect"
-import type { Expectation, SettledTransfer } from "../../src/chain/ChainVerifier/Verification.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import type { Expectation, SettledTransfer } from "../../src/chain/Verification.ts"
 import { type Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { row } from "../support/attackRows.ts"

@@ -1,9 +1,9 @@
 // What several nodes say together: one that stands still, runs ahead or is silent decides nothing.
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
-import { type ChainAlert, ChainAlerts } from "../../src/chain/RpcPool/ChainAlerts.ts"
-import { Quantity } from "../../src/chain/RpcPool/RpcSchemas.ts"
+import { type ChainAlert, ChainAlerts } from "../../src/chain/ChainAlerts.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
+import { Quantity } from "../../src/chain/RpcSchemas.ts"
 import { type Behaviour, rpcProxy } from "../support/rpcProxy.ts"
 import { liveEffect } from "../support/run.ts"
 

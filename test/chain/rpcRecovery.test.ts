@@ -2,9 +2,9 @@
 import { describe, expect } from "bun:test"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../../src/chain/RpcPool/ChainAlerts.ts"
-import { Quantity } from "../../src/chain/RpcPool/RpcSchemas.ts"
+import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "../../src/chain/ChainAlerts.ts"
 import { RpcPool } from "../../src/chain/RpcPool.ts"
+import { Quantity } from "../../src/chain/RpcSchemas.ts"
 import { type Behaviour, rpcProxy } from "../support/rpcProxy.ts"
 import { testEffect } from "../support/run.ts"
 

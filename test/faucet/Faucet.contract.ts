@@ -2,7 +2,7 @@
 // what it gives back.
 import { expect } from "bun:test"
 import { Effect, Result, type Scope } from "effect"
-import type { Balance } from "../../src/chain/ChainVerifier/Verification.ts"
+import type { Balance } from "../../src/chain/Verification.ts"
 import type { Address } from "../../src/domain/Chain.ts"
 import type { MerchantId } from "../../src/domain/Merchant.ts"
 import type { Faucet } from "../../src/faucet/Faucet.ts"

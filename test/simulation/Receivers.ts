@@ -1,13 +1,13 @@
 // The network to the merchants' webhook receivers, and the receivers: each verifies what it gets as a
 // careful merchant does, handles each event once, and misbehaves as the seed has it.
 import { Effect } from "effect"
+import { serviceSignature, signatureHeaders } from "../../src/webhooks/Signature.ts"
 import {
   answered,
   failed,
   type SendOutcome,
   type SendRequest
 } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
-import { serviceSignature, signatureHeaders } from "../../src/webhooks/WebhookSender/Signature.ts"
 import type { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import type { Draw } from "./Draw.ts"
 import type { FaultBoard } from "./faults.ts"

@@ -4,7 +4,7 @@
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import type { PaymentId, PaymentSummary } from "../../src/domain/Payment.ts"
 import type { Delivery, DeliveryAttempt } from "../../src/domain/Webhook.ts"
-import type { IncomingTransfer } from "../../src/payments/PaymentRepo/TransferStore.ts"
+import type { IncomingTransfer } from "../../src/payments/TransferStore.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { FaultBoard } from "./faults.ts"
 import type { People, Purchase, Shop } from "./People.ts"

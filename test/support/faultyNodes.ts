@@ -1,6 +1,6 @@
 // Verdicts over nodes that misbehave before a real one.
 import { Effect, Layer } from "effect"
-import type { Expectation } from "../../src/chain/ChainVerifier/Verification.ts"
+import type { Expectation } from "../../src/chain/Verification.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { amount, expectationOf, pay, person, verdictFor, verifierOver } from "./anvilSuite.ts"
 import { type Behaviour, rpcProxy } from "./rpcProxy.ts"

@@ -20,7 +20,7 @@ import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
-import { DeliveryWake } from "../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
+import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { testConfig } from "./memory.ts"
 

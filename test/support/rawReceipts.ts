@@ -4,7 +4,7 @@ import { pad, toHex } from "viem"
 import { parseAddress } from "../../src/chain/Address.ts"
 import type { TransactionFacts } from "../../src/chain/ChainVerifier/judgeTransfer.ts"
 import { type RawLog, transferTopic } from "../../src/chain/ChainVerifier/TransferLog.ts"
-import type { Expectation } from "../../src/chain/ChainVerifier/Verification.ts"
+import type { Expectation } from "../../src/chain/Verification.ts"
 import { type Address, networks, TransactionHash } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 

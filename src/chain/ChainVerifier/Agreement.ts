@@ -1,9 +1,9 @@
 // What the nodes together say about a transaction, and the verdicts that follow.
 // Shared by the verifier over RPC and the one in memory.
 import type { Env } from "../../domain/Chain.ts"
+import { BlockStatus, type Expectation, type SettledTransfer, Verification } from "../Verification.ts"
 import { judgeBlock } from "./judgeBlock.ts"
 import { judgeTransfer, type TransactionFacts } from "./judgeTransfer.ts"
-import { BlockStatus, type Expectation, type SettledTransfer, Verification } from "./Verification.ts"
 
 export type Agreement =
   /** In a block, says a majority. */

@@ -3,11 +3,11 @@
 // round, and an inconclusive answer is cached until the next block.
 import { Cache, Clock, Duration, Effect, Option, Schema } from "effect"
 import { Env, TransactionHash } from "../../domain/Chain.ts"
-import { Quantity } from "../RpcPool/RpcSchemas.ts"
 import type { RpcPool } from "../RpcPool.ts"
+import { Quantity } from "../RpcSchemas.ts"
+import type { Verification } from "../Verification.ts"
 import type { Agreement } from "./Agreement.ts"
 import { aboutTransaction, agreementOf } from "./aboutTransaction.ts"
-import type { Verification } from "./Verification.ts"
 
 export interface ObservationOptions {
   /** How long an observation is shared with further reports of the same transaction. Default 300 ms. */

@@ -3,10 +3,10 @@
 import { Effect, Schema } from "effect"
 import { type Env, networks, TransactionHash } from "../../domain/Chain.ts"
 import { NodeFailure, type RpcNode } from "../RpcPool/RpcNode.ts"
-import { BlockHeader, RangeLog } from "../RpcPool/RpcSchemas.ts"
 import type { Poll, Question } from "../RpcPool.ts"
+import { BlockHeader, RangeLog } from "../RpcSchemas.ts"
+import { type ChainTransfer, RangeReading } from "../Verification.ts"
 import { readTransferLog, type TransferLog, transferTopic } from "./TransferLog.ts"
-import { type ChainTransfer, RangeReading } from "./Verification.ts"
 
 interface Range {
   readonly parentHash: string

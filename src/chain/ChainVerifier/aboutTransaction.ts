@@ -4,8 +4,8 @@
 import { BigInt as BigIntOrder, Effect, Order } from "effect"
 import { TransactionHash } from "../../domain/Chain.ts"
 import { NodeFailure, type RpcNode } from "../RpcPool/RpcNode.ts"
-import { Block, Quantity, Receipt } from "../RpcPool/RpcSchemas.ts"
 import type { Poll, Question } from "../RpcPool.ts"
+import { Block, Quantity, Receipt } from "../RpcSchemas.ts"
 import type { Agreement } from "./Agreement.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
 

@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { encodeFunctionData, hashDomain, parseAbi } from "viem"
 import { type Env, type Network, networks } from "../../domain/Chain.ts"
 import type { NodeFailure, RpcNode } from "../RpcPool/RpcNode.ts"
-import { Bytes } from "../RpcPool/RpcSchemas.ts"
-import type { NetworkCheck, NodeStatus } from "./Verification.ts"
+import { Bytes } from "../RpcSchemas.ts"
+import type { NetworkCheck, NodeStatus } from "../Verification.ts"
 
 const domainSeparatorCall = encodeFunctionData({
   abi: parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"])

@@ -1,9 +1,9 @@
 // What has become of a settled transfer's block. Pure, as `judgeTransfer` is.
 import { type Env, networks } from "../../domain/Chain.ts"
 import { sameAddress } from "../Address.ts"
+import { BlockStatus, type SettledTransfer } from "../Verification.ts"
 import type { TransactionFacts } from "./judgeTransfer.ts"
 import { readTransferLogs } from "./TransferLog.ts"
-import { BlockStatus, type SettledTransfer } from "./Verification.ts"
 
 /** `facts` are what the chain shows of the transaction now; `finalityDepth` is in blocks. */
 export const judgeBlock = (

@@ -5,8 +5,8 @@ import { networks, type TransactionHash } from "../../domain/Chain.ts"
 import { sameTokenChanges } from "../../domain/TokenChange.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { sameAddress } from "../Address.ts"
+import { type Expectation, Verification } from "../Verification.ts"
 import { type RawLog, readTransferLogs, type TransferLog } from "./TransferLog.ts"
-import { type Expectation, Verification } from "./Verification.ts"
 
 /** What the chain shows of a transaction that is in a block. */
 export interface TransactionFacts {

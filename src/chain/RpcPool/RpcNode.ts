@@ -2,7 +2,7 @@
 // decoded by schema, and its chain id asked before anything else it says counts.
 import { Data, type Duration, Effect, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { type Env, networks } from "../../domain/Chain.ts"
-import { Quantity, RpcAnswer } from "./RpcSchemas.ts"
+import { Quantity, RpcAnswer } from "../RpcSchemas.ts"
 import { timedExchange } from "./timedExchange.ts"
 
 export type RpcUrl = string | Redacted.Redacted<string>

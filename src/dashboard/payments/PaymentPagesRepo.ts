@@ -12,7 +12,7 @@ import { orUnknown } from "../../domain/orUnknown.ts"
 import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
 import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
-import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRepo/PaymentRow.ts"
+import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
 
 /** What a person typed to find a payment by. */
 export type Search =

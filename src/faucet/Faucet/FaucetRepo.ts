@@ -5,12 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { toBytes } from "../../chain/ChainBytes.ts"
 import type { Address } from "../../domain/Chain.ts"
-import {
-  type Ended,
-  type Entry,
-  OutboxRepo,
-  type OutgoingTransaction
-} from "../../wallets/Outbox/OutboxRepo.ts"
+import { type Ended, type Entry, OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
 import type { GrantRequest } from "../Faucet.ts"
 import { type FaucetLimit, faucetLimits, type Held, longestWait } from "./limits.ts"
 

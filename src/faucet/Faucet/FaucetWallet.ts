@@ -2,7 +2,7 @@
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import type { RpcPool } from "../../chain/RpcPool.ts"
 import { type Address, networks } from "../../domain/Chain.ts"
-import { makeHotWallet, type WalletState } from "../../wallets/Outbox/HotWallet.ts"
+import { makeHotWallet, type WalletState } from "../../wallets/HotWallet.ts"
 
 const { usdc } = networks.test
 /** Enough for a transfer to a contract wallet and for Circle's USDC; what is unused is not paid. */

@@ -7,14 +7,14 @@ import { AppConfig } from "../../AppConfig.ts"
 import { Alerts } from "../../alerts/Alerts.ts"
 import { RpcPool } from "../../chain/RpcPool.ts"
 import { ChainUnavailable } from "../../domain/Errors.ts"
-import type { WalletState } from "../../wallets/Outbox/HotWallet.ts"
-import { OutboxRepo, type OutgoingTransaction } from "../../wallets/Outbox/OutboxRepo.ts"
+import type { WalletState } from "../../wallets/HotWallet.ts"
 import {
   defaultOutboxTiming,
   makeOutbox,
   type OutboxTiming,
   type TransactionStanding
 } from "../../wallets/Outbox.ts"
+import { OutboxRepo, type OutgoingTransaction } from "../../wallets/OutboxRepo.ts"
 import type { Faucet, Grant, GrantRequest } from "../Faucet.ts"
 import { FaucetRepo } from "./FaucetRepo.ts"
 import { type FaucetWallet, makeFaucetWallet } from "./FaucetWallet.ts"

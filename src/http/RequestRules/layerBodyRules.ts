@@ -12,7 +12,7 @@ import {
 } from "../../domain/Errors.ts"
 import { BodyRules } from "../RequestRules.ts"
 import { unexpectedQuery } from "../Routing/unexpectedQuery.ts"
-import { hasUnstorableTarget, unstorableAdvice, unstorablePlace } from "./unstorableText.ts"
+import { hasUnstorableTarget, unstorableAdvice, unstorablePlace } from "../unstorableText.ts"
 
 const maxBytes = 65_536
 const deadlineMillis = 10_000

@@ -14,7 +14,7 @@ import {
   type Principal,
   Uuid
 } from "../../domain/Merchant.ts"
-import { makeReceiverRepo } from "../../merchants/Receivers/ReceiverRepo.ts"
+import { makeReceiverRepo } from "../../merchants/ReceiverRepo.ts"
 import { hashKey } from "./KeyFormat.ts"
 
 const MerchantRow = Schema.Struct({

@@ -1,6 +1,6 @@
 // What the owner of a receiving address signs to move it to another merchant.
 import { createHash } from "node:crypto"
-import type { ReceiverHolder, ReceiverPlace } from "./ReceiverRepo.ts"
+import type { ReceiverHolder, ReceiverPlace } from "../ReceiverRepo.ts"
 
 /**
  * The text for `personal_sign`. Its code identifies the address's present holder, so that

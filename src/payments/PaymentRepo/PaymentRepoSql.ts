@@ -11,9 +11,6 @@ import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
-import { makeAttemptsSql } from "./attemptsSql.ts"
-import { evidenceKey, keptReports } from "./evidenceKey.ts"
-import { makeOpeningSql } from "./openingSql.ts"
 import {
   ownRows,
   PaymentRow,
@@ -22,10 +19,13 @@ import {
   summaryColumns,
   toPayment,
   toSummary
-} from "./PaymentRow.ts"
+} from "../PaymentRow.ts"
+import { attachLeaseMillis } from "../TransferStore.ts"
+import { makeAttemptsSql } from "./attemptsSql.ts"
+import { evidenceKey, keptReports } from "./evidenceKey.ts"
+import { makeOpeningSql } from "./openingSql.ts"
 import { makeReconcilerSql } from "./reconcilerSql.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
-import { attachLeaseMillis } from "./TransferStore.ts"
 import { makeTransfersSql } from "./transfersSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)

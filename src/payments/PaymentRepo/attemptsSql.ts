@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import {
   type AttemptStore,
   attemptLifeMillis,
@@ -11,7 +12,6 @@ import {
   type OpenAttempt,
   type PaymentAttempt
 } from "./AttemptStore.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,

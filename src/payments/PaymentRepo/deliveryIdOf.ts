@@ -1,7 +1,7 @@
 // The id of a `payment.settled` delivery. It follows from the transfer that settled, so that a
 // settlement told again after a restore or a failover carries the id that the merchant has handled.
 import { createHash } from "node:crypto"
-import type { Verification } from "../../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../../chain/Verification.ts"
 
 type SettledBy = Pick<
   Extract<Verification, { _tag: "Verified" }>,

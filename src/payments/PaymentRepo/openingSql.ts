@@ -8,8 +8,8 @@ import { isDatabaseOutage } from "../../database/isDatabaseOutage.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { type Payment, PaymentId } from "../../domain/Payment.ts"
 import type { OpenPayment } from "../PaymentRepo.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { generateRefCode } from "./generateRefCode.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
 
 const decodeOutcome = Schema.decodeUnknownEffect(
   Schema.Struct({ asked_id: PaymentId, created: Schema.Boolean, id: Schema.NullOr(PaymentId) }),

@@ -1,11 +1,10 @@
 // Incoming transfers and chain cursors in this process: the same rules as on Postgres.
 import { Effect, Option } from "effect"
-import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
+import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
 import type { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { MemoryAttempts } from "./attemptsMemory.ts"
 import {
   attachLeaseMillis,
   type ChainCursor,
@@ -14,7 +13,8 @@ import {
   type LikelyPayment,
   type Match,
   type TransferStore
-} from "./TransferStore.ts"
+} from "../TransferStore.ts"
+import type { MemoryAttempts } from "./attemptsMemory.ts"
 
 interface KeptTransfer extends IncomingTransfer {
   readonly matchAt: Date | null

@@ -6,8 +6,7 @@ import { type Address, Env, networks } from "../../domain/Chain.ts"
 import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
-import { attemptCountsMillis } from "./AttemptStore.ts"
-import { ownRows, PaymentRow, paymentColumns, toPayment } from "./PaymentRow.ts"
+import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import {
   attachLeaseMillis,
   type ChainCursor,
@@ -15,7 +14,8 @@ import {
   type IncomingTransfer,
   type Match,
   type TransferStore
-} from "./TransferStore.ts"
+} from "../TransferStore.ts"
+import { attemptCountsMillis } from "./AttemptStore.ts"
 
 const decodeCursors = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))

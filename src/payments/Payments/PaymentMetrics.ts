@@ -1,6 +1,6 @@
 // Settlements, and what each look at the chain said.
 import type { Effect } from "effect"
-import type { Verification } from "../../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../../chain/Verification.ts"
 import { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
 import { counterBy } from "../../metrics/series.ts"
 

@@ -1,5 +1,5 @@
 // The error for a transaction that does not pay the payment.
-import type { Verification } from "../../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../../chain/Verification.ts"
 import { TestSettlementMismatch } from "../../domain/Errors.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 

@@ -2,8 +2,8 @@
 // reads it stores at once where it matters, and with the next renewal where it does not.
 import { DateTime, Effect, Option } from "effect"
 import type { Env } from "../../domain/Chain.ts"
-import type { ChainCursor, CursorLease, ReadRange } from "../PaymentRepo/TransferStore.ts"
 import type { PaymentRepo } from "../PaymentRepo.ts"
+import type { ChainCursor, CursorLease, ReadRange } from "../TransferStore.ts"
 
 /** How long a reader that was killed keeps the others from reading. */
 const leaseMillis = 15_000

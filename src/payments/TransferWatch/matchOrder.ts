@@ -4,7 +4,7 @@
 // there tells which was first.
 import type { Address } from "../../domain/Chain.ts"
 import { attemptCountsMillis, blockTolerance, type MatchAttempt } from "../PaymentRepo/AttemptStore.ts"
-import type { IncomingTransfer, Match } from "../PaymentRepo/TransferStore.ts"
+import type { IncomingTransfer, Match } from "../TransferStore.ts"
 
 /** Who sent the transaction; undefined where the nodes do not say. */
 export type TransferSender = { readonly address: Address; readonly nonce: bigint } | undefined

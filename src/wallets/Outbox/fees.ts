@@ -1,7 +1,7 @@
 // What a transaction of the service's wallets offers for its gas: bounded by the present price
 // and by what the wallet holds, and free to come down.
 import { type Hex, parseTransaction } from "viem"
-import type { Fees, WalletState } from "./HotWallet.ts"
+import type { Fees, WalletState } from "../HotWallet.ts"
 
 /** A replacement offers at most so many times the present offer. */
 const highest = 4n

@@ -3,9 +3,9 @@
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { periodic } from "../../workers/supervised.ts"
+import { DeliveryWake } from "../DeliveryWake.ts"
 import { WebhookRepo } from "../WebhookRepo.ts"
 import { leaseSeconds } from "./Attempts.ts"
-import { DeliveryWake } from "./DeliveryWake.ts"
 
 const everyMillis = 1_100
 /** Alone, and with nothing on its way, it looks seldom whether another has come. */

@@ -2,7 +2,7 @@
 // outcome recorded. A dozen lines, as their users would write them.
 import { Redacted } from "effect"
 import postgres from "postgres"
-import { signatureHeaders } from "../../../src/webhooks/WebhookSender/Signature.ts"
+import { signatureHeaders } from "../../../src/webhooks/Signature.ts"
 
 export interface DeliveryJob {
   readonly id: string

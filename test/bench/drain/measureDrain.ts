@@ -2,7 +2,7 @@
 // service's worker and by two job queues, in turn, several rounds.
 import { Effect, Redacted } from "effect"
 import { settledEvent } from "../../../src/domain/Webhook.ts"
-import { signatureHeaders } from "../../../src/webhooks/WebhookSender/Signature.ts"
+import { signatureHeaders } from "../../../src/webhooks/Signature.ts"
 import { tokenChanges } from "../dataset.ts"
 import { watchMemory } from "../memory.ts"
 import { startPostgres } from "../postgres.ts"

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
-import type { Expectation, Verification } from "../../../src/chain/ChainVerifier/Verification.ts"
+import type { Expectation, Verification } from "../../../src/chain/Verification.ts"
 import { AtomicUsdc, formatUsd } from "../../../src/domain/Money.ts"
 import { row } from "../../support/attackRows.ts"
 import {

@@ -2,7 +2,7 @@
 // transfer and on nothing else.
 import { describe, expect, test } from "bun:test"
 import { judgeTransfer, type TransactionFacts } from "../../../src/chain/ChainVerifier/judgeTransfer.ts"
-import type { Expectation, Verification } from "../../../src/chain/ChainVerifier/Verification.ts"
+import type { Expectation, Verification } from "../../../src/chain/Verification.ts"
 import { Address, networks } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { row } from "../../support/attackRows.ts"

@@ -5,7 +5,7 @@ import { MerchantId } from "../../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { type Payment, PaymentId } from "../../../src/domain/Payment.ts"
 import type { MatchAttempt } from "../../../src/payments/PaymentRepo/AttemptStore.ts"
-import type { Match } from "../../../src/payments/PaymentRepo/TransferStore.ts"
+import type { Match } from "../../../src/payments/TransferStore.ts"
 import {
   dependsOnSender,
   firstDependsOnSender,

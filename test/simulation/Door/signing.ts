@@ -2,7 +2,7 @@
 // services, as their handlers call them.
 import { Context, Effect, Option, Result } from "effect"
 import { Agents } from "../../../src/agents/Agents.ts"
-import { orChainUnavailable } from "../../../src/chain/ChainVerifier/orChainUnavailable.ts"
+import { orChainUnavailable } from "../../../src/chain/orChainUnavailable.ts"
 import { AgentId } from "../../../src/domain/Agent.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { CodedError } from "../../../src/domain/Errors.ts"

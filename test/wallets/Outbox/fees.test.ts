@@ -2,8 +2,8 @@
 // never beyond the present price's multiple or the wallet.
 import { describe, expect, test } from "bun:test"
 import { serializeTransaction } from "viem"
+import type { WalletState } from "../../../src/wallets/HotWallet.ts"
 import { replacingFees, reprice } from "../../../src/wallets/Outbox/fees.ts"
-import type { WalletState } from "../../../src/wallets/Outbox/HotWallet.ts"
 
 const gwei = 1_000_000_000n
 const rawAt = (maxFeePerGas: bigint, tip = gwei) =>

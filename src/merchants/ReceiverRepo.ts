@@ -2,9 +2,9 @@
 // address took its place, because payments still point there.
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { toBytes } from "../../chain/ChainBytes.ts"
-import type { Address, Env } from "../../domain/Chain.ts"
-import { MerchantId } from "../../domain/Merchant.ts"
+import { toBytes } from "../chain/ChainBytes.ts"
+import type { Address, Env } from "../domain/Chain.ts"
+import { MerchantId } from "../domain/Merchant.ts"
 
 /** The merchant that an address belongs to, and since when. */
 export interface ReceiverHolder {

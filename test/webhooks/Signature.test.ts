@@ -12,9 +12,9 @@ import {
   serviceSignature,
   signatureHeaders,
   standardSignature
-} from "../../../src/webhooks/WebhookSender/Signature.ts"
-import { verifiers } from "../../support/merchantLibraries.ts"
-import vectors from "./signature-vectors.json"
+} from "../../src/webhooks/Signature.ts"
+import { verifiers } from "../support/merchantLibraries.ts"
+import vectors from "./WebhookSender/signature-vectors.json"
 
 const newSecret = makeWebhookSecret.pipe(Effect.provide(SecureRandom.layerWebCrypto))
 

@@ -1,9 +1,9 @@
 // The SQL of changes of a receiving address that wait for their time.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
-import type { Env } from "../../domain/Chain.ts"
-import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
+import type { Env } from "../domain/Chain.ts"
+import { MerchantId, Uuid } from "../domain/Merchant.ts"
 
 const WaitingRow = Schema.Struct({
   id: Uuid,

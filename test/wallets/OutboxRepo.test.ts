@@ -1,10 +1,10 @@
 // What a wallet has signed, at rest: a reorganisation opens again whatever it took out of its block.
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
-import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
-import { idOf, OutboxRepo } from "../../../src/wallets/Outbox/OutboxRepo.ts"
-import { testDatabase } from "../../support/database.ts"
-import { liveEffect } from "../../support/run.ts"
+import { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import { idOf, OutboxRepo } from "../../src/wallets/OutboxRepo.ts"
+import { testDatabase } from "../support/database.ts"
+import { liveEffect } from "../support/run.ts"
 
 const wallet = Address.make("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
 const at = new Date("2026-01-02T00:00:00Z")

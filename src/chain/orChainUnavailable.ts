@@ -1,6 +1,6 @@
 // The error callers get while too few nodes respond.
 import { Effect } from "effect"
-import { ChainUnavailable } from "../../domain/Errors.ts"
+import { ChainUnavailable } from "../domain/Errors.ts"
 import { RpcUnavailable } from "./Verification.ts"
 
 /** Seconds until a node that did not answer is worth another request. */

@@ -10,10 +10,10 @@ import {
   type TransactionSerializableEIP1559
 } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import type { RpcNode } from "../../chain/RpcPool/RpcNode.ts"
-import { Quantity, Receipt, Word } from "../../chain/RpcPool/RpcSchemas.ts"
-import type { RpcPool } from "../../chain/RpcPool.ts"
-import { Address, networks, type TransactionHash } from "../../domain/Chain.ts"
+import type { RpcNode } from "../chain/RpcPool/RpcNode.ts"
+import type { RpcPool } from "../chain/RpcPool.ts"
+import { Quantity, Receipt, Word } from "../chain/RpcSchemas.ts"
+import { Address, networks, type TransactionHash } from "../domain/Chain.ts"
 
 const { chainId, usdc } = networks.test
 

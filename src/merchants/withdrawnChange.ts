@@ -1,6 +1,6 @@
 // The notification that a pending change of address was withdrawn.
-import type { Change } from "../../audit/AuditLog.ts"
-import type { Address, Env } from "../../domain/Chain.ts"
+import type { Change } from "../audit/AuditLog.ts"
+import type { Address, Env } from "../domain/Chain.ts"
 
 /** `by` names the cause unless a member withdrew it: ", by a new password". */
 export const withdrawnChange = (

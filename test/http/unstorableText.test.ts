@@ -1,6 +1,6 @@
 // Text that Postgres cannot hold, wherever a body hides it.
 import { expect, test } from "bun:test"
-import { hasUnstorableTarget, unstorablePlace } from "../../../src/http/RequestRules/unstorableText.ts"
+import { hasUnstorableTarget, unstorablePlace } from "../../src/http/unstorableText.ts"
 
 const placeIn = (text: string) => unstorablePlace(text, JSON.parse(text))
 

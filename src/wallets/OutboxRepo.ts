@@ -3,10 +3,10 @@
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Hex, hexToBytes, keccak256 } from "viem"
-import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
-import { type Address, TransactionHash } from "../../domain/Chain.ts"
-import type { MerchantId } from "../../domain/Merchant.ts"
-import { withFaultPoints } from "../../workers/FaultPoints.ts"
+import { HashBytes, toBytes } from "../chain/ChainBytes.ts"
+import { type Address, TransactionHash } from "../domain/Chain.ts"
+import type { MerchantId } from "../domain/Merchant.ts"
+import { withFaultPoints } from "../workers/FaultPoints.ts"
 
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
 

@@ -2,7 +2,7 @@
 
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Tenant } from "../../domain/Merchant.ts"
+import type { Tenant } from "../domain/Merchant.ts"
 
 export class ReplayRepo extends Context.Service<
   ReplayRepo,

@@ -1,9 +1,9 @@
 // Seals every endpoint's secret under the newest of ENCRYPTION_KEYS, so that older keys
 // can go. The secrets themselves do not change; the service keeps running.
 import { Effect } from "effect"
-import { AppConfig } from "../../AppConfig.ts"
-import { SecretBox } from "../../keys/SecretBox.ts"
-import { SealedSecretRepo } from "./SealedSecretRepo.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { SecretBox } from "../keys/SecretBox.ts"
+import { SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
 
 const batchSize = 500
 

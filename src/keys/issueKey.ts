@@ -1,10 +1,10 @@
 // A fresh key: its text, shown once, and what is stored of it.
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Env } from "../../domain/Chain.ts"
-import type { KeyKind, Permission } from "../../domain/Merchant.ts"
-import { generateKey, hashKey, keyPrefix } from "./KeyFormat.ts"
-import type { NewKey } from "./KeyRepo.ts"
+import type { Env } from "../domain/Chain.ts"
+import type { KeyKind, Permission } from "../domain/Merchant.ts"
+import { generateKey, hashKey, keyPrefix } from "./KeyAuth/KeyFormat.ts"
+import type { NewKey } from "./KeyAuth/KeyRepo.ts"
 
 export interface KeyTerms {
   readonly kind: KeyKind

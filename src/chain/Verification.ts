@@ -1,10 +1,10 @@
 // What the chain is asked about a payment, and the answers it can give.
 
 import { Data, Schema } from "effect"
-import type { Address, ChainId, Env, TransactionHash } from "../../domain/Chain.ts"
-import type { AtomicUsdc } from "../../domain/Money.ts"
-import type { TokenChange } from "../../domain/TokenChange.ts"
-import type { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"
+import type { Address, ChainId, Env, TransactionHash } from "../domain/Chain.ts"
+import type { AtomicUsdc } from "../domain/Money.ts"
+import type { TokenChange } from "../domain/TokenChange.ts"
+import type { MismatchReason, PendingReason } from "../domain/VerdictReason.ts"
 
 /** What must have happened for a payment to be settled. */
 export interface Expectation {

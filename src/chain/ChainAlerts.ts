@@ -1,7 +1,7 @@
 // What an operator must hear about the nodes. A node is named by its host alone:
 // its URL may hold an access key.
 import { Context, Effect } from "effect"
-import type { Env } from "../../domain/Chain.ts"
+import type { Env } from "../domain/Chain.ts"
 
 export type ChainAlertKind =
   /** Two nodes state different facts: one of them lies or is on a fork. */

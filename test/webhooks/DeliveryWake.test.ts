@@ -3,11 +3,11 @@ import { describe, expect } from "bun:test"
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Logger, Option, Queue, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { channel, DeliveryWake } from "../../../src/webhooks/DeliveryWorker/DeliveryWake.ts"
-import { testDatabase } from "../../support/database.ts"
-import { postgresSocket } from "../../support/ownDatabase.ts"
-import { liveEffect } from "../../support/run.ts"
-import { tcpProxy } from "../../support/tcpProxy.ts"
+import { channel, DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
+import { testDatabase } from "../support/database.ts"
+import { postgresSocket } from "../support/ownDatabase.ts"
+import { liveEffect } from "../support/run.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
 
 const listening = Effect.flatMap(PgClient.PgClient, (sql) =>
   Effect.map(sql`SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`, (rows) =>

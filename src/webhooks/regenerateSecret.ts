@@ -2,11 +2,11 @@
 // verifying at once; waiting deliveries are signed with the new one.
 
 import { DateTime, Effect, Option, type Redacted } from "effect"
-import { WebhookEndpointNotFound } from "../../domain/Errors.ts"
-import type { Tenant } from "../../domain/Merchant.ts"
-import { SecretBox } from "../../keys/SecretBox.ts"
-import { WebhookRepo } from "../WebhookRepo.ts"
-import { makeWebhookSecret, secretLastFour } from "../WebhookSender/Signature.ts"
+import { WebhookEndpointNotFound } from "../domain/Errors.ts"
+import type { Tenant } from "../domain/Merchant.ts"
+import { SecretBox } from "../keys/SecretBox.ts"
+import { makeWebhookSecret, secretLastFour } from "./Signature.ts"
+import { WebhookRepo } from "./WebhookRepo.ts"
 
 /** A secret beside what is stored of it. */
 export const newEndpointSecret = Effect.fnUntraced(function* (endpointId: string) {

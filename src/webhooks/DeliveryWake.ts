@@ -3,8 +3,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { periodic } from "../../workers/supervised.ts"
-import { ListenUnsupported, superviseListener } from "./WakeListener.ts"
+import { periodic } from "../workers/supervised.ts"
+import { ListenUnsupported, superviseListener } from "./DeliveryWorker/WakeListener.ts"
 
 /** The channel that instances notify each other on. */
 export const channel = "quittance_webhooks"

@@ -1,9 +1,9 @@
 // A payment as the database holds it.
 import { Schema } from "effect"
-import { addressOf, hashOf } from "../../chain/ChainBytes.ts"
-import { Env } from "../../domain/Chain.ts"
-import { MerchantId } from "../../domain/Merchant.ts"
-import { AtomicUsdc } from "../../domain/Money.ts"
+import { addressOf, hashOf } from "../chain/ChainBytes.ts"
+import { Env } from "../domain/Chain.ts"
+import { MerchantId } from "../domain/Merchant.ts"
+import { AtomicUsdc } from "../domain/Money.ts"
 import {
   FailureReason,
   PayerType,
@@ -11,8 +11,8 @@ import {
   PaymentId,
   PaymentStatus,
   type PaymentSummary
-} from "../../domain/Payment.ts"
-import { TokenChange } from "../../domain/TokenChange.ts"
+} from "../domain/Payment.ts"
+import { TokenChange } from "../domain/TokenChange.ts"
 
 /** As `Schema.NullOr` of a class. A union that tries its members costs four times as much, which shows in lists. */
 const nullable = <T>(type: abstract new (...args: never) => T) =>

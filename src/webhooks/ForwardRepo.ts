@@ -1,8 +1,8 @@
 // The SQL of `cli listen`: a merchant's test deliveries, and the secret to sign them with.
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type MerchantId, Uuid } from "../../domain/Merchant.ts"
-import { EventType } from "../../domain/Webhook.ts"
+import { type MerchantId, Uuid } from "../domain/Merchant.ts"
+import { EventType } from "../domain/Webhook.ts"
 
 const ForwardRow = Schema.Struct({
   id: Uuid,
