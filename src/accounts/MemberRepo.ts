@@ -5,19 +5,15 @@ import { AddressBytes } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
 
-const decodeMembers = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joined_at: Schema.Date }))
-)
-const decodeInvitations = Schema.decodeUnknownEffect(
-  Schema.Array(
-    Schema.Struct({
-      id: Uuid,
-      email: Schema.String,
-      invited_by: Schema.NullOr(Schema.String),
-      expires_at: Schema.Date
-    })
-  )
-)
+const MemberRow = Schema.Struct({ id: Uuid, email: Schema.String, joined_at: Schema.Date })
+const decodeMembers = Schema.decodeUnknownEffect(Schema.Array(MemberRow))
+const InvitationRow = Schema.Struct({
+  id: Uuid,
+  email: Schema.String,
+  invited_by: Schema.NullOr(Schema.String),
+  expires_at: Schema.Date
+})
+const decodeInvitations = Schema.decodeUnknownEffect(Schema.Array(InvitationRow))
 const decodeEmails = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ email: Schema.String })))
 const decodeRemoval = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.NullOr(Schema.String) })])
@@ -44,7 +40,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** Links that wait to be used. */
     invitations: Effect.fn("MemberRepo.invitations")(function* (merchantId: MerchantId, at: Date) {
       return yield* decodeInvitations(
         yield* sql`
@@ -57,7 +52,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** Whose it was; none where none waits. */
     withdraw: Effect.fn("MemberRepo.withdraw")(function* (merchantId: MerchantId, id: string, at: Date) {
       const [row] = yield* decodeEmails(
         yield* sql`
@@ -68,10 +62,6 @@ const make = Effect.gen(function* () {
       return Option.map(Option.fromUndefinedOr(row), ({ email }) => email)
     }, Effect.orDie),
 
-    /**
-     * Removes a member with the invitations it has made and the changes of address it has asked for, never the
-     * last one: the merchant's row makes removals wait for each other.
-     */
     remove: Effect.fn("MemberRepo.remove")(function* (merchantId: MerchantId, userId: string) {
       return yield* sql.withTransaction(
         Effect.gen(function* () {
@@ -108,8 +98,23 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class MemberRepo extends Context.Service<MemberRepo, Effect.Success<typeof make>>()(
-  "quittance/accounts/MemberRepo"
-) {
+export class MemberRepo extends Context.Service<
+  MemberRepo,
+  {
+    readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<typeof MemberRow.Type>>
+    /** Links that wait to be used. */
+    readonly invitations: (
+      merchantId: MerchantId,
+      at: Date
+    ) => Effect.Effect<ReadonlyArray<typeof InvitationRow.Type>>
+    /** Whose it was; none where none waits. */
+    readonly withdraw: (merchantId: MerchantId, id: string, at: Date) => Effect.Effect<Option.Option<string>>
+    /**
+     * Removes a member with the invitations it has made and the changes of address it has asked for, never the
+     * last one: the merchant's row makes removals wait for each other.
+     */
+    readonly remove: (merchantId: MerchantId, userId: string) => Effect.Effect<Removal>
+  }
+>()("quittance/accounts/MemberRepo") {
   static readonly layer: Layer.Layer<MemberRepo, never, SqlClient.SqlClient> = Layer.effect(MemberRepo, make)
 }

@@ -74,11 +74,9 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
-    /** All or nothing. */
     transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
 
-    /** Runs inside the transaction of the change it records; concurrent entries wait for its commit. */
     insert: Effect.fn("AuditRepo.insert")(function* (entry: AuditEntry, at: Date) {
       yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
       const rows = yield* sql`
@@ -101,7 +99,6 @@ const make = Effect.gen(function* () {
         )
     }, Effect.orDie),
 
-    /** The newest first. */
     list: Effect.fn("AuditRepo.list")(function* (
       merchantId: MerchantId | null,
       { before, limit }: { readonly before?: number; readonly limit: number }
@@ -115,10 +112,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /**
-     * The first entry that is not what was written, or does not follow the one before; the newest; what has
-     * become of one that was the newest before; and what stands between the table and a change.
-     */
     verify: Effect.fn("AuditRepo.verify")(function* (since: Option.Option<AuditHead>) {
       const [row] = yield* decodeVerified(
         yield* sql`
@@ -161,21 +154,13 @@ const make = Effect.gen(function* () {
           row.position === null || row.hash === null
             ? Option.none<AuditHead>()
             : Option.some<AuditHead>({ position: row.position, hash: row.hash }),
-        /** The hash of the entry at that position now; none where it is gone, or none was asked for. */
         noted: Option.fromNullOr(row.noted),
-        /** The trigger that refuses changes is there as the migrations made it, and on for every session. */
         guarded: row.guarded,
-        /** What else acts on the table, and may swallow, alter or hide entries. */
         strangers: row.strangers,
-        /** The role of this session may switch it off. */
         owned: row.owned
       }
     }, Effect.orDie),
 
-    /**
-     * Whom a change of the merchant is told. Its changes wait for each other from here to their end, so that
-     * none holds a row that another wants while it waits for the merchant's.
-     */
     members: Effect.fn("AuditRepo.members")(function* (merchantId: MerchantId) {
       yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
       return yield* decodeRecipients(
@@ -185,7 +170,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** Who is notified of a service-wide change: every operator except its author. */
     otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId: string | null) {
       return yield* decodeRecipients(
         yield* sql`
@@ -203,8 +187,43 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class AuditRepo extends Context.Service<AuditRepo, Effect.Success<typeof make>>()(
-  "quittance/audit/AuditRepo"
-) {
+export class AuditRepo extends Context.Service<
+  AuditRepo,
+  {
+    /** All or nothing. */
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Runs inside the transaction of the change it records; concurrent entries wait for its commit. */
+    readonly insert: (entry: AuditEntry, at: Date) => Effect.Effect<void>
+    /** The newest first. */
+    readonly list: (
+      merchantId: MerchantId | null,
+      page: { readonly before?: number; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<EntryRow>>
+    /**
+     * The first entry that is not what was written, or does not follow the one before; the newest; what has
+     * become of one that was the newest before; and what stands between the table and a change.
+     */
+    readonly verify: (since: Option.Option<AuditHead>) => Effect.Effect<{
+      readonly entries: number
+      readonly broken: Option.Option<number>
+      readonly head: Option.Option<AuditHead>
+      /** The hash of the entry at that position now; none where it is gone, or none was asked for. */
+      readonly noted: Option.Option<string>
+      /** The trigger that refuses changes is there as the migrations made it, and on for every session. */
+      readonly guarded: boolean
+      /** What else acts on the table, and may swallow, alter or hide entries. */
+      readonly strangers: ReadonlyArray<string>
+      /** The role of this session may switch it off. */
+      readonly owned: boolean
+    }>
+    /**
+     * Whom a change of the merchant is told. Its changes wait for each other from here to their end, so that
+     * none holds a row that another wants while it waits for the merchant's.
+     */
+    readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<Recipient>>
+    /** Who is notified of a service-wide change: every operator except its author. */
+    readonly otherOperators: (userId: string | null) => Effect.Effect<ReadonlyArray<Recipient>>
+  }
+>()("quittance/audit/AuditRepo") {
   static readonly layer: Layer.Layer<AuditRepo, never, SqlClient.SqlClient> = Layer.effect(AuditRepo, make)
 }

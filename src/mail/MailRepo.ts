@@ -27,10 +27,6 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
-    /**
-     * Joins a transaction that is open: the mail is sent only if the change it reports commits. Also sweeps away
-     * what ended long ago.
-     */
     insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
       yield* sql`
         WITH swept AS (DELETE FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)})
@@ -38,7 +34,6 @@ const make = Effect.gen(function* () {
         VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
     }, Effect.orDie),
 
-    /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
     take: Effect.fn("MailRepo.take")(function* (at: Date, leaseUntil: Date, limit: number) {
       return yield* decodeQueued(
         yield* sql`
@@ -53,15 +48,26 @@ const make = Effect.gen(function* () {
       yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL WHERE id = ${id}`
     }, Effect.orDie),
 
-    /** `again` is null after the last attempt. */
     noteFailure: Effect.fn("MailRepo.noteFailure")(function* (id: string, error: string, again: Date | null) {
       yield* sql`UPDATE mails SET error = ${error}, due_at = ${again} WHERE id = ${id}`
     }, Effect.orDie)
   }
 })
 
-export class MailRepo extends Context.Service<MailRepo, Effect.Success<typeof make>>()(
-  "quittance/mail/MailRepo"
-) {
+export class MailRepo extends Context.Service<
+  MailRepo,
+  {
+    /**
+     * Joins a transaction that is open: the mail is sent only if the change it reports commits. Also sweeps away
+     * what ended long ago.
+     */
+    readonly insert: (id: string, mail: Mail, at: Date) => Effect.Effect<void>
+    /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
+    readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<QueuedMail>>
+    readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
+    /** `again` is null after the last attempt. */
+    readonly noteFailure: (id: string, error: string, again: Date | null) => Effect.Effect<void>
+  }
+>()("quittance/mail/MailRepo") {
   static readonly layer: Layer.Layer<MailRepo, never, SqlClient.SqlClient> = Layer.effect(MailRepo, make)
 }

@@ -53,7 +53,6 @@ const make = Effect.gen(function* () {
     bound_tokens_only AS "boundTokensOnly", token_lifetime_seconds AS "tokenLifetimeSeconds"`
 
   return {
-    /** The rules as they stand then; none where there is no such merchant. */
     updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (
       id: MerchantId,
       profile: Profile,
@@ -68,7 +67,6 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** As `updateProfile`, of the rules alone. */
     updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (
       id: MerchantId,
       rules: TokenRules
@@ -79,10 +77,6 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /**
-     * Takes the address from `holder` if given; otherwise it must be unused or the merchant's own.
-     * It replaces a change that waits.
-     */
     changeReceiver: (
       place: ReceiverPlace,
       { holder, wait }: { readonly holder?: ReceiverHolder; readonly wait: Option.Option<Wait> }
@@ -144,9 +138,30 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class MerchantRepo extends Context.Service<MerchantRepo, Effect.Success<typeof make>>()(
-  "quittance/merchants/MerchantRepo"
-) {
+export class MerchantRepo extends Context.Service<
+  MerchantRepo,
+  {
+    /** The rules as they stand then; none where there is no such merchant. */
+    readonly updateProfile: (
+      id: MerchantId,
+      profile: Profile,
+      rules?: TokenRules
+    ) => Effect.Effect<Option.Option<Required<TokenRules>>>
+    /** As `updateProfile`, of the rules alone. */
+    readonly updateTokenRules: (
+      id: MerchantId,
+      rules: TokenRules
+    ) => Effect.Effect<Option.Option<Required<TokenRules>>>
+    /**
+     * Takes the address from `holder` if given; otherwise it must be unused or the merchant's own.
+     * It replaces a change that waits.
+     */
+    readonly changeReceiver: (
+      place: ReceiverPlace,
+      change: { readonly holder?: ReceiverHolder; readonly wait: Option.Option<Wait> }
+    ) => Effect.Effect<ReceiverOutcome>
+  }
+>()("quittance/merchants/MerchantRepo") {
   static readonly layer: Layer.Layer<MerchantRepo, never, SqlClient.SqlClient> = Layer.effect(
     MerchantRepo,
     make

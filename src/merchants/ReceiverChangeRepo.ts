@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
-import type { Env } from "../domain/Chain.ts"
+import type { Address, Env } from "../domain/Chain.ts"
 import { MerchantId, Uuid } from "../domain/Merchant.ts"
 
 const WaitingRow = Schema.Struct({
@@ -37,7 +37,6 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** False where it has ended already. */
     withdraw: Effect.fn("ReceiverChangeRepo.withdraw")(function* (id: string, at: Date) {
       const rows = yield* sql`
         UPDATE receiver_changes SET ended_at = ${at}, outcome = 'withdrawn'
@@ -45,10 +44,6 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    /**
-     * Inside a transaction: ends what the user has asked for. The merchants' rows come first, as everywhere,
-     * so that a change that is being asked for meanwhile is seen.
-     */
     withdrawOf: Effect.fn("ReceiverChangeRepo.withdrawOf")(function* (userId: string, at: Date) {
       yield* sql`
         SELECT id FROM merchants
@@ -70,10 +65,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /**
-     * What became of a change whose time has come. Gone: withdrawn, replaced or applied before. Lost: the
-     * address has become another merchant's since.
-     */
     apply: ({ address, env, id, merchantId }: WaitingChange, at: Date) =>
       sql
         .withTransaction(
@@ -103,9 +94,35 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class ReceiverChangeRepo extends Context.Service<ReceiverChangeRepo, Effect.Success<typeof make>>()(
-  "quittance/merchants/ReceiverChangeRepo"
-) {
+export class ReceiverChangeRepo extends Context.Service<
+  ReceiverChangeRepo,
+  {
+    readonly find: (merchantId: MerchantId, env: Env) => Effect.Effect<Option.Option<WaitingChange>>
+    /** False where it has ended already. */
+    readonly withdraw: (id: string, at: Date) => Effect.Effect<boolean>
+    /**
+     * Inside a transaction: ends what the user has asked for. The merchants' rows come first, as everywhere,
+     * so that a change that is being asked for meanwhile is seen.
+     */
+    readonly withdrawOf: (
+      userId: string,
+      at: Date
+    ) => Effect.Effect<ReadonlyArray<Pick<WaitingChange, "merchantId" | "env" | "address">>>
+    readonly due: (at: Date, limit: number) => Effect.Effect<ReadonlyArray<WaitingChange>>
+    /**
+     * What became of a change whose time has come. Gone: withdrawn, replaced or applied before. Lost: the
+     * address has become another merchant's since.
+     */
+    readonly apply: (
+      change: WaitingChange,
+      at: Date
+    ) => Effect.Effect<
+      | { readonly _tag: "Gone" }
+      | { readonly _tag: "Lost" }
+      | { readonly _tag: "Applied"; readonly before: Address }
+    >
+  }
+>()("quittance/merchants/ReceiverChangeRepo") {
   static readonly layer: Layer.Layer<ReceiverChangeRepo, never, SqlClient.SqlClient> = Layer.effect(
     ReceiverChangeRepo,
     make

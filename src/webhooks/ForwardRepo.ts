@@ -1,8 +1,10 @@
 // The SQL of `cli listen`: a merchant's test deliveries, and the secret to sign them with.
+
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
 import { EventType } from "../domain/Webhook.ts"
+import type { EndpointSecret } from "./WebhookRepo/SealedSecretRepo.ts"
 
 const ForwardRow = Schema.Struct({
   id: Uuid,
@@ -20,7 +22,6 @@ const decodeSecrets = Schema.decodeUnknownEffect(
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** Created at `from` or later, oldest first, without those named. */
     deliveries: Effect.fn("ForwardRepo.deliveries")(function* (
       merchantId: MerchantId,
       from: Date,
@@ -36,7 +37,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** The test endpoint's id and sealed secret as they stand now. */
     secret: Effect.fn("ForwardRepo.secret")(function* (merchantId: MerchantId) {
       const [row] = yield* decodeSecrets(
         yield* sql`
@@ -51,9 +51,20 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class ForwardRepo extends Context.Service<ForwardRepo, Effect.Success<typeof make>>()(
-  "quittance/webhooks/ForwardRepo"
-) {
+export class ForwardRepo extends Context.Service<
+  ForwardRepo,
+  {
+    /** Created at `from` or later, oldest first, without those named. */
+    readonly deliveries: (
+      merchantId: MerchantId,
+      from: Date,
+      without: ReadonlyArray<string>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ForwardRow>>
+    /** The test endpoint's id and sealed secret as they stand now. */
+    readonly secret: (merchantId: MerchantId) => Effect.Effect<Option.Option<EndpointSecret>>
+  }
+>()("quittance/webhooks/ForwardRepo") {
   static readonly layer: Layer.Layer<ForwardRepo, never, SqlClient.SqlClient> = Layer.effect(
     ForwardRepo,
     make

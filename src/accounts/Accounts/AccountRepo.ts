@@ -83,11 +83,9 @@ const make = Effect.gen(function* () {
     SELECT 1 FROM merchant_members m WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by))`
 
   return {
-    /** All or nothing; a failure undoes what the effect wrote. */
     transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       sql.withTransaction(effect).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die)),
 
-    /** False where the e-mail has an account. */
     insertUser: (user: NewUser, at: Date): Effect.Effect<boolean> =>
       sql`
         INSERT INTO users (id, email, password_hash, operator, created_at)
@@ -105,7 +103,6 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
-    /** Also ends every open link that would set it again, and forgets the browsers that are known. */
     setPassword: Effect.fn("AccountRepo.setPassword")(function* (userId: string, hash: string, at: Date) {
       yield* sql`
         WITH changed AS (
@@ -117,14 +114,12 @@ const make = Effect.gen(function* () {
         WHERE l.email = changed.email AND l.reset_password AND l.used_at IS NULL`
     }, Effect.orDie),
 
-    /** False where the user is an operator already. */
     makeOperator: Effect.fn("AccountRepo.makeOperator")(function* (userId: string) {
       const rows =
         yield* sql`UPDATE users SET operator = true WHERE id = ${userId} AND NOT operator RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
-    /** False where the user is a member already. */
     join: Effect.fn("AccountRepo.join")(function* (merchantId: MerchantId, userId: string, at: Date) {
       const rows = yield* sql`
         INSERT INTO merchant_members (merchant_id, user_id, created_at)
@@ -132,7 +127,6 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    /** Also sweeps away what has expired. */
     insertSession: Effect.fn("AccountRepo.insertSession")(function* (session: NewSession) {
       yield* sql`
         WITH swept AS (DELETE FROM sessions WHERE expires_at < ${session.at})
@@ -144,7 +138,6 @@ const make = Effect.gen(function* () {
       yield* sql`UPDATE sessions SET confirmed_at = ${at} WHERE hash = ${hash}`
     }, Effect.orDie),
 
-    /** The session, which lives on until `slideTo` where less than that remained by `slideBefore`. */
     findSession: Effect.fn("AccountRepo.findSession")(function* (
       hash: Uint8Array,
       times: {
@@ -189,14 +182,12 @@ const make = Effect.gen(function* () {
       yield* sql`DELETE FROM sessions WHERE user_id = ${userId}`
     }, Effect.orDie),
 
-    /** Open links that set a password are void from now on. */
     endResets: Effect.fn("AccountRepo.endResets")(function* (email: string, at: Date) {
       yield* sql`
         UPDATE one_time_links SET used_at = ${at}
         WHERE email = ${email} AND reset_password AND used_at IS NULL`
     }, Effect.orDie),
 
-    /** Also sweeps away what has expired, and keeps a person's newest ten. */
     insertBrowser: Effect.fn("AccountRepo.insertBrowser")(function* (browser: NewSession) {
       yield* sql`
         WITH swept AS (
@@ -208,7 +199,6 @@ const make = Effect.gen(function* () {
         VALUES (${browser.hash}, ${browser.userId}, ${browser.at}, ${browser.expiresAt})`
     }, Effect.orDie),
 
-    /** The browsers from which the account of this e-mail has been signed in to, as hex of their hashes. */
     browsersOf: Effect.fn("AccountRepo.browsersOf")(function* (email: string, at: Date) {
       const rows = yield* decodeBrowsers(
         yield* sql`
@@ -218,7 +208,6 @@ const make = Effect.gen(function* () {
       return new Set(rows.map(({ hash }) => hash))
     }, Effect.orDie),
 
-    /** Takes the place of one of its kind for the same person. */
     insertLink: Effect.fn("AccountRepo.insertLink")(function* (
       hash: Uint8Array,
       link: OneTimeLink,
@@ -256,7 +245,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** False if another request won the race. */
     useLink: Effect.fn("AccountRepo.useLink")(function* (hash: Uint8Array, at: Date) {
       const rows = yield* sql`
         UPDATE one_time_links l SET used_at = ${at}
@@ -264,7 +252,6 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    /** A wrong password through the link, which burns with the last that it may have. */
     noteFailure: Effect.fn("AccountRepo.noteFailure")(function* (
       hash: Uint8Array,
       at: Date,
@@ -278,9 +265,57 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class AccountRepo extends Context.Service<AccountRepo, Effect.Success<typeof make>>()(
-  "quittance/accounts/AccountRepo"
-) {
+export class AccountRepo extends Context.Service<
+  AccountRepo,
+  {
+    /** All or nothing; a failure undoes what the effect wrote. */
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** False where the e-mail has an account. */
+    readonly insertUser: (user: NewUser, at: Date) => Effect.Effect<boolean>
+    readonly findCredentials: (
+      email: string
+    ) => Effect.Effect<Option.Option<{ readonly id: string; readonly password_hash: string | null }>>
+    /** Also ends every open link that would set it again, and forgets the browsers that are known. */
+    readonly setPassword: (userId: string, hash: string, at: Date) => Effect.Effect<void>
+    /** False where the user is an operator already. */
+    readonly makeOperator: (userId: string) => Effect.Effect<boolean>
+    /** False where the user is a member already. */
+    readonly join: (merchantId: MerchantId, userId: string, at: Date) => Effect.Effect<boolean>
+    /** Also sweeps away what has expired. */
+    readonly insertSession: (session: NewSession) => Effect.Effect<void>
+    readonly confirmSession: (hash: Uint8Array, at: Date) => Effect.Effect<void>
+    /** The session, which lives on until `slideTo` where less than that remained by `slideBefore`. */
+    readonly findSession: (
+      hash: Uint8Array,
+      times: {
+        readonly at: Date
+        readonly slideBefore: Date
+        readonly slideTo: Date
+        readonly startedAfter: Date
+      }
+    ) => Effect.Effect<Option.Option<Session>>
+    readonly deleteSession: (hash: Uint8Array) => Effect.Effect<void>
+    readonly deleteSessions: (userId: string) => Effect.Effect<void>
+    /** Open links that set a password are void from now on. */
+    readonly endResets: (email: string, at: Date) => Effect.Effect<void>
+    /** Also sweeps away what has expired, and keeps a person's newest ten. */
+    readonly insertBrowser: (browser: NewSession) => Effect.Effect<void>
+    /** The browsers from which the account of this e-mail has been signed in to, as hex of their hashes. */
+    readonly browsersOf: (email: string, at: Date) => Effect.Effect<ReadonlySet<string>>
+    /** Takes the place of one of its kind for the same person. */
+    readonly insertLink: (
+      hash: Uint8Array,
+      link: OneTimeLink,
+      at: Date,
+      expiresAt: Date
+    ) => Effect.Effect<void>
+    readonly findLink: (hash: Uint8Array, at: Date) => Effect.Effect<Option.Option<OneTimeLink>>
+    /** False if another request won the race. */
+    readonly useLink: (hash: Uint8Array, at: Date) => Effect.Effect<boolean>
+    /** A wrong password through the link, which burns with the last that it may have. */
+    readonly noteFailure: (hash: Uint8Array, at: Date, allowed: number) => Effect.Effect<void>
+  }
+>()("quittance/accounts/AccountRepo") {
   static readonly layer: Layer.Layer<AccountRepo, never, SqlClient.SqlClient> = Layer.effect(
     AccountRepo,
     make

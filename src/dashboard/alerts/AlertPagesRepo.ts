@@ -71,7 +71,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** Whose the alert is; none where the tenant does not see it. */
     scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader: Reader, id: string) {
       const [row] = yield* decodeScopes(
         yield* sql`SELECT merchant_id FROM alerts WHERE id = ${id} AND ${visible(reader)}`
@@ -89,9 +88,16 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class AlertPagesRepo extends Context.Service<AlertPagesRepo, Effect.Success<typeof make>>()(
-  "quittance/dashboard/AlertPagesRepo"
-) {
+export class AlertPagesRepo extends Context.Service<
+  AlertPagesRepo,
+  {
+    readonly countOpen: Effect.Effect<number, never, CurrentMember>
+    readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<AlertRow>>
+    /** Whose the alert is; none where the tenant does not see it. */
+    readonly scopeOf: (reader: Reader, id: string) => Effect.Effect<Option.Option<"merchant" | "service">>
+    readonly acknowledge: (reader: Reader, id: string, at: Date) => Effect.Effect<void>
+  }
+>()("quittance/dashboard/AlertPagesRepo") {
   static readonly layer: Layer.Layer<AlertPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     AlertPagesRepo,
     make

@@ -89,9 +89,16 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class DeliveryPagesRepo extends Context.Service<DeliveryPagesRepo, Effect.Success<typeof make>>()(
-  "quittance/dashboard/DeliveryPagesRepo"
-) {
+export class DeliveryPagesRepo extends Context.Service<
+  DeliveryPagesRepo,
+  {
+    readonly list: (
+      tenant: Tenant,
+      page: { readonly limit: number; readonly status?: DeliveryStatus; readonly startingAfter?: string }
+    ) => Effect.Effect<ReadonlyArray<DeliveryRow>>
+    readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<DetailRow>>
+  }
+>()("quittance/dashboard/DeliveryPagesRepo") {
   static readonly layer: Layer.Layer<DeliveryPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     DeliveryPagesRepo,
     Effect.gen(function* () {
