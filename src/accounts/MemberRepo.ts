@@ -19,7 +19,7 @@ const decodeRemoval = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ member: Schema.Boolean, removed: Schema.NullOr(Schema.String) })])
 )
 
-/** The changes of address that the member had asked for. */
+/** The receiver changes that the member had asked for. */
 const Withdrawn = Schema.Array(Schema.Struct({ env: Env, address: AddressBytes }))
 const decodeWithdrawn = Schema.decodeUnknownEffect(Withdrawn)
 
@@ -110,7 +110,7 @@ export class MemberRepo extends Context.Service<
     /** Whose it was; none where none waits. */
     readonly withdraw: (merchantId: MerchantId, id: string, at: Date) => Effect.Effect<Option.Option<string>>
     /**
-     * Removes a member with the invitations it has made and the changes of address it has asked for, never the
+     * Removes a member with the invitations it has made and the receiver changes it has asked for, never the
      * last one: the merchant's row makes removals wait for each other.
      */
     readonly remove: (merchantId: MerchantId, userId: string) => Effect.Effect<Removal>

@@ -22,7 +22,7 @@ const make = Effect.gen(function* () {
   const due = yield* DueWork
   const chain = yield* AuthorizationChain
 
-  const look = Effect.fn("AgentReconciler.look")(function* ({
+  const check = Effect.fn("AgentReconciler.check")(function* ({
     agent,
     payment
   }: {
@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
     const { nonce, validBefore } = payment
     const standing = yield* chain.standing(agent.address, nonce, validBefore + settledSeconds)
     const at = yield* DateTime.nowAsDate
-    const again = repo.lookAgain(payment.id, new Date(at.getTime() + againMillis))
+    const again = repo.checkAgain(payment.id, new Date(at.getTime() + againMillis))
     switch (standing) {
       case "used": {
         const use = yield* chain.findUse(agent.address, nonce, payment.createdAt)
@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
       concurrency: 5,
       take: repo.takeDue,
       // Without a chain nothing ends: the lease brings it back.
-      each: (one) => Effect.ignore(look(one)),
+      each: (one) => Effect.ignore(check(one)),
       annotations: ({ payment }) => ({ agentPaymentId: payment.id })
     })
   )

@@ -194,13 +194,13 @@ export class AgentRepo extends Context.Service<
     readonly allowance: (agent: Agent, at: Date) => Effect.Effect<Allowance>
     readonly payments: (agentId: AgentId, limit: number) => Effect.Effect<ReadonlyArray<AgentPayment>>
     readonly findPayment: (agentId: AgentId, id: string) => Effect.Effect<Option.Option<AgentPayment>>
-    /** Takes reservations that are due for a look at the chain. */
+    /** Takes reservations that are due for a check against the chain. */
     readonly takeDue: (
       at: Date,
       leaseUntil: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<{ readonly payment: AgentPayment; readonly agent: Agent }>>
-    readonly lookAgain: (id: string, at: Date) => Effect.Effect<void>
+    readonly checkAgain: (id: string, at: Date) => Effect.Effect<void>
     /** Ends a reservation; one that has ended stays as it is. */
     readonly finish: (
       id: string,
@@ -329,7 +329,7 @@ export class AgentRepo extends Context.Service<
                   ${input.x402Version}, ${input.resource}, ${input.requirements}, ${toBytes(input.payTo)},
                   ${input.amount.toString()}::numeric, ${input.validAfter.toString()}::bigint,
                   ${input.validBefore.toString()}::bigint, ${toBytes(own?.nonce ?? input.nonce)}, ${own === undefined ? null : input.pays}, ${input.createdAt},
-                  ${new Date(input.createdAt.getTime() + firstLookMillis)})
+                  ${new Date(input.createdAt.getTime() + firstCheckMillis)})
                 RETURNING ${paymentColumns}`,
               payments
             )
@@ -467,7 +467,7 @@ export class AgentRepo extends Context.Service<
           })
         }, Effect.orDie),
 
-        lookAgain: Effect.fn("AgentRepo.lookAgain")(function* (id, at) {
+        checkAgain: Effect.fn("AgentRepo.checkAgain")(function* (id, at) {
           yield* sql`UPDATE agent_payments SET next_look_at = ${at} WHERE id = ${id} AND status = 'reserved'`
         }, Effect.orDie),
 
@@ -482,5 +482,5 @@ export class AgentRepo extends Context.Service<
   )
 }
 
-/** When a reservation is first looked for on the chain. */
-const firstLookMillis = 3_000
+/** When a reservation is first checked against the chain. */
+const firstCheckMillis = 3_000

@@ -18,9 +18,9 @@ export class WrongNetwork extends Data.TaggedError("WrongNetwork")<{
 export interface NetworkWatchOptions {
   /** The longest that a production start waits for silent nodes. Default 2 s. */
   readonly patience?: Duration.Input
-  /** Between looks while a network is not known to be right. Default 2 s. */
+  /** Between checks while a network is not known to be right. Default 2 s. */
   readonly again?: Duration.Input
-  /** Between looks for nodes that have come back. Default 1 s. */
+  /** Between checks for nodes that have come back. Default 1 s. */
   readonly every?: Duration.Input
 }
 
@@ -60,13 +60,13 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     const first = yield* Deferred.make<NetworkCheck>()
     let state: State = "unknown"
     let seen = 0
-    let lookedAt = 0
+    let checkedAt = 0
 
-    const look = Effect.gen(function* () {
+    const check = Effect.gen(function* () {
       const connections = reconnections(env)
       const check = yield* chain.checkNetwork(env)
       seen = connections
-      lookedAt = yield* Clock.currentTimeMillis
+      checkedAt = yield* Clock.currentTimeMillis
       const wrong = wrongNode(check)
       if (isRight(check)) state = "right"
       // Silent nodes change nothing: their answers, when they come, count as they did.
@@ -84,21 +84,21 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       }
     })
     const turn = Semaphore.makeUnsafe(1)
-    const lookIfReconnected = turn.withPermits(1)(
-      Effect.suspend(() => (reconnections(env) === seen ? Effect.void : look))
+    const checkIfReconnected = turn.withPermits(1)(
+      Effect.suspend(() => (reconnections(env) === seen ? Effect.void : check))
     )
-    const lookIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      state !== "right" && now - lookedAt >= again ? look : lookIfReconnected
+    const checkIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      state !== "right" && now - checkedAt >= again ? check : checkIfReconnected
     )
     const every = Effect.sleep(options.every ?? "1 second")
     yield* periodic(
       `Checking the nodes of ${networks[env].name}`,
       every,
-      Effect.suspend(() => (state === "unknown" ? look : lookIfDue))
+      Effect.suspend(() => (state === "unknown" ? check : checkIfDue))
     )
     return {
       first: Deferred.await(first),
-      lookIfReconnected,
+      checkIfReconnected,
       state: () => state
     }
   })
@@ -126,7 +126,7 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       if (known !== undefined) return known
       const verification = yield* chain.verify(expectation)
       // On a connection that has come back, nothing is said before the network is known again.
-      if (verification._tag !== "Pending") yield* watch.lookIfReconnected
+      if (verification._tag !== "Pending") yield* watch.checkIfReconnected
       return refuted(watch.state()) ?? verification
     })
   })

@@ -1,4 +1,4 @@
-// The notification that a pending change of address was withdrawn.
+// The notification that a pending receiver change was withdrawn.
 import type { Change } from "../audit/AuditLog.ts"
 import type { Address, Env } from "../domain/Chain.ts"
 

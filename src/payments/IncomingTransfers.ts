@@ -98,7 +98,7 @@ export class IncomingTransfers extends Context.Service<
             return yield* (yield* repo.isReserved(paymentId))
               ? new TransferNotAttachable({ reason: "settling" })
               : new IncomingTransferExplained()
-          const look = yield* payments.look(
+          const check = yield* payments.check(
             payment.value,
             {
               transactionId: transfer.transactionId,
@@ -117,17 +117,17 @@ export class IncomingTransfers extends Context.Service<
             { sinceBlock: 0n }
           )
           const settled =
-            look._tag === "Settled" &&
-            look.payment.reported?.evidence.transactionId === transfer.transactionId
+            check._tag === "Settled" &&
+            check.payment.reported?.evidence.transactionId === transfer.transactionId
           if (!settled) yield* repo.giveBack(transfer.id, paymentId)
-          switch (look._tag) {
+          switch (check._tag) {
             case "Settled":
-              return settled ? look.payment : yield* new TransferNotAttachable({ reason: "settled" })
+              return settled ? check.payment : yield* new TransferNotAttachable({ reason: "settled" })
             case "Pending":
-              return yield* new ChainUnavailable({ reason: look.reason, retryAfter: chainRetryAfter })
+              return yield* new ChainUnavailable({ reason: check.reason, retryAfter: chainRetryAfter })
             case "Refused":
               return yield* new TransferNotAttachable({
-                reason: look.reason === "conflict" ? "settled" : look.reason
+                reason: check.reason === "conflict" ? "settled" : check.reason
               })
             case "Gated":
               return yield* new TransferNotAttachable({ reason: "live" })

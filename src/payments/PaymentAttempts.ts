@@ -212,7 +212,7 @@ export class PaymentAttempts extends Context.Service<
         const { amount, receiver } = payment
         if (yield* repo.awaitsSettlement({ payer, receiver, amount })) return true
         const { chainId, usdc } = networks[payment.env]
-        const look = yield* payments.look(
+        const check = yield* payments.check(
           payment,
           {
             transactionId: sent.value,
@@ -228,7 +228,7 @@ export class PaymentAttempts extends Context.Service<
           },
           yield* DateTime.nowAsDate
         )
-        return look._tag === "Pending"
+        return check._tag === "Pending"
       })
 
       const announce = Effect.fn("PaymentAttempts.announce")(function* (

@@ -72,7 +72,7 @@ export interface PaymentSettlement {
   readonly at: Date
   readonly transfer: ClaimedTransfer
   readonly delivery: SettledDelivery
-  /** When the finality watch looks at the block next. */
+  /** When the finality watch checks the block next. */
   readonly watchAt: Date
 }
 
@@ -98,11 +98,11 @@ export interface Announced {
   readonly attemptBlock: bigint | null
 }
 
-/** A kept report that is due for another look at the chain. */
+/** A kept report that is due for another check against the chain. */
 export interface DueReport extends Announced {
   readonly evidence: Evidence
   readonly reportedAt: Date
-  /** How often it has been looked at. */
+  /** How often it has been checked. */
   readonly checks: number
 }
 
@@ -120,7 +120,7 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   readonly droppedAt: Date | null
 }
 
-/** What a look at a settled transfer's block gave. */
+/** What a check of a settled transfer's block found. */
 export interface WatchNote {
   /** Where a reorganisation has put the transaction; absent where it stays. */
   readonly moved?: Pick<ClaimedTransfer, "blockNumber" | "blockHash"> & {
@@ -128,7 +128,7 @@ export interface WatchNote {
   }
   /** Since when the chain no longer shows the transfer. */
   readonly droppedAt: Date | null
-  /** When to look again; null ends the watch. */
+  /** When to check again; null ends the watch. */
   readonly watchAt: Date | null
 }
 
@@ -172,7 +172,7 @@ export class PaymentRepo extends Context.Service<
     readonly settle: (
       settlement: PaymentSettlement
     ) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
-    /** Notes what a look at the chain gave; `nextCheckAt` null ends the looking. */
+    /** Notes what a check against the chain found; `nextCheckAt` null ends the checks. */
     readonly noteCheck: (
       paymentId: PaymentId,
       evidence: Evidence,

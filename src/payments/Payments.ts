@@ -58,7 +58,7 @@ export type ReportRefusal = PaymentNotFound | PaymentReportConflict | PaymentFai
 export type ReportError = ReportRefusal | ChainUnavailable | InvalidBuyerToken | RateLimited
 
 /** The result of checking a report against the chain. */
-export type Look =
+export type ReportCheck =
   | { readonly _tag: "Settled"; readonly payment: Payment }
   | { readonly _tag: "Gated"; readonly payment: Payment }
   | { readonly _tag: "Pending"; readonly payment: Payment; readonly reason: PendingReason }
@@ -70,7 +70,7 @@ export type Look =
       readonly final: boolean
     }
 
-/** How long after a report the reconciler first looks at it. */
+/** How long after a report the reconciler first checks it. */
 const firstCheckMillis = 5_000
 /** How long after settlement the block is first checked for a reorganisation. */
 const firstWatchMillis = 60_000
@@ -114,12 +114,12 @@ export class Payments extends Context.Service<
      * Chain verifications for evidence and settles what it proves. `sinceBlock` is a height below which
      * the transfer cannot lie; without it the payment's own opening decides.
      */
-    readonly look: (
+    readonly check: (
       payment: Payment,
       evidence: Evidence,
       reportedAt: Date,
       known?: { readonly sinceBlock?: bigint }
-    ) => Effect.Effect<Look>
+    ) => Effect.Effect<ReportCheck>
   }
 >()("quittance/payments/Payments") {
   static readonly layer: Layer.Layer<
@@ -200,7 +200,7 @@ export class Payments extends Context.Service<
       })
 
       /** What is known of a payment that is no longer open to this evidence, or undefined where it still is. */
-      const decided = (payment: Payment, evidence: Evidence): Look | undefined => {
+      const decided = (payment: Payment, evidence: Evidence): ReportCheck | undefined => {
         switch (judgeReport(payment, evidence)) {
           case "verify":
             return undefined
@@ -218,7 +218,7 @@ export class Payments extends Context.Service<
         Effect.map(
           repo.find(payment, payment.id),
           Option.match({
-            onNone: (): Look => ({
+            onNone: (): ReportCheck => ({
               _tag: "Refused",
               reason: "conflict",
               error: new PaymentNotFound(),
@@ -228,12 +228,12 @@ export class Payments extends Context.Service<
           })
         )
 
-      const look = Effect.fn("Payments.look")(function* (
+      const check = Effect.fn("Payments.check")(function* (
         payment: Payment,
         evidence: Evidence,
         reportedAt: Date,
         known: { readonly sinceBlock?: bigint } = {}
-      ): Effect.fn.Return<Look> {
+      ): Effect.fn.Return<ReportCheck> {
         const since = known.sinceBlock === undefined ? openedSince(payment, null) : known
         const takenTransfers = (chainId: number) =>
           repo.takenTransfers({ chainId, evidence, receiver: payment.receiver, amount: payment.amount })
@@ -281,10 +281,10 @@ export class Payments extends Context.Service<
             // A claim on the same transaction still names a block that the chain has replaced, or an
             // operator is attaching the transfer at this moment.
             if (!handled) return { _tag: "Pending", payment, reason: "reorganised" }
-            // Look whether the transaction holds an equal one.
+            // The transaction may hold an equal one.
             excludeOrdinals = taken.map(({ ordinal }) => ordinal)
           } else {
-            // The transfer pays another payment: look whether the transaction holds an equal one.
+            // The transfer pays another payment; the transaction may hold an equal one.
             const taken = yield* takenTransfers(verification.chainId)
             excludeOrdinals = taken.map(({ ordinal }) => ordinal)
           }
@@ -293,7 +293,11 @@ export class Payments extends Context.Service<
 
       /** The last verdict that this process noted for an evidence: a page that polls writes it once. */
       const noted = new BoundedMap<string, string>(notedVerdicts)
-      const noteChange = Effect.fnUntraced(function* (paymentId: PaymentId, evidence: Evidence, found: Look) {
+      const noteChange = Effect.fnUntraced(function* (
+        paymentId: PaymentId,
+        evidence: Evidence,
+        found: ReportCheck
+      ) {
         const verdict = verdictOf(found, yield* DateTime.nowAsDate)
         if (verdict === undefined) return
         const key = `${paymentId} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
@@ -327,7 +331,7 @@ export class Payments extends Context.Service<
         const { payment, attemptBlock } = found.value
         const outcome =
           decided(payment, evidence) ??
-          (yield* look(payment, evidence, at, openedSince(payment, attemptBlock)))
+          (yield* check(payment, evidence, at, openedSince(payment, attemptBlock)))
         switch (outcome._tag) {
           case "Refused": {
             if (outcome.error._tag === "TestSettlementMismatch") {
@@ -350,7 +354,7 @@ export class Payments extends Context.Service<
         }
       })
 
-      return Payments.of({ open, report, look })
+      return Payments.of({ open, report, check })
     })
   ).pipe(Layer.provide(IntentTokens.layer))
 }

@@ -1,4 +1,4 @@
-// Goes on where browsers stop: looks at kept reports until they settle or end,
+// Goes on where browsers stop: checks kept reports until they settle or end,
 // fails what was never paid, and watches settled blocks until they are final.
 // Work is taken under a lease, so any number of instances share it.
 import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
@@ -10,25 +10,25 @@ import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
 import { type DueReport, PaymentRepo, type WatchedTransfer, type WatchNote } from "./PaymentRepo.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
-import { type Look, openedSince, Payments } from "./Payments.ts"
+import { openedSince, Payments, type ReportCheck } from "./Payments.ts"
 
-/** Delays between looks at a report that the chain has not decided: 5 s doubling to 5 minutes. */
-const lookAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
+/** Delays between checks of a report that the chain has not decided: 5 s doubling to 5 minutes. */
+const checkAgain = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
 
 /**
- * Seconds between looks for a transaction that no node shows: six within ten minutes. After them the
+ * Seconds between checks for a transaction that no node shows: six within ten minutes. After them the
  * chain is asked once more, past the deadline; a transfer that is mined meanwhile is found by the
  * reader of the chain, and a new report begins anew.
  */
-const unknownLooks = [10, 25, 60, 150, 350] as const
+const unknownChecks = [10, 25, 60, 150, 350] as const
 
-/** Milliseconds until the next look after `checks` looks. */
+/** Milliseconds until the next check after `checks` of them. */
 const delayOf = (checks: number) =>
   Effect.gen(function* () {
-    const step = yield* Schedule.toStep(lookAgain)
+    const step = yield* Schedule.toStep(checkAgain)
     let delay = Duration.seconds(5)
     // 5 s doubles past 5 minutes within seven steps.
-    for (let look = 0; look <= Math.min(checks, 7); look++) delay = (yield* step(0, undefined))[1]
+    for (let round = 0; round <= Math.min(checks, 7); round++) delay = (yield* step(0, undefined))[1]
     return Duration.toMillis(delay)
   }).pipe(Effect.orElseSucceed(() => 300_000))
 
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
   const graceMillis = Math.min(readyGraceMillis, Duration.toMillis(paymentExpiry))
   const later = (millis: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + millis))
 
-  const look = Effect.fn("Reconciler.look")(function* ({
+  const check = Effect.fn("Reconciler.check")(function* ({
     attemptBlock,
     checks,
     evidence,
@@ -66,22 +66,27 @@ const make = Effect.gen(function* () {
     reportedAt
   }: DueReport) {
     yield* Effect.annotateCurrentSpan("payment.id", payment.id)
-    const found = yield* payments.look(payment, evidence, reportedAt, openedSince(payment, attemptBlock))
+    const found = yield* payments.check(payment, evidence, reportedAt, openedSince(payment, attemptBlock))
     const verdict = verdictOf(found, yield* DateTime.nowAsDate)
     if (verdict === undefined) return
     const deadline = new Date(reportedAt.getTime() + unverifiedMillis)
     const now = yield* DateTime.nowAsDate
-    yield* repo.noteCheck(payment.id, evidence, verdict, yield* nextLook(found, checks, now, deadline))
+    yield* repo.noteCheck(payment.id, evidence, verdict, yield* nextCheck(found, checks, now, deadline))
   })
 
   /** When to check a report next; null once the chain's answer is final, or conclusive past the deadline. */
-  const nextLook = Effect.fnUntraced(function* (found: Look, checks: number, now: Date, deadline: Date) {
+  const nextCheck = Effect.fnUntraced(function* (
+    found: ReportCheck,
+    checks: number,
+    now: Date,
+    deadline: Date
+  ) {
     const unknown = found._tag === "Pending" && found.reason === "not_found"
     const conclusive = unknown || found._tag === "Refused"
     if (conclusive && now >= deadline) return null
     if (found._tag === "Refused" && found.final) return null
     if (!unknown) return yield* later(yield* delayOf(checks))
-    const wait = unknownLooks[checks]
+    const wait = unknownChecks[checks]
     return wait === undefined ? deadline : yield* later(wait * 1_000)
   })
 
@@ -129,7 +134,7 @@ const make = Effect.gen(function* () {
       batch,
       concurrency,
       take: repo.takeDueReports,
-      each: look,
+      each: check,
       annotations: ({ payment }) => ({ paymentId: payment.id })
     })
   )

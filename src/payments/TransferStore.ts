@@ -120,7 +120,7 @@ export interface TransferStore {
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
   /** Payments that the transfer may be meant for, the likeliest first, at most 10. */
   readonly likelyPayments: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<LikelyPayment>>
-  /** Ends the matching with a kind, or looks again at `matchAt`. */
+  /** Ends the matching with a kind, or matches again at `matchAt`. */
   readonly noteMatch: (
     id: string,
     outcome: { readonly kind: TransferKind } | { readonly matchAt: Date }

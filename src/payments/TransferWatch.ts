@@ -23,8 +23,8 @@ import { transferKindOf } from "./TransferWatch/transferKindOf.ts"
 /** Mainnet is not watched while its execution is gated. */
 const env = "test"
 /** Polling interval for new blocks; longer while no payment is expected. */
-const lookEvery = "1 second"
-const lookSeldom = "5 seconds"
+const checkEvery = "1 second"
+const checkSeldom = "5 seconds"
 /** Closer to the head than this, blocks are read one by one, by their hashes. */
 const nearBlocks = 64n
 /** Blocks of one question further back; halved while nodes do not answer it. */
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const cursor = makeHeldCursor(repo, env, yield* random.uuidV7())
   let range = longestRange
-  /** Transfers to match have been stored since the last look. */
+  /** Transfers to match have been stored since the last pass. */
   let arrived = false
   /** Up to where blocks are read again, after others have taken their places: what they lack has dropped. */
   let rereadUntil = -1n
@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
     let waiting = false
     for (const { attempts, payment, reportedAt } of matches) {
       const at = yield* DateTime.nowAsDate
-      const found = yield* payments.look(
+      const found = yield* payments.check(
         payment,
         evidenceOf(transfer),
         reportedAt ?? at,
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
     let waiting = false
     for (const payment of asked) {
       const at = yield* DateTime.nowAsDate
-      const found = yield* payments.look(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
+      const found = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
       if (
         found._tag === "Settled" &&
         found.payment.reported?.evidence.transactionId === transfer.transactionId
@@ -296,7 +296,7 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => cursor.release.pipe(Effect.timeout("2 seconds"), Effect.ignoreCause))
   yield* periodic(
     "Reading the chain's transfers",
-    Effect.suspend(() => Effect.sleep(due.isAwaited() || rereadUntil >= 0n ? lookEvery : lookSeldom)),
+    Effect.suspend(() => Effect.sleep(due.isAwaited() || rereadUntil >= 0n ? checkEvery : checkSeldom)),
     Effect.timeout(read, longestSweep)
   )
   yield* supervised("Matching incoming transfers", due.next("incoming transfers", "2 seconds"), matchDue)

@@ -153,7 +153,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   const minedNonceOf = (node: RpcNode) =>
     Effect.map(node.call("eth_getTransactionCount", [address, "latest"], Quantity), Number)
 
-  const look = Effect.fnUntraced(function* (
+  const check = Effect.fnUntraced(function* (
     node: RpcNode,
     nonce: number,
     ids: ReadonlyArray<TransactionHash>
@@ -216,13 +216,13 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
     /** A nonce's state: a receipt on any node is proof, otherwise the majority decides. */
     sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
-        pool.gather("test", (node) => look(node, nonce, versions), isInBlock),
+        pool.gather("test", (node) => check(node, nonce, versions), isInBlock),
         mostOf
       ),
     /** The same, however few nodes answer. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
-        onAll((node) => look(node, nonce, versions)),
+        onAll((node) => check(node, nonce, versions)),
         (answers) => mostOf(answers.filter(Result.isSuccess).map(({ success }) => success))
       ),
     /** The next nonce of a block that a majority has. */

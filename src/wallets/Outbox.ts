@@ -20,11 +20,11 @@ import {
 } from "./OutboxRepo.ts"
 
 export interface OutboxTiming {
-  /** Between looks at open transactions. */
+  /** Between checks of open transactions. */
   readonly checkEvery: Duration.Input
   /** Age at which an open transaction is sent again, as after a crash. */
   readonly sendAgainAfter: Duration.Input
-  /** Age at which the next transaction in line counts as stuck, so that its fee is looked at. */
+  /** Age at which the next transaction in line counts as stuck, so that its fee is reviewed. */
   readonly stuckAfter: Duration.Input
   /** How long a nonce must be gone without a receipt of ours until the transaction counts as lost. */
   readonly lostAfter: Duration.Input
@@ -68,8 +68,8 @@ export interface OutboxOptions {
 const fillTries = 5
 /** For how long a block may still be replaced by another. */
 const replacedMillis = 30 * 60_000
-/** With nothing open, every so many looks are for what has ended; and seldom where nothing has. */
-const looksBetween = 5
+/** With nothing open, every so many checks are of what has ended; and seldom where nothing has. */
+const checksBetween = 5
 const seldomMillis = 5 * 60_000
 /** Blocks that must come before a price counts as refused by them. */
 const patientBlocks = 2n
@@ -88,9 +88,9 @@ export const makeOutbox = ({
   onEnd
 }: OutboxOptions) => {
   const millis = (input: Duration.Input) => Duration.toMillis(input)
-  const looksBackAfter = looksBetween * millis(timing.checkEvery)
-  /** When `finishOpen` looks for what has ended, with nothing open. */
-  let looksBackAt = 0
+  const endedCheckAfter = checksBetween * millis(timing.checkEvery)
+  /** When `finishOpen` checks what has ended, with nothing open. */
+  let endedCheckAt = 0
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
 
@@ -114,7 +114,7 @@ export const makeOutbox = ({
     transaction.versions.some((raw) => idOf(raw) === id && wallet.isFiller(raw))
 
   /** Checks its state by every version of any instance, and records its outcome. */
-  const look = Effect.fn("Outbox.look")(function* (
+  const check = Effect.fn("Outbox.check")(function* (
     given: OutgoingTransaction
   ): Effect.fn.Return<TransactionStanding, RpcUnavailable> {
     if (given.outcome !== null) return endedOf(given)
@@ -133,7 +133,7 @@ export const makeOutbox = ({
           }
     const now = yield* DateTime.nowAsDate
     yield* end(newest, ended, now)
-    looksBackAt = Math.min(looksBackAt, now.getTime() + looksBackAfter)
+    endedCheckAt = Math.min(endedCheckAt, now.getTime() + endedCheckAfter)
     if (ended.outcome === "lost") yield* onLost
     return ended
   })
@@ -226,7 +226,7 @@ export const makeOutbox = ({
     head: bigint
   ) {
     if (transaction.nonce < next) {
-      const { outcome } = yield* look(transaction)
+      const { outcome } = yield* check(transaction)
       if (outcome !== "open" && onEnd !== undefined) yield* onEnd(transaction, outcome)
       return
     }
@@ -267,10 +267,10 @@ export const makeOutbox = ({
   const finishOpen = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
-    if (open.length === 0 && now.getTime() < looksBackAt) return
+    if (open.length === 0 && now.getTime() < endedCheckAt) return
     const hasEnded = yield* repo.hasEndedSince(wallet.address, new Date(now.getTime() - replacedMillis))
     const quiet = open.length === 0 && !hasEnded
-    looksBackAt = now.getTime() + (quiet ? seldomMillis : looksBackAfter)
+    endedCheckAt = now.getTime() + (quiet ? seldomMillis : endedCheckAfter)
     if (quiet) return
     const { next, head } = yield* Effect.all(
       { next: wallet.minedNonce, head: wallet.head },
@@ -284,7 +284,7 @@ export const makeOutbox = ({
   })
 
   return {
-    look,
+    check,
     offer,
     fill,
     unblock,
@@ -293,10 +293,10 @@ export const makeOutbox = ({
     worker: Effect.gen(function* () {
       const due = yield* DueWork
       // Sooner if a transaction ends before that.
-      const untilLookBack = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.sleep(Math.min(looksBackAfter, Math.max(millis(timing.checkEvery), looksBackAt - now)))
-      ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= looksBackAt }))
-      const pause = Effect.raceFirst(due.next("wallet transactions", timing.checkEvery), untilLookBack)
+      const untilEndedCheck = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.sleep(Math.min(endedCheckAfter, Math.max(millis(timing.checkEvery), endedCheckAt - now)))
+      ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= endedCheckAt }))
+      const pause = Effect.raceFirst(due.next("wallet transactions", timing.checkEvery), untilEndedCheck)
       yield* periodic("Checking a wallet's open transactions", pause, finishOpen)
     })
   }

@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
       const attempt = Effect.gen(function* () {
         const started = yield* Clock.currentTimeMillis
         let left = false
-        /** The endpoint has room again once it has answered; recording the answer takes none of it. */
+        /** The endpoint has capacity again once it has answered; recording the answer takes none of it. */
         const leave = Effect.fnUntraced(function* (ok: boolean) {
           if (left) return
           left = true
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
         })
         yield* attempts.make(claimed, leave).pipe(
           Effect.onExit((exit) => {
-            // Claims that found no room in the process wait for this.
+            // Claims that found no capacity in the process wait for this.
             const full = running.size >= maxInFlight
             running.delete(claimed.claimId + claimed.id)
             if (!isProven) unproven--
@@ -66,7 +66,7 @@ const make = Effect.gen(function* () {
       return FiberSet.run(fibers, attempt)
     })
 
-  /** Claims and starts what is due and has room; true where the limit left some. */
+  /** Claims and starts what is due and has capacity; true where the limit left some. */
   const claimSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopped || stopping()) return false
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
         limit,
         limitUnproven: Math.max(0, maxUnproven - unproven),
         perEndpoint: initialWindow,
-        rooms: pacing.rooms(running.size >= crowded)
+        capacities: pacing.capacities(running.size >= crowded)
       })
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))

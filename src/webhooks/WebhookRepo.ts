@@ -58,9 +58,9 @@ export interface ClaimedDelivery extends Tenant {
 }
 
 /** How many more attempts to one endpoint may be claimed. */
-export interface EndpointRoom {
+export interface EndpointCapacity {
   readonly endpointId: string
-  readonly room: number
+  readonly capacity: number
   /** Whether it accepted what it was sent last; null while that is not known here. */
   readonly accepts: boolean | null
 }
@@ -71,9 +71,9 @@ export interface DueClaim extends Claim {
   readonly limit: number
   /** At most so many of them go to endpoints that are not proven. */
   readonly limitUnproven: number
-  /** Room of every endpoint that `rooms` does not name. */
+  /** Capacity of every endpoint that `capacities` does not name. */
   readonly perEndpoint: number
-  readonly rooms: ReadonlyArray<EndpointRoom>
+  readonly capacities: ReadonlyArray<EndpointCapacity>
 }
 
 /** Another process that sends, and how far it has counted. */
@@ -148,7 +148,7 @@ export class WebhookRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<ClaimedDelivery>>
     /**
      * Claims due deliveries, those to proven endpoints first, then oldest first, within each
-     * endpoint's room, and writes their attempt
+     * endpoint's capacity, and writes their attempt
      * rows before anything is sent. Due deliveries whose endpoint is gone are cancelled instead.
      */
     readonly claimDue: (claim: DueClaim) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>

@@ -90,7 +90,7 @@ const signedFor = 600n
 const clockSlack = 600n
 
 /** How long another instance leaves a settlement to the one that took it. */
-const firstLookMillis = 20_000
+const firstCheckMillis = 20_000
 
 const messages: { readonly [R in SettleReason]?: string } = {
   invalid_exact_evm_eip3009_not_supported:
@@ -333,7 +333,7 @@ const make = Effect.gen(function* () {
     const obstacle = yield* judgeNew(account, exact, requirements)
     if (obstacle !== undefined && obstacle.reason !== "invalid_exact_evm_nonce_already_used") return obstacle
     const now = yield* DateTime.nowAsDate
-    yield* repo.revive(known, exact.authorization, new Date(now.getTime() + firstLookMillis))
+    yield* repo.revive(known, exact.authorization, new Date(now.getTime() + firstCheckMillis))
     return yield* settlements.settle(known)
   })
 
@@ -379,7 +379,7 @@ const make = Effect.gen(function* () {
         resource: resourceUrl(requirements, baseUrl),
         movedBy: Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null,
         at,
-        nextLookAt: new Date(at.getTime() + firstLookMillis)
+        nextCheckAt: new Date(at.getTime() + firstCheckMillis)
       })
       if (!isSame(settlement, account, exact, requirements)) return refused(exact, used)
       return yield* answerOf(exact, yield* settlements.settle(settlement), identity)

@@ -100,7 +100,7 @@ const facilitator = HttpApiBuilder.group(
   })
 )
 
-/** Looks at one payment by one client with one key: 2 a second. */
+/** Reads of one payment by one client with one key: 2 a second. */
 const payLimit = { rate: 2, perSeconds: 1, burst: 30 }
 /** Payment headers of one client with one key, over all payments: each costs the nodes a simulation. */
 const headerLimit = { rate: 20, perSeconds: 1, burst: 200 }

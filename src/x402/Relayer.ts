@@ -53,7 +53,7 @@ const off: Shape = {
   obstacle: () => Effect.succeed("not_configured"),
   send: () => Effect.succeed({ _tag: "Refused" }),
   reconsider: () => Effect.void,
-  look: () => Effect.succeed(undefined)
+  check: () => Effect.succeed(undefined)
 }
 
 const make = Effect.gen(function* () {
@@ -88,9 +88,9 @@ const make = Effect.gen(function* () {
         : Effect.succeed(true)
   })
 
-  const look: Shape["look"] = Effect.fn("Relayer.look")(function* (reference, purpose) {
+  const check: Shape["check"] = Effect.fn("Relayer.check")(function* (reference, purpose) {
     const transaction = yield* stored.latest(wallet.address, reference, purpose)
-    return transaction === undefined ? undefined : { transaction, standing: yield* outbox.look(transaction) }
+    return transaction === undefined ? undefined : { transaction, standing: yield* outbox.check(transaction) }
   })
 
   const reconsider: Shape["reconsider"] = Effect.fn("Relayer.reconsider")(function* (reference, purpose) {
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
 
   yield* outbox.worker
 
-  const shape: Shape = { address: wallet.address, state: wallet.state, obstacle, send, look, reconsider }
+  const shape: Shape = { address: wallet.address, state: wallet.state, obstacle, send, check, reconsider }
   return shape
 })
 
@@ -178,7 +178,7 @@ export class Relayer extends Context.Service<
     /** Rechecks a reference's newest transaction that was recorded as successful and is not. */
     readonly reconsider: (reference: string, purpose: Relay["purpose"]) => Effect.Effect<void>
     /** State of a reference's newest transaction; recorded once a block has passed it. */
-    readonly look: (
+    readonly check: (
       reference: string,
       purpose: Relay["purpose"]
     ) => Effect.Effect<

@@ -31,7 +31,7 @@ const patience = Duration.seconds(10)
 const between = Duration.millis(150)
 const leaseMillis = 30_000
 
-/** When an undecided one is looked at again: soon, and less often the longer nothing can be done. */
+/** When an undecided one is checked again: soon, and less often the longer nothing can be done. */
 const againMillis = ({ toldReason, createdAt }: X402Settlement, at: Date) =>
   toldReason === null ? 2_000 : Math.min(300_000, Math.max(2_000, (at.getTime() - createdAt.getTime()) / 10))
 
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
       })
     }
     // The authorization is this settlement's alone, so how old its transfer is decides nothing.
-    const seen = yield* payments.look(payment.value, evidence, at, { sinceBlock: 0n })
+    const seen = yield* payments.check(payment.value, evidence, at, { sinceBlock: 0n })
     switch (seen._tag) {
       case "Settled":
         return yield* finish(settlement, { status: "settled", transactionId })
@@ -175,7 +175,7 @@ const make = Effect.gen(function* () {
     const state = yield* relayer.state
     const plan = yield* chain.plan(authorization, { from: relayer.address, state })
     if (plan._tag === "Refused") {
-      // A spent nonce is no failure yet: the next look finds what has spent it.
+      // A spent nonce is no failure yet: the next check finds what has spent it.
       return plan.reason === alreadyUsed ? settlement : yield* giveUp(settlement, plan.reason)
     }
     const relayed = yield* relayer.send(
@@ -243,7 +243,7 @@ const make = Effect.gen(function* () {
 
   /**
    * Takes the next step of a settlement; `retry` where a caller asks for another try after one that
-   * came to nothing. The reconciler also looks whether somebody else has used the authorization while
+   * came to nothing. The reconciler also checks whether somebody else has used the authorization while
    * a transaction of ours is on its way (`open`).
    */
   const advance = Effect.fn("Settlements.advance")(function* (
@@ -252,7 +252,7 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<{ readonly settlement: X402Settlement; readonly open: boolean }, RpcUnavailable> {
     const settlement = yield* reread(given)
     if (settlement.status !== "pending") return { settlement, open: false }
-    const relayed = yield* relayer.look(settlement.id, "settle")
+    const relayed = yield* relayer.check(settlement.id, "settle")
     const ended = (next: X402Settlement) => ({ settlement: next, open: false })
     // A settlement reported as failed is retried only when the caller asks again.
     if (relayed === undefined)
@@ -306,7 +306,7 @@ const make = Effect.gen(function* () {
     // Nobody waits for it any more: the reconciler takes it over.
     if (now.status === "pending") {
       const at = yield* DateTime.nowAsDate
-      yield* repo.lookAgain(now.id, new Date(at.getTime() + againMillis(now, at)))
+      yield* repo.checkAgain(now.id, new Date(at.getTime() + againMillis(now, at)))
     }
     return now
   })
@@ -318,7 +318,7 @@ const make = Effect.gen(function* () {
     )
     const at = yield* DateTime.nowAsDate
     if (now.status === "pending")
-      yield* repo.lookAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
+      yield* repo.checkAgain(settlement.id, new Date(at.getTime() + againMillis(now, at)))
   })
   yield* supervised(
     "The x402 settlement sweep",

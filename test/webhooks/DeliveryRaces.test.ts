@@ -63,7 +63,7 @@ describe("races on Postgres", () => {
             limit: 1,
             limitUnproven: 1,
             perEndpoint: 1,
-            rooms: []
+            capacities: []
           })
         })
       const [early] = yield* claim(5_000)
@@ -121,7 +121,7 @@ describe("races on Postgres", () => {
               claimedBy: "01a20000-0000-7000-8000-000000000000",
               limitUnproven: 1000,
               perEndpoint: 10,
-              rooms: []
+              capacities: []
             })
           ),
         { concurrency: "unbounded" }
@@ -164,7 +164,7 @@ describe("races on Postgres", () => {
                   claimedBy: "01a20000-0000-7000-8000-000000000000",
                   limitUnproven: 1000,
                   perEndpoint: 10,
-                  rooms: []
+                  capacities: []
                 })
                 .pipe(Effect.timeout("3 seconds"))
             )
@@ -198,7 +198,7 @@ describe("races on Postgres", () => {
           claimedBy: "01a20000-0000-7000-8000-000000000000",
           limitUnproven: 1000,
           perEndpoint: 100,
-          rooms: []
+          capacities: []
         })
         // Every batch touches every endpoint, in another order, and turns its health over.
         const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
@@ -264,7 +264,7 @@ describe("races on Postgres", () => {
         claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 1,
-        rooms: []
+        capacities: []
       })
       if (claimed === undefined) throw new Error("nothing claimed")
       const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const

@@ -134,7 +134,7 @@ describe("crash rules", () => {
     Effect.gen(function* () {
       const { asked, letGo } = yield* holding(hookUrl, [ok, ok])
       const { tenant } = yield* newShop(yield* now)
-      // The endpoint has room for more than one.
+      // The endpoint has capacity for more than one.
       for (const _ of [1, 2]) {
         yield* settle(tenant, yield* now)
         yield* settleDown
@@ -187,36 +187,38 @@ describe("crash rules", () => {
   )
 })
 
-describe("room", () => {
-  testEffect("an endpoint has room again once it has answered, though its outcomes wait to be recorded", () =>
-    Effect.gen(function* () {
-      const real = yield* WebhookRepo
-      const recording = yield* Deferred.make<void>()
-      const slow = Layer.succeed(
-        WebhookRepo,
-        WebhookRepo.of({
-          ...real,
-          finish: (results) => Effect.andThen(Deferred.await(recording), real.finish(results))
-        })
-      )
-      const { tenant } = yield* newShop(yield* now)
-      const ids = yield* Effect.forEach(Array.from({ length: 10 }), () =>
-        Effect.flatMap(now, (at) => Effect.map(settle(tenant, at), ({ id }) => id))
-      )
-      const worker = DeliveryWorker.layer.pipe(
-        Layer.provide(Layer.fresh(Attempts.layer)),
-        Layer.provide(slow)
-      )
-      yield* Effect.gen(function* () {
-        // Each answer widens the window.
-        for (let round = 0; round < 10; round++) yield* settleDown
-        expect(yield* sentTo(hookUrl)).toHaveLength(10)
-        expect((yield* deliveryOf(tenant, ids[0] ?? "")).status).toBe("pending")
-        yield* Deferred.succeed(recording, undefined)
-        yield* TestClock.adjust("1 second")
-        for (const id of ids) expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
-      }).pipe(Effect.provide(worker))
-    }).pipe(Effect.provide(idle))
+describe("capacity", () => {
+  testEffect(
+    "an endpoint has capacity again once it has answered, though its outcomes wait to be recorded",
+    () =>
+      Effect.gen(function* () {
+        const real = yield* WebhookRepo
+        const recording = yield* Deferred.make<void>()
+        const slow = Layer.succeed(
+          WebhookRepo,
+          WebhookRepo.of({
+            ...real,
+            finish: (results) => Effect.andThen(Deferred.await(recording), real.finish(results))
+          })
+        )
+        const { tenant } = yield* newShop(yield* now)
+        const ids = yield* Effect.forEach(Array.from({ length: 10 }), () =>
+          Effect.flatMap(now, (at) => Effect.map(settle(tenant, at), ({ id }) => id))
+        )
+        const worker = DeliveryWorker.layer.pipe(
+          Layer.provide(Layer.fresh(Attempts.layer)),
+          Layer.provide(slow)
+        )
+        yield* Effect.gen(function* () {
+          // Each answer widens the window.
+          for (let round = 0; round < 10; round++) yield* settleDown
+          expect(yield* sentTo(hookUrl)).toHaveLength(10)
+          expect((yield* deliveryOf(tenant, ids[0] ?? "")).status).toBe("pending")
+          yield* Deferred.succeed(recording, undefined)
+          yield* TestClock.adjust("1 second")
+          for (const id of ids) expect((yield* deliveryOf(tenant, id)).status).toBe("delivered")
+        }).pipe(Effect.provide(worker))
+      }).pipe(Effect.provide(idle))
   )
 })
 
@@ -337,7 +339,7 @@ describe("stop", () => {
         claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 1,
-        rooms: []
+        capacities: []
       })
       expect(claimed).toMatchObject({ attempt: 1, interruptions: 0 })
     }).pipe(Effect.provide(idle))

@@ -148,14 +148,14 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       expect(yield* claimDue(after(2))).toEqual([])
     }))
 
-  it("claims within each endpoint's room and the limit, oldest first, whatever queues elsewhere", () =>
+  it("claims within each endpoint's capacity and the limit, oldest first, whatever queues elsewhere", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
       const busy = yield* newShop(start)
       const quiet = yield* newShop(start)
       yield* Effect.forEach([...Array(12).keys()], (n) => settle(busy.tenant, after(n)))
       yield* settle(quiet.tenant, after(50))
-      const rooms = [{ endpointId: busy.endpoint.id, room: 3, accepts: null }]
+      const capacities = [{ endpointId: busy.endpoint.id, capacity: 3, accepts: null }]
       const claim = yield* newClaim(after(100))
       const claimed = yield* repo.claimDue({
         ...claim,
@@ -163,11 +163,11 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
         claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 4,
-        rooms
+        capacities
       })
       const of = (endpointId: string) => claimed.filter((one) => one.target.endpointId === endpointId)
       expect([of(busy.endpoint.id).length, of(quiet.endpoint.id).length]).toEqual([3, 1])
-      const full = [{ endpointId: busy.endpoint.id, room: 0, accepts: null }]
+      const full = [{ endpointId: busy.endpoint.id, capacity: 0, accepts: null }]
       expect(
         yield* repo.claimDue({
           ...(yield* newClaim(after(100))),
@@ -175,7 +175,7 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
           claimedBy: "01a20000-0000-7000-8000-000000000000",
           limitUnproven: 1000,
           perEndpoint: 4,
-          rooms: full
+          capacities: full
         })
       ).toEqual([])
       expect(yield* claimDue(after(100), { limit: 2 })).toHaveLength(2)

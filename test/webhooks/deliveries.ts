@@ -99,7 +99,7 @@ export const newClaim = Effect.fnUntraced(function* (at: Date) {
   return { claimId: yield* uuid, at, leaseUntil: new Date(at.getTime() + 30_000) }
 })
 
-/** Claims what is due as a worker would, with ample room. */
+/** Claims what is due as a worker would, with ample capacity. */
 export const claimDue = Effect.fnUntraced(function* (
   at: Date,
   options: { readonly limit?: number; readonly perEndpoint?: number } = {}
@@ -111,7 +111,7 @@ export const claimDue = Effect.fnUntraced(function* (
     claimedBy: "01a20000-0000-7000-8000-000000000000",
     limitUnproven: 1000,
     perEndpoint: options.perEndpoint ?? 100,
-    rooms: []
+    capacities: []
   })
 })
 

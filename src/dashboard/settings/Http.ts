@@ -25,7 +25,7 @@ import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
 import type { AuditPage, SettingsPage } from "./Api.ts"
 
-/** Limit on requested changes of address: each notifies the members, and a signature check queries the chain. */
+/** Limit on requested receiver changes: each notifies the members, and a signature check queries the chain. */
 const receiverLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 /** Invitations by one member. */
 const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }

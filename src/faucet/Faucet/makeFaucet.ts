@@ -141,7 +141,7 @@ const make = Effect.fnUntraced(function* (
     if (!(yield* outbox.unblock())) return yield* empty("gas")
     const { grantId, transactions } = yield* reserve(request, state)
     if ((yield* broadcast(grantId, transactions)) === "lost") return "lost"
-    const sightings = yield* Effect.forEach(transactions, outbox.look, { concurrency: 2 }).pipe(
+    const sightings = yield* Effect.forEach(transactions, outbox.check, { concurrency: 2 }).pipe(
       Effect.orElseSucceed((): ReadonlyArray<TransactionStanding> => [{ outcome: "open" }]),
       Effect.repeat({
         schedule: Schedule.spaced("200 millis"),

@@ -64,7 +64,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   const reportKey = (id: PaymentId, evidence: Evidence) =>
     `${id} ${Buffer.from(evidenceKey(evidence)).toString("hex")}`
 
-  /** Of one payer's reports the settled looks go first, then the oldest. */
+  /** Of one payer's reports the settled ones go first, then the oldest. */
   const evictSurplus = (id: PaymentId, payer: string, newest: string) => {
     const others = reportsOf(id)
       .filter(([key, one]) => key !== newest && one.evidence.payer === payer)

@@ -98,7 +98,7 @@ export const makePaymentRepoSql: Effect.Effect<
       ? listHere(tenant, page)
       : replica.read(listThere(tenant, page), listHere(tenant, page))
 
-  /** Live reports are kept as a record: nothing looks at Mainnet while it is gated. */
+  /** Live reports are kept as a record: nothing verifies on Mainnet while it is gated. */
   const keepReport = (report: Report) => sql`
     WITH found AS (
       SELECT ${columns} FROM payments

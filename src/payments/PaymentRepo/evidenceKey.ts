@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import type { Evidence } from "../../domain/Payment.ts"
 import { canonicalTokenChanges } from "../../domain/TokenChange.ts"
 
-/** How many reports of one payer are kept for a payment; settled looks go first, then the oldest. */
+/** How many reports of one payer are kept for a payment; settled ones go first, then the oldest. */
 export const keptReports = 8
 
 /** SHA-256 over payer, transaction and canonical changes. */

@@ -111,7 +111,7 @@ export const makeReconcilerSql = (
           ) AND r.next_check_at <= ${at}
           FOR UPDATE SKIP LOCKED
         ), taken AS (
-          -- A report kept while its payment settled has nobody left to look for it.
+          -- A report kept while its payment settled has nobody left to check it.
           UPDATE payment_reports r
           SET next_check_at = CASE WHEN p.status <> 'settled' THEN ${leaseUntil}::timestamptz END
           FROM due JOIN payments p ON p.id = due.payment_id

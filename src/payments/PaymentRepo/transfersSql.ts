@@ -376,7 +376,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
         ? sql`
             UPDATE incoming_transfers t SET kind = ${outcome.kind}, payment_id = ${claimOf},
               merchant_id = ${ownerOf},
-              -- What a person has taken meanwhile is looked at again once the lease of it is over.
+              -- What a person has taken meanwhile is matched again once the lease of it is over.
               match_at = CASE WHEN t.attached_to IS NOT NULL THEN t.match_at END
             WHERE t.id = ${id} AND t.payment_id IS NULL`
         : sql`

@@ -1,4 +1,4 @@
-// Settlements, and what each look at the chain said.
+// Settlements, and what each check against the chain found.
 import type { Effect } from "effect"
 import type { Verification } from "../../chain/Verification.ts"
 import { MismatchReason, PendingReason } from "../../domain/VerdictReason.ts"

@@ -1,15 +1,15 @@
-// What a look at the chain adds to the payment's history.
+// What a check against the chain adds to the payment's history.
 import type { Verdict } from "../PaymentRepo.ts"
-import type { Look } from "../Payments.ts"
+import type { ReportCheck } from "../Payments.ts"
 
-/** The verdict of a look that did not settle; undefined where there is nothing to add. */
-export const verdictOf = (look: Look, at: Date): Verdict | undefined => {
-  switch (look._tag) {
+/** The verdict of a check that did not settle; undefined where there is nothing to add. */
+export const verdictOf = (check: ReportCheck, at: Date): Verdict | undefined => {
+  switch (check._tag) {
     case "Pending":
-      return { at, reason: look.reason }
+      return { at, reason: check.reason }
     case "Refused": {
-      const [detail] = look.error.details ?? []
-      return { at, reason: look.reason, expected: detail?.expected, actual: detail?.actual }
+      const [detail] = check.error.details ?? []
+      return { at, reason: check.reason, expected: detail?.expected, actual: detail?.actual }
     }
     default:
       return undefined

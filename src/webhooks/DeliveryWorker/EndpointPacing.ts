@@ -1,7 +1,7 @@
 // How many attempts may run against one endpoint: one at first, more while it accepts
 // quickly, a few while it accepts slowly, one when it fails. A receiver that hangs holds
 // little of what all share; a slow one is still served side by side.
-import type { EndpointRoom } from "../WebhookRepo.ts"
+import type { EndpointCapacity } from "../WebhookRepo.ts"
 
 /** Attempts in flight to an endpoint that this process knows nothing of. */
 export const initialWindow = 1
@@ -35,7 +35,7 @@ export interface EndpointPacing {
    * What may be claimed for each endpoint that differs from the initial window; nothing beside an attempt
    * that runs where the process is crowded.
    */
-  readonly rooms: (isCrowded: boolean) => ReadonlyArray<EndpointRoom>
+  readonly capacities: (isCrowded: boolean) => ReadonlyArray<EndpointCapacity>
 }
 
 /** `now` in milliseconds of any clock that does not go back. */
@@ -64,19 +64,19 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
       return endpoint.running * 2 <= endpoint.window
     },
     accepts: (endpointId) => endpoints.get(endpointId)?.accepts ?? null,
-    rooms: (isCrowded) => {
-      const rooms: Array<EndpointRoom> = []
+    capacities: (isCrowded) => {
+      const capacities: Array<EndpointCapacity> = []
       const forgotten = now() - forgetMillis
       for (const [endpointId, { accepts, window, running, usedAt }] of endpoints) {
         if (running === 0 && usedAt < forgotten) endpoints.delete(endpointId)
         else
-          rooms.push({
+          capacities.push({
             endpointId,
             accepts,
-            room: isCrowded && running > 0 ? 0 : Math.max(0, window - running)
+            capacity: isCrowded && running > 0 ? 0 : Math.max(0, window - running)
           })
       }
-      return rooms
+      return capacities
     }
   }
 }

@@ -243,13 +243,13 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
         }
         return Option.some(claim(resent, endpoint, by, true))
       }),
-    claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, rooms, ...by }) =>
+    claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, capacities, ...by }) =>
       Effect.sync(() => {
         let unproven = limitUnproven
-        const accepts = new Map(rooms.map((one) => [one.endpointId, one.accepts]))
+        const accepts = new Map(capacities.map((one) => [one.endpointId, one.accepts]))
         const proven = (endpointId: string | null) =>
           accepts.get(endpointId ?? "") ?? isProven(endpointId, by.at)
-        const room = new Map(rooms.map((one) => [one.endpointId, one.room]))
+        const capacity = new Map(capacities.map((one) => [one.endpointId, one.capacity]))
         const claimed: Array<ClaimedDelivery> = []
         const due = [...deliveries.values()]
           .filter((one) => one.dueAt !== null && one.dueAt <= by.at)
@@ -269,10 +269,10 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
             cancel(one)
             continue
           }
-          const left = room.get(endpoint.view.id) ?? perEndpoint
+          const left = capacity.get(endpoint.view.id) ?? perEndpoint
           if (left <= 0 || claimed.length >= limit) continue
           if (!proven(endpoint.view.id) && unproven-- <= 0) continue
-          room.set(endpoint.view.id, left - 1)
+          capacity.set(endpoint.view.id, left - 1)
           claimed.push(claim(one, endpoint, by))
         }
         return claimed

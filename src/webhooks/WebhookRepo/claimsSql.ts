@@ -88,20 +88,20 @@ export const claimsSql = Effect.gen(function* () {
     const rows = yield* sql`
       WITH RECURSIVE ${waitingEndpoints(sql)}, ready AS (
         SELECT e.id, e.deleted_at IS NOT NULL AS gone,
-          e.deleted_at IS NOT NULL OR coalesce(nullif(rooms.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
+          e.deleted_at IS NOT NULL OR coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
-          CASE WHEN e.deleted_at IS NULL THEN coalesce(rooms.room, ${claim.perEndpoint}::integer)
-            ELSE ${claim.limit}::integer END AS room
+          CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
+            ELSE ${claim.limit}::integer END AS capacity
         FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id
-        LEFT JOIN unnest(${claim.rooms.map((one) => one.endpointId)}::uuid[],
-          ${claim.rooms.map((one) => one.room)}::integer[],
-          ${claim.rooms.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS rooms (id, room, accepts) ON rooms.id = e.id
+        LEFT JOIN unnest(${claim.capacities.map((one) => one.endpointId)}::uuid[],
+          ${claim.capacities.map((one) => one.capacity)}::integer[],
+          ${claim.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
         WHERE waiting.due_at <= ${claim.at}
       ), picked AS (
         SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
           SELECT id, due_at FROM webhook_deliveries
           WHERE endpoint_id = ready.id AND due_at <= ${claim.at}
-          ORDER BY due_at LIMIT ready.room FOR UPDATE SKIP LOCKED
+          ORDER BY due_at LIMIT ready.capacity FOR UPDATE SKIP LOCKED
         ) open
       ), due AS (
         SELECT id, gone FROM (

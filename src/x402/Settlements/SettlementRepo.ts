@@ -35,7 +35,7 @@ export interface NewSettlement {
   /** What has used the authorization before it came here. */
   readonly movedBy: TransactionHash | null
   readonly at: Date
-  readonly nextLookAt: Date
+  readonly nextCheckAt: Date
 }
 
 export interface X402Settlement {
@@ -156,7 +156,7 @@ export class SettlementRepo extends Context.Service<
     readonly revive: (
       settlement: X402Settlement,
       authorization: SignedAuthorization,
-      nextLookAt: Date
+      nextCheckAt: Date
     ) => Effect.Effect<void, PaymentTaken>
     /** Takes a settlement's success for a caller, in one step; false where another caller has had it. */
     readonly deliver: (id: string, identity: string | undefined, at: Date) => Effect.Effect<boolean>
@@ -165,7 +165,7 @@ export class SettlementRepo extends Context.Service<
      * way for this one, and who holds the signature may still bring it onto the chain.
      */
     readonly release: (id: string, reason: SettleReason) => Effect.Effect<void>
-    /** Notes under which transaction it is looked for. */
+    /** Notes the transaction by which it is checked. */
     readonly noteTransaction: (id: string, transactionId: TransactionHash) => Effect.Effect<void>
     /** Ends a pending settlement; an outcome is never overwritten. Whether it did. */
     readonly finish: (
@@ -181,7 +181,7 @@ export class SettlementRepo extends Context.Service<
       leaseUntil: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<X402Settlement>>
-    readonly lookAgain: (id: string, at: Date) => Effect.Effect<void>
+    readonly checkAgain: (id: string, at: Date) => Effect.Effect<void>
   }
 >()("quittance/x402/SettlementRepo") {
   static readonly layer: Layer.Layer<SettlementRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -249,7 +249,7 @@ export class SettlementRepo extends Context.Service<
                 ${toBytes(authorization.to)}::bytea, ${authorization.value.toString()}::numeric,
                 ${authorization.validAfter.toString()}::numeric, ${authorization.validBefore.toString()}::numeric,
                 ${bytesOf(authorization.signature)}::bytea, ${input.resource}::text, ${movedBy}::bytea, 'pending',
-                ${input.at}::timestamptz, ${input.nextLookAt}::timestamptz
+                ${input.at}::timestamptz, ${input.nextCheckAt}::timestamptz
               FROM reserved
               ON CONFLICT (chain_id, asset, payer, nonce) DO NOTHING
               RETURNING ${columns}`.pipe(
@@ -285,7 +285,7 @@ export class SettlementRepo extends Context.Service<
         }, Effect.orDie),
 
         revive: Effect.fn("SettlementRepo.revive")(
-          function* ({ id, opensPayment, paymentId }, authorization, nextLookAt) {
+          function* ({ id, opensPayment, paymentId }, authorization, nextCheckAt) {
             const reserved = opensPayment
               ? sql`SELECT 1`
               : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending'`
@@ -302,7 +302,7 @@ export class SettlementRepo extends Context.Service<
               WITH reserved AS (${reserved})
               UPDATE x402_settlements
               SET status = 'pending', reserves = true, error_reason = NULL, told_reason = NULL, finished_at = NULL,
-                transaction_id = NULL, next_look_at = ${nextLookAt},
+                transaction_id = NULL, next_look_at = ${nextCheckAt},
                 valid_after = ${authorization.validAfter.toString()}::numeric,
                 valid_before = ${authorization.validBefore.toString()}::numeric,
                 signature = ${bytesOf(authorization.signature)}::bytea
@@ -365,7 +365,7 @@ export class SettlementRepo extends Context.Service<
           return yield* decode(rows)
         }, Effect.orDie),
 
-        lookAgain: Effect.fn("SettlementRepo.lookAgain")(function* (id, at) {
+        checkAgain: Effect.fn("SettlementRepo.checkAgain")(function* (id, at) {
           yield* sql`UPDATE x402_settlements SET next_look_at = ${at} WHERE id = ${id} AND status = 'pending'`
         }, Effect.orDie)
       })

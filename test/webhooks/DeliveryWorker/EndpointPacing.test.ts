@@ -16,10 +16,10 @@ const roomAfter = (attempts: ReadonlyArray<{ ok: boolean; durationMs: number }>)
     pacing.enter("a")
     pacing.leave("a", attempt)
   }
-  return pacing.rooms(false).find((one) => one.endpointId === "a")?.room ?? initialWindow
+  return pacing.capacities(false).find((one) => one.endpointId === "a")?.capacity ?? initialWindow
 }
 
-test("an unknown endpoint has room for one", () => expect(roomAfter([])).toBe(1))
+test("an unknown endpoint has capacity for one", () => expect(roomAfter([])).toBe(1))
 test("prompt answers widen it, to a bound", () => {
   expect(roomAfter([prompt])).toBe(2)
   expect(roomAfter(Array.from({ length: 500 }, () => prompt))).toBe(maxWindow)
@@ -41,21 +41,21 @@ const four = () => {
   for (let running = 0; running < 4; running++) pacing.enter("a")
   return pacing
 }
-test("what runs takes room", () => {
+test("what runs takes capacity", () => {
   const pacing = four()
-  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 0, accepts: true }])
+  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
   pacing.leave("a", hung)
-  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 0, accepts: false }])
+  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 0, accepts: false }])
   pacing.leave("a", prompt)
-  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 1, accepts: true }])
+  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 1, accepts: true }])
 })
 test("in a crowded process nothing starts beside an attempt that runs", () => {
   const pacing = four()
   pacing.leave("a", prompt)
-  expect(pacing.rooms(false)).toEqual([{ endpointId: "a", room: 2, accepts: true }])
-  expect(pacing.rooms(true)).toEqual([{ endpointId: "a", room: 0, accepts: true }])
+  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 2, accepts: true }])
+  expect(pacing.capacities(true)).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
   for (let running = 0; running < 3; running++) pacing.leave("a", prompt)
-  expect(pacing.rooms(true)).toEqual([{ endpointId: "a", room: 8, accepts: true }])
+  expect(pacing.capacities(true)).toEqual([{ endpointId: "a", capacity: 8, accepts: true }])
 })
 test("a claim is worth it once half of the window is free", () => {
   const pacing = four()
@@ -75,7 +75,7 @@ test("an endpoint that nothing was sent to for a minute is forgotten, one with a
   }
   pacing.enter("busy")
   now = 60_000
-  expect(pacing.rooms(false).map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
+  expect(pacing.capacities(false).map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
   now = 60_001
-  expect(pacing.rooms(false)).toEqual([{ endpointId: "busy", room: 1, accepts: true }])
+  expect(pacing.capacities(false)).toEqual([{ endpointId: "busy", capacity: 1, accepts: true }])
 })
