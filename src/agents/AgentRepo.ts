@@ -154,7 +154,7 @@ const toPayment = (row: typeof AgentPaymentRow.Type): AgentPayment => ({
 const countedMillis = 24 * 3_600_000 + 600_000
 const minuteMillis = 60_000
 /** Signatures of one agent in any minute. */
-export const signaturesPerMinute = 60
+const signaturesPerMinute = 60
 
 export class AgentRepo extends Context.Service<
   AgentRepo,

@@ -15,7 +15,7 @@ import { Answers } from "./RequestRules.ts"
 import { timedRoute } from "./Routing/timedRoute.ts"
 
 /** True for the tagged errors of the catalogue. */
-export const isCodedError = (error: unknown): error is CodedError =>
+const isCodedError = (error: unknown): error is CodedError =>
   Predicate.hasProperty(error, "_tag") &&
   Predicate.hasProperty(error, "code") &&
   Predicate.isString(error.code) &&
@@ -46,7 +46,7 @@ export const errorAnswer = (
 const places = { Payload: "body", Query: "query", Params: "path", Headers: "headers" } as const
 
 /** Names each place that breaks the contract, without echoing what stood there. */
-export const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest =>
+const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest =>
   new InvalidRequest({
     details: issueDetails(error.cause.issue, places[error.kind as keyof typeof places])
   })

@@ -11,7 +11,7 @@ import { formatUsd, UsdAmount } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 
 /** docs/contract.md 8: seconds for which a token opens a payment. */
-export const intentTokenLifetime = 300
+const intentTokenLifetime = 300
 
 const algorithm = "HS256"
 const type = "intent+jwt"

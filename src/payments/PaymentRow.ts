@@ -61,7 +61,7 @@ export const paymentColumns = columnsOf(PaymentRow)
 export const summaryColumns = columnsOf(SummaryRow)
 
 /** `numeric(20,0)` arrives as a string of digits; the column's CHECK keeps it in range. */
-export const toAmount = (digits: string): AtomicUsdc => AtomicUsdc.make(BigInt(digits), trusted)
+const toAmount = (digits: string): AtomicUsdc => AtomicUsdc.make(BigInt(digits), trusted)
 
 export const toSummary = (row: typeof SummaryRow.Type, env: Env): PaymentSummary => ({
   id: row.id,

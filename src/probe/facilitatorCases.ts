@@ -27,11 +27,7 @@ const Verdict = Schema.fromJsonString(
 const decodeVerdict = Schema.decodeUnknownOption(Verdict)
 
 /** Refused is 4xx, or 200 that says false. A connection that is cut says so for a large body alone. */
-export const judgeFacilitator = (
-  endpoint: "verify" | "settle",
-  reply: Reply,
-  isLarge: boolean
-): Judgement => {
+const judgeFacilitator = (endpoint: "verify" | "settle", reply: Reply, isLarge: boolean): Judgement => {
   if (reply._tag === "Cut" && isLarge) return held(describeReply(reply))
   if (reply._tag !== "Answered") return failed(describeReply(reply))
   const { status, text } = reply

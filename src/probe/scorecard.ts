@@ -7,7 +7,7 @@ export interface Totals {
   readonly skipped: number
 }
 
-export const totalsOf = (results: ReadonlyArray<CaseResult>): Totals => {
+const totalsOf = (results: ReadonlyArray<CaseResult>): Totals => {
   const count = (verdict: CaseResult["verdict"]) => results.filter((one) => one.verdict === verdict).length
   return { held: count("held"), failed: count("failed"), skipped: count("skipped") }
 }

@@ -62,7 +62,7 @@ const shown = (url: string): string => {
 }
 
 /** A reply to a registration. A conflict is no word on the address. */
-export const judgeRegistration = (reply: Reply): Judgement => {
+const judgeRegistration = (reply: Reply): Judgement => {
   if (reply._tag !== "Answered") return failed(describeReply(reply))
   const { status } = reply
   const why = status === 409 ? "409: something is registered already; remove it first" : unreachable(status)

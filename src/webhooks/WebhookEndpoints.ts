@@ -27,7 +27,7 @@ export interface CreatedEndpoint {
 }
 
 /** Test sends and resends: 10 a minute for a merchant and environment. */
-export const manualSends = { rate: 10, perSeconds: 60, burst: 10 }
+const manualSends = { rate: 10, perSeconds: 60, burst: 10 }
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,

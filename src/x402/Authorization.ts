@@ -3,7 +3,6 @@ import {
   encodeFunctionData,
   getAddress,
   type Hex,
-  hashTypedData,
   parseAbi,
   parseErc6492Signature,
   parseSignature
@@ -75,9 +74,6 @@ export const typedDataOf = (network: Network, authorization: Authorization) =>
     message: messageOf(authorization)
   }) as const
 
-export const authorizationHash = (network: Network, authorization: Authorization): Hex =>
-  hashTypedData(typedDataOf(network, authorization))
-
 /** A call that the relaying wallet sends. */
 export interface Call {
   readonly to: Address
@@ -85,7 +81,7 @@ export interface Call {
 }
 
 /** Multicall3 (mds1/multicall): deploys a wallet and moves its money in one transaction. */
-export const multicallAbi = parseAbi([
+const multicallAbi = parseAbi([
   "struct Call3 { address target; bool allowFailure; bytes callData; }",
   "struct Result { bool success; bytes returnData; }",
   "function aggregate3(Call3[] calls) payable returns (Result[] returnData)"

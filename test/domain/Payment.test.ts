@@ -3,16 +3,9 @@
 import { describe, expect, test } from "bun:test"
 import { Result, Schema } from "effect"
 import { Address, type Env, networks, TransactionHash } from "../../src/domain/Chain.ts"
-import { MerchantId } from "../../src/domain/Merchant.ts"
-import { AtomicUsdc } from "../../src/domain/Money.ts"
-import {
-  type Evidence,
-  judgeReport,
-  type Payment,
-  PaymentId,
-  sameEvidence
-} from "../../src/domain/Payment.ts"
+import { type Evidence, judgeReport, type Payment, sameEvidence } from "../../src/domain/Payment.ts"
 import { sameTokenChanges, TokenChange } from "../../src/domain/TokenChange.ts"
+import { aPayment } from "../support/aPayment.ts"
 import { row } from "../support/attackRows.ts"
 import { hash, payer, receiver, thief } from "../support/rawReceipts.ts"
 
@@ -31,27 +24,19 @@ const others: ReadonlyArray<readonly [string, Evidence]> = [
   ["no token changes", { ...evidence, tokenChanges: [] }],
   ["a further token change", { ...evidence, tokenChanges: [change(), change()] }]
 ]
-const payment = (env: Env, status: Payment["status"], reported: Evidence | null): Payment => ({
-  id: PaymentId.make("00000000-0000-4000-8000-000000000001"),
-  merchantId: MerchantId.make("00000000-0000-4000-8000-000000000002"),
-  env,
-  status,
-  amount: AtomicUsdc.make(5n),
-  refCode: "PAY-AAAAAAAA",
-  intentUrl: "https://shop.example.com/1",
-  receiver,
-  payerType: "human",
-  createdAt: new Date(0),
-  openedBlock: null,
-  reported: reported === null ? null : { at: new Date(1), evidence: reported },
-  settledAt: status === "settled" ? new Date(2) : null,
-  failureReason: status === "failed" ? "expired" : null
-})
+const payment = (env: Env, status: Payment["status"], reported: Evidence | null): Payment =>
+  aPayment({
+    env,
+    status,
+    reported: reported === null ? null : { at: new Date(1), evidence: reported },
+    settledAt: status === "settled" ? new Date(2) : null,
+    failureReason: status === "failed" ? "expired" : null
+  })
 
 describe("what a report means", () => {
-  test("a pending test payment: look at the chain", () =>
+  test("a pending test payment: verify it", () =>
     expect(judgeReport(payment("test", "pending", null), evidence)).toBe("verify"))
-  test("a pending live payment: record it, without a look", () =>
+  test("a pending live payment: record it, unverified", () =>
     expect(judgeReport(payment("live", "pending", null), evidence)).toBe("record"))
   for (const env of ["test", "live"] as const) {
     test(`the evidence of a settled ${env} payment: the same replays`, () =>

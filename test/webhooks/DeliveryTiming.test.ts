@@ -1,9 +1,8 @@
 // When attempts are made, to the millisecond: exactly three, at once, a minute after the
 // first ended and four minutes after the second ended.
-import { describe, expect, test } from "bun:test"
-import { Clock, DateTime, Duration, Effect, Option } from "effect"
+import { describe, expect } from "bun:test"
+import { Clock, DateTime, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { delayAfter } from "../../src/webhooks/DeliveryWorker/RetryPolicy.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { answered, failed, type SendOutcome } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
 import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
@@ -12,16 +11,6 @@ import { hookUrl, newShop, settle } from "./deliveries.ts"
 import { settleDown, working } from "./deliverySide.ts"
 
 const now = DateTime.nowAsDate
-
-test("the policy: a minute, four minutes, never", async () => {
-  const delays = await Effect.runPromise(Effect.all([1, 2, 3, 4].map((attempts) => delayAfter(attempts))))
-  expect(delays.map(Option.map(Duration.toMillis))).toEqual([
-    Option.some(60_000),
-    Option.some(240_000),
-    Option.none(),
-    Option.none()
-  ])
-})
 
 /** Answers the given outcomes, each after its duration, and notes when each request came. */
 const receiver = (outcomes: ReadonlyArray<{ readonly after: number; readonly outcome: SendOutcome }>) =>

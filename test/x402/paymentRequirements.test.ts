@@ -1,10 +1,7 @@
 // What a payment asks of an x402 client: the same in both versions, and read back as the terms it is judged by.
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { Address, networks } from "../../src/domain/Chain.ts"
-import { MerchantId } from "../../src/domain/Merchant.ts"
-import { AtomicUsdc } from "../../src/domain/Money.ts"
-import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import { networks } from "../../src/domain/Chain.ts"
 import {
   paymentRequiredV1,
   paymentRequiredV2,
@@ -13,25 +10,11 @@ import {
   requirementsV2
 } from "../../src/x402/paymentRequirements.ts"
 import { readRequirements } from "../../src/x402/Wire.ts"
+import { aPayment } from "../support/aPayment.ts"
 import { receiver } from "../support/rawReceipts.ts"
 
 const resource = "https://pay.example.com/api/v1/payments/1/x402"
-const payment: Payment = {
-  id: PaymentId.make("00000000-0000-4000-8000-000000000001"),
-  merchantId: MerchantId.make("00000000-0000-4000-8000-000000000002"),
-  env: "test",
-  status: "pending",
-  amount: AtomicUsdc.make(1_500_000n),
-  refCode: "PAY-AAAAAAAA",
-  intentUrl: "https://shop.example.com/o/1",
-  receiver: Address.make(receiver),
-  payerType: "human",
-  createdAt: new Date(0),
-  settledAt: null,
-  failureReason: null,
-  openedBlock: null,
-  reported: null
-}
+const payment = aPayment()
 
 describe("requirements", () => {
   test("of version 1 and 2 are read as the terms that payments are judged by", () => {

@@ -64,7 +64,7 @@ const cleaned = (response: Response): Response => {
 }
 
 /** Answers one request to the proxy. */
-export const makeHandler =
+const makeHandler =
   (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) =>
   async (request: Request): Promise<Response> => {
     // A name that resolves to loopback is not ours (DNS rebinding).

@@ -37,7 +37,7 @@ export interface Block {
 const digest = (text: string) => TransactionHash.make(keccak256(toHex(text)))
 
 /** The log that the token contract emits for a transfer. */
-export const transferLog = (token: Address, { amount, from, to }: MemoryTransfer): RawLog => ({
+const transferLog = (token: Address, { amount, from, to }: MemoryTransfer): RawLog => ({
   address: token.toLowerCase(),
   topics: [transferTopic, padHex(from, { size: 32 }), padHex(to, { size: 32 })].map((topic) =>
     topic.toLowerCase()

@@ -14,8 +14,6 @@ export const languages = { en, de, fr, es, pt, ja, zh, ar } as const satisfies R
   Record<string, Messages>
 >
 
-export type Language = keyof typeof languages
-
 export type Translation = Localised<MessageKey>
 
 /** The first of the tags whose language there is; English otherwise. */

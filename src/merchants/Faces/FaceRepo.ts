@@ -11,7 +11,7 @@ export interface Face {
   readonly support: string | null
 }
 
-export const noFace: Face = { logo: null, accentColor: null, support: null }
+const noFace: Face = { logo: null, accentColor: null, support: null }
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(

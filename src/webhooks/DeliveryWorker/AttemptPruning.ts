@@ -9,7 +9,7 @@ import { WebhookRepo } from "../WebhookRepo.ts"
 const batchSize = 5_000
 
 /** Deletes attempts that started longer ago than `retention`; answers how many. */
-export const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Duration.Duration) {
+const pruneAttempts = Effect.fn("pruneAttempts")(function* (retention: Duration.Duration) {
   const repo = yield* WebhookRepo
   const before = new Date((yield* DateTime.nowAsDate).getTime() - Duration.toMillis(retention))
   let pruned = 0

@@ -14,7 +14,7 @@ import { countAttempt, countExhausted, noteLag } from "./DeliveryMetrics.ts"
 import { delayAfter } from "./RetryPolicy.ts"
 
 /** A crash loop ends here: so many interrupted attempts fail the delivery with an alert. */
-export const maxInterruptions = 5
+const maxInterruptions = 5
 
 /** Seconds that a claim lasts; longer than an attempt's whole budget of 15. */
 export const leaseSeconds = 30

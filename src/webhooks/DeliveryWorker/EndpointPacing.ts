@@ -6,7 +6,7 @@ import type { EndpointCapacity } from "../WebhookRepo.ts"
 /** Attempts in flight to an endpoint that this process knows nothing of. */
 export const initialWindow = 1
 /** At least, to one that accepts slowly. */
-export const slowWindow = 4
+const slowWindow = 4
 /** And at most, to one that accepts promptly. */
 export const maxWindow = 128
 /** A slower success is no reason to send more at once, nor less. */

@@ -1,6 +1,6 @@
-// When a delivery is tried again: at once, after 1 minute, after 4 minutes, then
-// never (docs/contract.md 6.3). The delays are read off the Schedule and stored, so
-// that a restart loses nothing.
+// When a delivery is tried again: 1 minute after the first failure, 4 minutes after the second, then never
+// (docs/contract.md 6.3): `finish` in ../WebhookRepo/claimsSql.ts raises `webhook_exhausted`. The delays are
+// read off the Schedule and stored, so that a restart loses nothing.
 import { Duration, Effect, Option, Schedule } from "effect"
 
 /** Delays after the first and the second failed attempt. */
