@@ -61,7 +61,7 @@ const codes =
   args.length > 0
     ? [await run(...args)]
     : [
-        await run("--parallel=3", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
+        await run("--parallel=4", timings, "--path-ignore-patterns", "**/*.{alone,after}.test.ts"),
         // From the sources, as people start it.
         await runFromSource(".alone.test.ts"),
         // What the ones before have sent to the database.
