@@ -115,6 +115,10 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     ),
     encryptionKeys: toKeyedSecrets(Option.getOrElse(encryptionKeys, () => [generated?.encryptionKeys ?? ""])),
     onrampUrl: read.onrampUrl,
+    walletConnect: Option.map(read.walletConnectProjectId, (projectId) => ({
+      projectId,
+      relayUrl: read.walletConnectRelayUrl
+    })),
     trustedProxyHops: read.trustedProxyHops,
     webhookAllowedHosts: read.webhookAllowedHosts,
     paymentExpiry: read.paymentExpiry,
@@ -172,6 +176,8 @@ export class AppConfig extends Context.Service<
     readonly encryptionKeys: ReadonlyArray<KeyedSecret>
     /** Where buyers buy USDC: an address with {address} and {amount} in it. */
     readonly onrampUrl: Option.Option<string>
+    /** Lets buyers pay with a wallet at the other end of WalletConnect. */
+    readonly walletConnect: Option.Option<{ readonly projectId: string; readonly relayUrl: string }>
     readonly trustedProxyHops: number
     /** Exact `host:port` that may be http and private; development only. */
     readonly webhookAllowedHosts: ReadonlyArray<string>

@@ -108,6 +108,17 @@ export const settings = {
   gasPerMerchant: setting("RELAY_GAS_PER_MERCHANT", gas, gasWants, 300_000_000),
   gasPerPayer: setting("RELAY_GAS_PER_PAYER", gas, gasWants, 100_000_000),
   reserveWei: setting("RELAY_RESERVE_WEI", codecs.wei, "an amount in wei", 1_000_000_000_000_000n),
+  walletConnectProjectId: optional(
+    "WALLETCONNECT_PROJECT_ID",
+    Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)),
+    "a project's id of WalletConnect, 32 hex digits"
+  ),
+  walletConnectRelayUrl: setting(
+    "WALLETCONNECT_RELAY_URL",
+    Schema.String.check(Schema.isPattern(/^wss?:\/\/[^\s/]+(\/\S*)?$/)),
+    "a wss address",
+    "wss://relay.walletconnect.org"
+  ),
   onrampUrl: optional(
     "ONRAMP_URL",
     Schema.String.check(

@@ -86,6 +86,12 @@ export class CheckoutApi extends endpointGroup("checkout")(
         onrampUrl: Schema.optionalKey(
           Schema.String.annotate({ description: "Where to buy USDC, with {address} and {amount} in it." })
         ),
+        walletConnect: Schema.optionalKey(
+          Schema.Struct({
+            projectId: Schema.String.annotate({ description: "The operator's project." }),
+            relayUrl: Schema.String
+          }).annotate({ description: "Present where `/walletconnect.js` is served." })
+        ),
         playgroundAmounts: Schema.Array(Schema.String)
       })
     }).annotateMerge(

@@ -84,6 +84,7 @@ const context = HttpApiBuilder.group(
             usdcAtomic: faucet.offer.usdcAtomic.toString()
           },
           ...(Option.isSome(config.onrampUrl) ? { onrampUrl: config.onrampUrl.value } : {}),
+          ...(Option.isSome(config.walletConnect) ? { walletConnect: config.walletConnect.value } : {}),
           playgroundAmounts: [...playgroundAmounts]
         }
       })

@@ -9,6 +9,7 @@ import { browserNode } from "./browserNode.ts"
 import styles from "./pages/pages.css" with { type: "text" }
 import { payDocument } from "./pages/payDocument.ts"
 import { playgroundDocument } from "./pages/playgroundDocument.ts"
+import { walletConnectOrigins } from "./walletConnectOrigins.ts"
 
 export const pagePaths = [
   "/checkout.js",
@@ -17,7 +18,8 @@ export const pagePaths = [
   "/pay",
   "/pay.js",
   "/playground",
-  "/playground.js"
+  "/playground.js",
+  "/walletconnect.js"
 ]
 
 const originOf = (url: string): ReadonlyArray<string> => {
@@ -54,6 +56,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     const service = originOf(baseUrl)
     const node = browserNode(config)
     const nodes = node === undefined ? [] : originOf(node)
+    const wallets = walletConnectOrigins(config)
 
     yield* router.add("GET", "/checkout.js", bundleAnswer(checkout, { crossOrigin: true }))
     yield* router.add(
@@ -66,8 +69,14 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       "/checkout-pages.css",
       Effect.succeed(HttpServerResponse.text(styles, { contentType: "text/css; charset=utf-8" }))
     )
-    yield* router.add("GET", "/pay", page(payDocument, service))
-    yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes]))
+    yield* router.add(
+      "GET",
+      "/pay",
+      page(payDocument, [...service, ...wallets, ...(wallets.length > 0 ? nodes : [])])
+    )
+    yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes, ...wallets]))
+    const walletConnect = browserBundle("checkout/walletconnect/main.ts", {})
+    yield* router.add("GET", "/walletconnect.js", bundleAnswer(walletConnect, { crossOrigin: true }))
     for (const name of ["pay", "playground"] as const) {
       const bundle = browserBundle(`checkout/pages/${name}.ts`, constants)
       yield* router.add("GET", `/${name}.js`, bundleAnswer(bundle, { crossOrigin: false }))

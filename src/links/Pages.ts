@@ -2,6 +2,7 @@
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
+import { walletConnectOrigins } from "../checkout/walletConnectOrigins.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 import shared from "../pages/pages.css" with { type: "text" }
@@ -18,20 +19,29 @@ export const linkPaths = [
   "/counter.js"
 ]
 
-const headers = {
-  ...pageHeaders(
-    policyOf({ "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'", "img-src": "data:" })
-  ),
-  "cross-origin-opener-policy": "same-origin-allow-popups"
-}
-
-const page = (html: string) =>
-  Effect.succeed(HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers }))
+const page = (html: string, connect: ReadonlyArray<string> = []) =>
+  Effect.succeed(
+    HttpServerResponse.text(html, {
+      contentType: "text/html; charset=utf-8",
+      headers: {
+        ...pageHeaders(
+          policyOf({
+            "script-src": "'self'",
+            "style-src": "'self'",
+            "connect-src": ["'self'", ...connect].join(" "),
+            "img-src": "data:"
+          })
+        ),
+        "cross-origin-opener-policy": "same-origin-allow-popups"
+      }
+    })
+  )
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { baseUrl } = yield* AppConfig
-    yield* router.add("GET", "/link/:id", page(linkDocument))
+    const config = yield* AppConfig
+    const { baseUrl } = config
+    yield* router.add("GET", "/link/:id", page(linkDocument, walletConnectOrigins(config)))
     yield* router.add("GET", "/link/:id/poster", page(posterDocument))
     yield* router.add("GET", "/counter", page(counterDocument))
     yield* router.add(

@@ -27,11 +27,12 @@ describe("Pages", () => {
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
+  const crossOrigin = new Set(["/checkout.js", "/walletconnect.js"])
   for (const path of pagePaths) {
     test(`${path} keeps the rules of every answer`, async () => {
       const answer = await fetch(`${service.baseUrl}${path}`)
       expect(answer.status).toBe(200)
-      expect(answer.headers.get("cache-control")).toBe(path === "/checkout.js" ? "no-cache" : "no-store")
+      expect(answer.headers.get("cache-control")).toBe(crossOrigin.has(path) ? "no-cache" : "no-store")
       expect(answer.headers.get("x-request-id")).toMatch(/^req_/)
       expect((await answer.text()).length).toBeGreaterThan(50)
       const posted = await fetch(`${service.baseUrl}${path}`, { method: "POST" })
@@ -40,6 +41,16 @@ describe("Pages", () => {
       expect((await fetch(`${service.baseUrl}${path}?pk=pk_test_x`)).status).toBe(200)
     })
   }
+
+  test("nothing of WalletConnect is named or allowed without a project", async () => {
+    const context = await fetch(`${service.baseUrl}/api/v1/checkout-context`, {
+      headers: { authorization: `Bearer ${shop.keys.publishable}` }
+    })
+    expect(context.status).toBe(200)
+    expect(await context.text()).not.toContain("walletConnect")
+    const policy = (await fetch(`${service.baseUrl}/pay`)).headers.get("content-security-policy")
+    expect(policy).not.toContain("walletconnect")
+  })
 
   test("/checkout.js loads from any origin, gzipped, with the integrity that is told", async () => {
     const answer = await fetch(`${service.baseUrl}/checkout.js`)

@@ -35,6 +35,11 @@ export interface TestWallet {
   /** Typed data of another chain than the wallet's is refused, as in some wallets. */
   signsForItsChainAlone: boolean
   readonly rpc: (method: string, params: ReadonlyArray<unknown>) => Promise<unknown>
+  /** Does what a page asks, unless a behaviour says otherwise. */
+  readonly handle: (
+    method: string,
+    params: ReadonlyArray<unknown>
+  ) => Promise<{ readonly result: unknown } | { readonly error: WalletProblem }>
   readonly emit: (page: Page, event: string, value: unknown) => Promise<void>
   readonly install: (
     context: BrowserContext,
@@ -72,7 +77,7 @@ const pageScript = (binding: string, name: string, delayMillis: number) => `(() 
 const isTransaction = (value: unknown): value is { to: Hex; data: Hex; nonce?: string } =>
   typeof value === "object" && value !== null && "to" in value && "data" in value
 
-const isProblem = (error: unknown): error is WalletProblem =>
+const isWalletProblem = (error: unknown): error is WalletProblem =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "number"
 
 const TypedData = Schema.decodeUnknownSync(
@@ -176,14 +181,14 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
     }
   }
 
-  const handle = async (method: string, params: ReadonlyArray<unknown>) => {
+  const handle: TestWallet["handle"] = async (method, params) => {
     wallet.requests.push({ method, params })
     try {
       const behaviour = behaviours.get(method)
       const next = () => own(method, params)
       return { result: (await (behaviour === undefined ? next() : behaviour(params, next))) ?? null }
     } catch (error) {
-      return { error: isProblem(error) ? error : { code: -32603, message: String(error) } }
+      return { error: isWalletProblem(error) ? error : { code: -32603, message: String(error) } }
     }
   }
 
@@ -208,6 +213,7 @@ export const makeTestWallet = (rpcUrl: string, chainId: number): TestWallet => {
     ignoresNonce: false,
     signsForItsChainAlone: false,
     rpc,
+    handle,
     emit: async (page, event, value) => {
       await page.evaluate(`window.${binding}Emit(${JSON.stringify(event)}, ${JSON.stringify(value)})`)
     },

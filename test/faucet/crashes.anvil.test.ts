@@ -293,7 +293,7 @@ describe("the faucet between two lines on Postgres", () => {
       yield* world.leave(0n)
       expect(tell(yield* Effect.result(faucet.grant(asked)))).toBe("FAUCET_UNAVAILABLE empty")
       expect(alerts.at(-1)).toMatchObject({ kind: "faucet_empty", tenant: Option.none() })
-      expect(alerts.at(-1)?.message).toContain("lacks USDC")
+      expect(alerts.at(-1)?.message).toContain("out of USDC")
       yield* world.leave(one)
       yield* Effect.orDie(world.chain.setEth(world.wallet, 1000n))
       expect(tell(yield* Effect.result(faucet.grant(asked)))).toBe("FAUCET_UNAVAILABLE empty")

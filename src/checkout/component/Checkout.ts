@@ -22,6 +22,7 @@ import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError, type SigningTerms } from "./service.ts"
 import { forgetSigned, readSigned, type SignedTerms, sweepSigned, writeSigned } from "./signed.ts"
 import { switchChain } from "./switchChain.ts"
+import { loadWalletConnect } from "./walletConnect.ts"
 import {
   accountsOf,
   ask,
@@ -288,6 +289,7 @@ export class Checkout {
       if (context.env !== "test") return this.#cannotStart("LIVE_MODE_GATED")
       const attempt = readAttempt(payment.id)
       const signed = readSigned(payment.id)
+      loadWalletConnect(this.#options.baseUrl, context)
       tell({ type: "Loaded", context, payment, attempt, signed, elsewhere: await this.#sendingElsewhere() })
     } catch (error) {
       if (error instanceof ServiceError) {
@@ -343,12 +345,18 @@ export class Checkout {
   async #connect(walletId: string, tell: (message: Message) => void): Promise<void> {
     const wallet = this.#wallets.find(({ id }) => id === walletId)
     if (wallet === undefined) return tell({ type: "ConnectFailed", failure: "unclear" })
+    const offer = (uri: unknown) => {
+      if (typeof uri === "string") tell({ type: "PairingOffered", uri })
+    }
+    wallet.provider.on?.("display_uri", offer)
     try {
       const [account] = accountsOf(await ask(wallet.provider, "eth_requestAccounts"))
       if (account === undefined) return tell({ type: "ConnectFailed", failure: "unauthorized" })
       this.#connected(wallet, account, await askChainId(wallet.provider), tell)
     } catch (error) {
       tell({ type: "ConnectFailed", failure: failureOf(error) })
+    } finally {
+      wallet.provider.removeListener?.("display_uri", offer)
     }
   }
 

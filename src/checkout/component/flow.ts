@@ -87,6 +87,8 @@ export interface Model {
   readonly wantsChain: boolean
   /** What `connect` shows beside the browser's wallets: the address to send to, or a code for a phone. */
   readonly panel: Panel | undefined
+  /** What a wallet scans to be connected, while it is being connected. */
+  readonly pairingUri: string | undefined
   readonly address: PaymentAddress | undefined
   /** The receipt's page, once it has settled. */
   readonly receipt: string | undefined
@@ -124,6 +126,7 @@ export const initial: Model = {
   byCalls: false,
   wantsChain: false,
   panel: undefined,
+  pairingUri: undefined,
   address: undefined,
   receipt: undefined,
   identified: false,
@@ -178,6 +181,7 @@ export type Happening =
       readonly identified: boolean
     }
   | { readonly type: "NotConnected" }
+  | { readonly type: "PairingOffered"; readonly uri: string }
   | { readonly type: "ConnectFailed"; readonly failure: WalletFailure }
   | { readonly type: "Switched"; readonly chainId: number }
   | { readonly type: "SwitchFailed"; readonly failure: WalletFailure }
@@ -595,18 +599,32 @@ export const transition = (model: Model, message: Message): Next => {
       ]
     case "ChooseWallet":
       return [
-        leave(model, "connect", { busy: "connecting", walletId: message.walletId }),
+        leave(model, "connect", {
+          busy: "connecting",
+          walletId: message.walletId,
+          pairingUri: undefined
+        }),
         [{ run: "connect", walletId: message.walletId }]
       ]
     case "Connected": {
       const { account, chainId, walletId, identified } = message
-      const connected = { ...model, account, chainId, walletId, identified, panel: undefined }
+      const connected = {
+        ...model,
+        account,
+        chainId,
+        walletId,
+        identified,
+        panel: undefined,
+        pairingUri: undefined
+      }
       // A payment that is under way does not wait for its wallet.
       if (!beforePayment.has(model.state)) return [connected, []]
       return proceed(connected)
     }
     case "NotConnected":
       return [model, []]
+    case "PairingOffered":
+      return [model.busy === "connecting" ? { ...model, pairingUri: message.uri } : model, []]
     case "ConnectFailed":
       if (model.busy !== "connecting") return [model, []]
       return [warned(model, walletNotice[message.failure]), []]

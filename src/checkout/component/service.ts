@@ -14,6 +14,8 @@ export interface CheckoutContext {
     readonly support?: string
   }
   readonly onrampUrl?: string
+  /** Where the operator has a project of WalletConnect. */
+  readonly walletConnect?: { readonly projectId: string; readonly relayUrl: string }
   readonly env: "test" | "live"
   /** The service's time when it answered, ISO 8601. */
   readonly now: string

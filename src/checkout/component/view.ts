@@ -232,6 +232,22 @@ const screens = (model: Model, tools: ViewTools) => {
   })
 
   const connect = (): Screen => {
+    if (model.busy === "connecting" && model.pairingUri !== undefined) {
+      return {
+        icon: "phone",
+        title: t("connectTitle"),
+        text: [t("pairText")],
+        body: [
+          code(model.pairingUri, "qrPair"),
+          h(
+            "a",
+            { class: "button secondary", part: "button", href: model.pairingUri, "data-key": "openWallet" },
+            t("openWallet")
+          )
+        ],
+        actions: [button("secondary", "stopWaiting", { type: "StopWaiting" })]
+      }
+    }
     if (model.busy === "connecting") {
       return {
         icon: "spinner",

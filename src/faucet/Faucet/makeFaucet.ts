@@ -72,7 +72,7 @@ const make = Effect.fnUntraced(function* (
       kind: "faucet_empty",
       tenant: Option.none(),
       subject: wallet.address,
-      message: `The faucet's wallet ${wallet.address} lacks ${asset}. Fund it on Base Sepolia.`
+      message: `The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`
     })
   const empty = (asset: string) => Effect.andThen(tellEmpty(asset), Effect.fail(emptyWallet))
 

@@ -43,6 +43,10 @@ export const de: Messages = {
   back: "Zurück",
   browserWallet: "Browser-Wallet",
   connecting: "Öffnen Sie {wallet} und bestätigen Sie die Verbindung.",
+  pairText:
+    "Scannen Sie den Code mit Ihrer Wallet oder öffnen Sie sie auf diesem Gerät und bestätigen Sie die Verbindung.",
+  qrPair: "Code, der eine Wallet verbindet",
+  openWallet: "Wallet auf diesem Gerät öffnen",
   stopWaiting: "Nicht länger warten",
   networkTitle: "Zu {network} wechseln",
   networkText: "Ihre Wallet ist in einem anderen Netzwerk. Die Zahlung erfolgt auf {network}.",

@@ -45,6 +45,9 @@ export const en = {
   back: "Back",
   browserWallet: "Browser wallet",
   connecting: "Open {wallet} and approve the connection.",
+  pairText: "Scan the code with your wallet, or open it on this device, and approve the connection.",
+  qrPair: "Code that connects a wallet",
+  openWallet: "Open a wallet on this device",
   stopWaiting: "Stop waiting",
 
   networkTitle: "Switch to {network}",

@@ -43,6 +43,10 @@ export const fr: Messages = {
   back: "Retour",
   browserWallet: "Portefeuille du navigateur",
   connecting: "Ouvrez {wallet} et approuvez la connexion.",
+  pairText:
+    "Scannez le code avec votre portefeuille, ou ouvrez-le sur cet appareil, puis approuvez la connexion.",
+  qrPair: "Code qui connecte un portefeuille",
+  openWallet: "Ouvrir un portefeuille sur cet appareil",
   stopWaiting: "Ne plus attendre",
   networkTitle: "Passer à {network}",
   networkText: "Votre portefeuille est sur un autre réseau. Le paiement se fait sur {network}.",

@@ -1,0 +1,14 @@
+import { Option } from "effect"
+import type { AppConfig } from "../AppConfig.ts"
+
+/** What a page asks of others where buyers may use WalletConnect: its relay, and the node it reads from. */
+export const walletConnectOrigins = ({
+  walletConnect
+}: Pick<typeof AppConfig.Service, "walletConnect">): ReadonlyArray<string> =>
+  Option.match(walletConnect, {
+    onNone: () => [],
+    onSome: ({ relayUrl }) => {
+      const { protocol, host } = new URL(relayUrl)
+      return [`${protocol}//${host}`, "https://rpc.walletconnect.org"]
+    }
+  })

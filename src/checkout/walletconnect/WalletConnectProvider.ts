@@ -1,0 +1,194 @@
+// A wallet at the other end of WalletConnect, as an EIP-1193 provider. It pairs when accounts are first
+// requested, and tells the page what to scan by the event `display_uri`.
+import { SignClient } from "@walletconnect/sign-client"
+import type { Eip1193Provider } from "../component/wallets.ts"
+
+export interface WalletConnectOptions {
+  /** Of the operator, 32 hex digits. */
+  readonly projectId: string
+  readonly relayUrl: string
+  /** The chain that payments are on. */
+  readonly chainId: number
+  /** Answers what needs no wallet. */
+  readonly rpcUrl: string
+  /** Shown by the wallet. */
+  readonly page: { readonly name: string; readonly url: string }
+}
+
+type Client = Awaited<ReturnType<typeof SignClient.init>>
+type Session = ReturnType<Client["session"]["get"]>
+type Listener = (value: unknown) => void
+
+/** What a wallet is asked for; anything else is read from the node. */
+const walletMethods = [
+  "eth_sendTransaction",
+  "eth_signTypedData_v4",
+  "personal_sign",
+  "wallet_addEthereumChain",
+  "wallet_getCallsStatus",
+  "wallet_getCapabilities",
+  "wallet_sendCalls",
+  "wallet_switchEthereumChain"
+]
+
+const hex = (chainId: number) => `0x${chainId.toString(16)}`
+/** `eip155:<chain>:<address>` (CAIP-10). */
+const chainOf = (account: string) => Number(account.split(":")[1])
+const addressOf = (account: string) => account.split(":")[2] ?? ""
+
+class ProviderError extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** WalletConnect's codes of a refusal are EIP-1193's 4001. */
+const toProviderError = (error: unknown): unknown => {
+  const code: unknown = error instanceof Object ? Reflect.get(error, "code") : undefined
+  return typeof code === "number" && code >= 5000 && code < 5100
+    ? new ProviderError(4001, "The wallet declined.")
+    : error
+}
+
+export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip1193Provider => {
+  const listeners = new Map<string, Set<Listener>>()
+  const emit = (event: string, value: unknown) => {
+    for (const listener of listeners.get(event) ?? []) listener(value)
+  }
+  let session: Session | undefined
+  let chainId = options.chainId
+  let started: Promise<Client> | undefined
+  let calls = 0
+
+  const accounts = (): ReadonlyArray<string> => {
+    const all = session?.namespaces["eip155"]?.accounts ?? []
+    const here = all.filter((account) => chainOf(account) === chainId)
+    return [...new Set(here.map(addressOf))]
+  }
+
+  const use = (found: Session | undefined) => {
+    session = found
+    const all = found?.namespaces["eip155"]?.accounts ?? []
+    if (all.some((account) => chainOf(account) === options.chainId)) chainId = options.chainId
+    else if (all[0] !== undefined) chainId = chainOf(all[0])
+  }
+
+  const start = async (): Promise<Client> => {
+    const client = await SignClient.init({
+      projectId: options.projectId,
+      relayUrl: options.relayUrl,
+      telemetryEnabled: false,
+      logger: "silent",
+      metadata: { ...options.page, description: options.page.name, icons: [] }
+    })
+    // No frame of another service on the page: the wallet shows the page's address as unverified.
+    client.core.verify.register = () => Promise.resolve("")
+    client.on("session_delete", ({ topic }) => {
+      if (topic !== session?.topic) return
+      use(undefined)
+      emit("accountsChanged", [])
+    })
+    client.on("session_update", ({ topic, params }) => {
+      if (session === undefined || topic !== session.topic) return
+      use({ ...session, namespaces: params.namespaces })
+      emit("accountsChanged", accounts())
+    })
+    client.on("session_event", ({ topic, params: { event } }) => {
+      if (topic !== session?.topic) return
+      if (event.name === "chainChanged") {
+        chainId = Number(event.data)
+        emit("chainChanged", hex(chainId))
+      }
+      if (event.name === "accountsChanged") emit("accountsChanged", accounts())
+    })
+    use(client.session.getAll().at(-1))
+    return client
+  }
+  const client = (): Promise<Client> => {
+    started ??= start().catch((error: unknown) => {
+      started = undefined
+      throw error
+    })
+    return started
+  }
+
+  const pair = async (): Promise<void> => {
+    const signClient = await client()
+    if (accounts().length > 0) return
+    const { approval, uri } = await signClient.connect({
+      optionalNamespaces: {
+        eip155: {
+          chains: [`eip155:${options.chainId}`],
+          methods: walletMethods,
+          events: ["accountsChanged", "chainChanged"]
+        }
+      }
+    })
+    emit("display_uri", uri)
+    use(await approval())
+  }
+
+  const askNode = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
+    const response = await fetch(options.rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: ++calls, method, params })
+    })
+    const answer: unknown = await response.json()
+    if (!(answer instanceof Object)) throw new ProviderError(-32603, "The node's answer is not JSON-RPC.")
+    if ("error" in answer) throw new ProviderError(-32603, `${method} failed at the node.`)
+    return Reflect.get(answer, "result")
+  }
+
+  const askWallet = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
+    const signClient = await client()
+    if (session === undefined) throw new ProviderError(4100, "No wallet is connected.")
+    if (!session.namespaces["eip155"]?.methods.includes(method))
+      throw new ProviderError(4200, `The wallet does not offer ${method}.`)
+    const request = { method, params: [...params] }
+    return signClient.request({ topic: session.topic, chainId: `eip155:${chainId}`, request })
+  }
+
+  const switchTo = async (params: ReadonlyArray<unknown>): Promise<unknown> => {
+    const [asked] = params
+    const id = Number(asked instanceof Object ? Reflect.get(asked, "chainId") : Number.NaN)
+    const all = session?.namespaces["eip155"]?.accounts ?? []
+    if (!all.some((account) => chainOf(account) === id))
+      return askWallet("wallet_switchEthereumChain", params)
+    chainId = id
+    emit("chainChanged", hex(id))
+    return null
+  }
+
+  const answer = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
+    switch (method) {
+      case "eth_requestAccounts":
+        await pair()
+        return accounts()
+      case "eth_accounts":
+        await client()
+        return accounts()
+      case "eth_chainId":
+        return hex(chainId)
+      case "wallet_switchEthereumChain":
+        return switchTo(params)
+      default:
+        return walletMethods.includes(method) ? askWallet(method, params) : askNode(method, params)
+    }
+  }
+
+  return {
+    request: ({ method, params = [] }) =>
+      answer(method, params).catch((error: unknown) => {
+        throw toProviderError(error)
+      }),
+    on: (event, listener) => {
+      listeners.set(event, (listeners.get(event) ?? new Set()).add(listener))
+    },
+    removeListener: (event, listener) => {
+      listeners.get(event)?.delete(listener)
+    }
+  }
+}
