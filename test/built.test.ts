@@ -20,7 +20,7 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
       env
     )
-    expect(yield* cli.exited).toBe(0)
+    yield* cli.succeeded
     const { keys } = JSON.parse(cli.output())
 
     const service = yield* spawnService(env, "dist/main.js")
@@ -65,6 +65,6 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       made.replaceAll(name, service.baseUrl.replace("127.0.0.1", "localhost"))
     )
     yield* service.kill("SIGTERM")
-    expect(yield* service.exited).toBe(0)
+    yield* service.succeeded
   })
 )

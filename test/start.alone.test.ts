@@ -18,7 +18,7 @@ const createMerchant = (dataDir: string) =>
       ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
       { DATA_DIR: dataDir }
     )
-    expect(yield* cli.exited).toBe(0)
+    yield* cli.succeeded
     return JSON.parse(cli.output()).keys
   })
 
@@ -56,13 +56,13 @@ describe("The service as a process", () => {
       const first = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
       yield* untilReady(first)
       yield* first.kill("SIGTERM")
-      expect(yield* first.exited).toBe(0)
+      yield* first.succeeded
       const times: Array<number> = []
       for (let start = 0; start < 3; start++) {
         const again = yield* spawnService({ DATA_DIR: dataDir, ...noChain })
         times.push(yield* untilReady(again))
         yield* again.kill("SIGTERM")
-        expect(yield* again.exited).toBe(0)
+        yield* again.succeeded
       }
       // The least of several: other work on the machine is not the service's.
       const millis = Math.min(...times)

@@ -58,7 +58,7 @@ const createMerchant = Effect.fnUntraced(function* (env: Readonly<Record<string,
     ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
     env
   )
-  expect(yield* made.exited).toBe(0)
+  yield* made.succeeded
   return JSON.parse(made.output())
 })
 
@@ -221,7 +221,7 @@ describe("cli trigger", () => {
           }
         )
       const paid = yield* trigger("12.34")
-      expect(yield* paid.exited).toBe(0)
+      yield* paid.succeeded
       for (const step of ["Payment intent", "$12.34", "Buyer", "Transfer", "is settled"]) {
         expect(paid.output()).toContain(step)
       }

@@ -113,7 +113,7 @@ describe.skipIf(whyNoPair !== "")(`failover${whyNoPair}`, () => {
           ],
           env
         )
-        expect(yield* cli.exited).toBe(0)
+        yield* cli.succeeded
         const { publishable, secret } = JSON.parse(cli.output()).keys.test
         yield* servers.killStandby
         const told = Effect.promise(() => fetch(`${service.baseUrl}/readyz`).then(({ status }) => status))

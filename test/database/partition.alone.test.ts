@@ -47,7 +47,7 @@ const world = Effect.gen(function* () {
   yield* untilReady(service)
   const cli = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
     const child = yield* spawnProgram(["src/cli/main.ts", ...args], env)
-    expect(yield* child.exited).toBe(0)
+    yield* child.succeeded
     return child.output()
   })
   const made = yield* cli("merchant", "create", "--name", "Shop", "--json", "--receiver", receiver)

@@ -26,7 +26,7 @@ const shop = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>)
     ],
     whole
   )
-  expect(yield* cli.exited).toBe(0)
+  yield* cli.succeeded
   const { publishable, secret } = JSON.parse(cli.output()).keys.test
   const call = (method: string, path: string, key: string, body?: object) =>
     send(service.baseUrl, { method, path, key, ...(body === undefined ? {} : { body }) })

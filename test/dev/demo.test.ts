@@ -23,7 +23,7 @@ describe("bun run demo", () => {
   liveEffect("--once ends with 0 after the verified webhook", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/dev/demo.ts", "--once"], {})
-      expect(yield* demo.exited).toBe(0)
+      yield* demo.succeeded
       expect(demo.output()).toContain("payment.settled verified")
     })
   )

@@ -18,7 +18,7 @@ describe("A graceful stop", () => {
           ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
           { DATA_DIR: dataDir }
         )
-        expect(yield* cli.exited).toBe(0)
+        yield* cli.succeeded
         const { keys } = JSON.parse(cli.output())
         const answered = Promise.withResolvers<void>()
         let asked = false
@@ -73,7 +73,7 @@ describe("A graceful stop", () => {
         answered.resolve()
         const finished = yield* Effect.promise(() => running)
         expect(finished.body.delivery.status).toBe("delivered")
-        expect(yield* service.exited).toBe(0)
+        yield* service.succeeded
         expect(performance.now() - stopping).toBeLessThan(20_000)
       }),
     60_000

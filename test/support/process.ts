@@ -17,6 +17,8 @@ export interface RunningProcess {
   readonly pid: number
   /** Exit code, or 128 and the signal's number. */
   readonly exited: Effect.Effect<number>
+  /** Ends with it; fails with what it printed where it did not exit with 0. */
+  readonly succeeded: Effect.Effect<void>
   readonly output: () => string
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
 }
@@ -59,12 +61,17 @@ export const spawnProgram = (
       for await (const chunk of stream) output += decoder.decode(chunk, { stream: true })
     }
     const collected = Promise.all([collect(child.stdout), collect(child.stderr)]).catch(() => {})
+    const exited = async () => {
+      const code = await child.exited
+      await collected
+      return code
+    }
     return {
       pid: child.pid,
-      exited: Effect.promise(async () => {
-        const code = await child.exited
-        await collected
-        return code
+      exited: Effect.promise(exited),
+      succeeded: Effect.promise(async () => {
+        const code = await exited()
+        if (code !== 0) throw new Error(`${args.join(" ")} exited with ${code}: ${output}`)
       }),
       output: () => output,
       kill: (signal) => Effect.sync(() => child.kill(signal))

@@ -56,7 +56,7 @@ describe("Metrics of the running service", () => {
           ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
           { DATA_DIR: dataDir }
         )
-        expect(yield* cli.exited).toBe(0)
+        yield* cli.succeeded
         const { merchant, keys } = JSON.parse(cli.output())
         const metricsPort = yield* freePort(0)
         const service = yield* spawnService({

@@ -20,7 +20,7 @@ const shopOn = (env: Readonly<Record<string, string>>) =>
       ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
       { DATA_DIR: dataDir }
     )
-    expect(yield* cli.exited).toBe(0)
+    yield* cli.succeeded
     const { keys } = JSON.parse(cli.output())
     const hook = yield* Effect.acquireRelease(
       Effect.sync(() => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") })),
@@ -99,7 +99,7 @@ describe("OpenTelemetry", () => {
         const tested = yield* call("POST", "/api/v1/webhook-endpoint/test", keys.test.secret)
         expect(tested.body.delivery.status).toBe("delivered")
         yield* service.kill("SIGTERM")
-        expect(yield* service.exited).toBe(0)
+        yield* service.succeeded
 
         const spans = sink.spans()
         const request = spans.find((span) => span.attributes["request.id"] === "report-1")
@@ -164,7 +164,7 @@ describe("OpenTelemetry", () => {
           expect(found.status).toBe(200)
         }
         yield* service.kill("SIGTERM")
-        expect(yield* service.exited).toBe(0)
+        yield* service.succeeded
       }),
     60_000
   )
