@@ -101,6 +101,34 @@ describe("Payment links", () => {
     await browser.close()
   })
 
+  browserTest("a link is paid by keyboard alone", async () => {
+    const { context, wallet } = world()
+    const link = await newLink({ minAmount: "2", maxAmount: "20" })
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    const field = page.getByLabel("Amount in USD")
+    await field.waitFor()
+    for (let tabs = 0; tabs < 5 && !(await field.evaluate((at) => at.matches(":focus"))); tabs++)
+      await page.keyboard.press("Tab")
+    await page.keyboard.type("7.5")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    const focused = () =>
+      page.evaluate("document.querySelector('quittance-checkout').shadowRoot.activeElement?.textContent")
+    const reach = async (text: string) => {
+      for (let tabs = 0; tabs < 8 && (await focused()) !== text; tabs++) await page.keyboard.press("Tab")
+      expect(await focused()).toBe(text)
+      await page.keyboard.press("Enter")
+    }
+    await reach("Test Wallet")
+    await untilState(page, "review")
+    await page.getByRole("button", { name: /^Pay/ }).waitFor()
+    await reach("Pay $7.50")
+    await untilState(page, "settled")
+    await browser.close()
+  })
+
   browserTest("closed and expired links open nothing; a poster prints the code", async () => {
     const { baseUrl, context, keys } = world()
     const link = await newLink({ amount: "3.00" })
