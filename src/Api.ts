@@ -9,6 +9,7 @@ import { PaymentLinksApi, PublicLinksApi } from "./links/Api.ts"
 import { compactDocument } from "./openapi/compactDocument.ts"
 import { PaymentsApi } from "./payments/Api.ts"
 import { PublicReceiptsApi, ReceiptsApi } from "./receipts/Api.ts"
+import { RefundsApi } from "./refunds/Api.ts"
 import { RelayingApi } from "./relaying/Api.ts"
 import { WebhookEndpointApi } from "./webhooks/Api.ts"
 import { X402Api, X402PaymentApi } from "./x402/Api.ts"
@@ -22,6 +23,7 @@ export class Api extends HttpApi.make("quittance")
     PublicLinksApi,
     ReceiptsApi,
     PublicReceiptsApi,
+    RefundsApi,
     WebhookEndpointApi,
     CheckoutApi,
     TestRailApi,

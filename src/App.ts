@@ -43,6 +43,8 @@ import * as Reconciler from "./payments/Reconciler.ts"
 import * as TransferWatch from "./payments/TransferWatch.ts"
 import * as Routes from "./Routes.ts"
 import { Receipts } from "./receipts/Receipts.ts"
+import { Refunds } from "./refunds/Refunds.ts"
+import * as RefundWatch from "./refunds/RefundWatch.ts"
 import * as Telemetry from "./telemetry/Telemetry.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
 import * as AttemptPruning from "./webhooks/DeliveryWorker/AttemptPruning.ts"
@@ -86,7 +88,12 @@ const real = Layer.mergeAll(
 )
 
 /** Built on the swappable services. */
-const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
+const services = Layer.mergeAll(
+  Links.layer,
+  WebhookEndpoints.layer,
+  IncomingTransfers.layer,
+  Refunds.layer
+).pipe(
   Layer.provideMerge(Layer.merge(PaymentIntents.layer, PaymentAttempts.layer)),
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(Layer.mergeAll(Attempts.layer, ChainReach.layer)),
@@ -94,7 +101,7 @@ const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTra
 )
 
 /** What goes on without a request, on the swappable services. */
-const workers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer, DeliveryWorker.layer)
+const workers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer, RefundWatch.layer, DeliveryWorker.layer)
 const housekeeping = Layer.mergeAll(AttemptPruning.layer, ReceiverChangeWorker.layer, MailWorker.layer)
 
 /** x402 on the chain: the facilitator, and what ends agents' reservations. */

@@ -16,6 +16,7 @@ import * as linksAndBrowsers from "../migrations/0010_links_and_browsers.ts"
 import * as moneyLevers from "../migrations/0011_money_levers.ts"
 import * as auditTriggerAlways from "../migrations/0012_audit_trigger_always.ts"
 import * as buyersWays from "../migrations/0013_buyers_ways.ts"
+import * as refunds from "../migrations/0014_refunds.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -147,7 +148,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0010_links_and_browsers": linksAndBrowsers,
   "0011_money_levers": moneyLevers,
   "0012_audit_trigger_always": auditTriggerAlways,
-  "0013_buyers_ways": buyersWays
+  "0013_buyers_ways": buyersWays,
+  "0014_refunds": refunds
 }
 
 /** Every table that the migrations make. */
@@ -171,6 +173,7 @@ export const tables = [
   "merchant_receivers",
   "merchants",
   "one_time_links",
+  "outgoing_transfers",
   "payment_attempts",
   "payment_links",
   "payment_reports",
@@ -179,6 +182,7 @@ export const tables = [
   "receipt_keys",
   "receipts",
   "receiver_changes",
+  "refunds",
   "relayer_transactions",
   "sessions",
   "shown_addresses",
@@ -196,6 +200,7 @@ export const addedColumns = [
   "agent_payments.payment_id",
   "alerts.user_id",
   "claimed_transfers.ordinal",
+  "claimed_transfers.refund_id",
   "merchant_receivers.watched_since",
   "merchants.moved_receivers",
   "merchants.token_lifetime_seconds",

@@ -25,6 +25,7 @@ import * as Documents from "./openapi/Documents.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import * as ReceiptsHttp from "./receipts/Http.ts"
 import * as ReceiptPages from "./receipts/Pages.ts"
+import * as RefundsHttp from "./refunds/Http.ts"
 import * as RelayingHttp from "./relaying/Http.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
 import * as X402Http from "./x402/Http.ts"
@@ -36,6 +37,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     RelayingHttp.layer,
     LinksHttp.layer,
     ReceiptsHttp.layer,
+    RefundsHttp.layer,
     WebhooksHttp.layer,
     CheckoutHttp.layer,
     AgentsHttp.layer,

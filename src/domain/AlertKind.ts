@@ -14,6 +14,7 @@ export const AlertKind = Schema.Literals([
   "relayer_empty",
   "incoming_transfer",
   "clock_skew",
-  "account_change"
+  "account_change",
+  "refund_unproven"
 ])
 export type AlertKind = typeof AlertKind.Type

@@ -244,6 +244,28 @@ export const errorCodes = {
     summary:
       "The transfer cannot settle this payment: it must be pending or failed, with the same receiver and the exact amount. `reason` names the difference."
   },
+  REFUND_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary: "No refund with this id exists for this merchant and environment."
+  },
+  REFUND_EXCEEDS_PAID: {
+    status: 409,
+    retryable: false,
+    summary:
+      "The refund is more than is left of what was paid. Refund less, or send `beyondPaid: true` where you mean it."
+  },
+  REFUND_ENDED: {
+    status: 409,
+    retryable: false,
+    summary: "The refund is no longer pending: it was proven, failed or cancelled. Read it again."
+  },
+  REFUND_NOT_PROVEN: {
+    status: 422,
+    retryable: false,
+    summary:
+      "The transaction does not prove this refund. `reason` names what differs, `details` what was expected and what the chain shows."
+  },
   PAYMENT_LINK_NOT_FOUND: {
     status: 404,
     retryable: false,

@@ -103,6 +103,10 @@ export class IncomingTransferExplained extends define(
   "INCOMING_TRANSFER_EXPLAINED"
 ) {}
 export class TransferNotAttachable extends define("TransferNotAttachable", "TRANSFER_NOT_ATTACHABLE") {}
+export class RefundNotFound extends define("RefundNotFound", "REFUND_NOT_FOUND") {}
+export class RefundExceedsPaid extends define("RefundExceedsPaid", "REFUND_EXCEEDS_PAID") {}
+export class RefundEnded extends define("RefundEnded", "REFUND_ENDED") {}
+export class RefundNotProven extends define("RefundNotProven", "REFUND_NOT_PROVEN") {}
 export class PaymentReportConflict extends define("PaymentReportConflict", "PAYMENT_REPORT_CONFLICT") {}
 export class PaymentFailed extends define("PaymentFailed", "PAYMENT_FAILED") {}
 export class WebhookEndpointExists extends define("WebhookEndpointExists", "WEBHOOK_ENDPOINT_EXISTS") {}

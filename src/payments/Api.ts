@@ -139,7 +139,7 @@ export const PaymentIdParam = Schema.String.check(
   )
 
 /** A transaction hash in any letter case. */
-const TransactionId = Schema.String.check(
+export const TransactionId = Schema.String.check(
   Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u, { message: "a transaction hash: 0x and 64 hex digits" })
 )
   .annotate({ description: "The hash of the transaction that holds the transfer." })
@@ -150,7 +150,7 @@ const TransactionId = Schema.String.check(
     })
   )
 
-const Limit = Schema.String.check(
+export const Limit = Schema.String.check(
   Schema.isPattern(/^([1-9][0-9]?|100)$/u, { message: "an integer from 1 to 100" })
 )
   .annotate({ description: "Page size, 1 to 100; 20 by default.", examples: ["20"] })

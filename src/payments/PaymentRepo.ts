@@ -23,6 +23,7 @@ import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
 import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
+import type { RefundStore } from "./PaymentRepo/RefundStore.ts"
 import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
 import type { TransferStore } from "./TransferStore.ts"
 
@@ -210,7 +211,8 @@ export class PaymentRepo extends Context.Service<
     /** Notes what became of a settled transfer's block. The payment itself stays as it is. */
     readonly noteWatched: (paymentId: PaymentId, note: WatchNote) => Effect.Effect<void>
   } & AttemptStore &
-    TransferStore
+    TransferStore &
+    RefundStore
 >()("quittance/payments/PaymentRepo") {
   static readonly layer: Layer.Layer<PaymentRepo, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
     Layer.effect(PaymentRepo, withFaultPoints("PaymentRepo", makePaymentRepoSql))

@@ -65,6 +65,10 @@ export interface ReadRange {
   readonly transfers: ReadonlyArray<
     ChainTransfer & { readonly id: string; readonly merchantId: MerchantId; readonly blockTime: Date }
   >
+  /** Transfers that left a receiver, with its merchant. */
+  readonly outgoing: ReadonlyArray<
+    ChainTransfer & { readonly merchantId: MerchantId; readonly blockTime: Date }
+  >
 }
 
 export interface TransferStore {

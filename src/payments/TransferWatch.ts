@@ -74,12 +74,14 @@ const make = Effect.gen(function* () {
       : Option.none()
   })
 
-  /** Transfers of a reading that reach a receiver of ours, with their owners. */
-  const incomingOf = Effect.fnUntraced(function* (reading: Extract<RangeReading, { _tag: "Read" }>) {
-    const addresses = Arr.dedupe(reading.transfers.map(({ receiver }) => receiver))
+  /** Transfers of a reading that reach or leave a receiver of ours, with their owners. */
+  const oursOf = Effect.fnUntraced(function* (reading: Extract<RangeReading, { _tag: "Read" }>) {
+    const addresses = Arr.dedupe(reading.transfers.flatMap(({ payer, receiver }) => [receiver, payer]))
     const receivers =
       addresses.length === 0 ? new Map<never, never>() : yield* repo.receiversAmong(env, addresses)
-    const ours = reading.transfers.filter(({ receiver }) => receivers.has(receiver))
+    const ours = reading.transfers.filter(
+      ({ payer, receiver }) => receivers.has(receiver) || receivers.has(payer)
+    )
     const times = new Map<bigint, Date>()
     for (const height of Arr.dedupe(ours.map(({ blockNumber }) => blockNumber))) {
       const own = ours.find(({ blockNumber }) => blockNumber === height)
@@ -91,28 +93,21 @@ const make = Effect.gen(function* () {
       if (Option.isNone(block) || block.value.blockHash !== own?.blockHash) return Option.none()
       times.set(height, block.value.blockTime)
     }
-    return Option.some(
-      yield* Effect.forEach(ours, (transfer) =>
-        Effect.map(random.uuidV7(), (id) => ({
-          ...transfer,
-          id,
-          merchantId: receivers.get(transfer.receiver)?.merchantId,
-          since: receivers.get(transfer.receiver)?.since,
-          blockTime: times.get(transfer.blockNumber)
-        }))
-      ).pipe(
-        Effect.map((all) =>
-          all.flatMap(({ blockTime, merchantId, since, ...transfer }) =>
-            merchantId === undefined ||
-            blockTime === undefined ||
-            since === undefined ||
-            blockTime.getTime() < since.getTime() - beforeReceiverMillis
-              ? []
-              : [{ ...transfer, merchantId, blockTime }]
-          )
-        )
-      )
+    /** Those whose address on one side was a receiver by then. */
+    const withOwner = (side: "payer" | "receiver") =>
+      ours.flatMap((transfer) => {
+        const owner = receivers.get(transfer[side])
+        const blockTime = times.get(transfer.blockNumber)
+        return owner === undefined ||
+          blockTime === undefined ||
+          blockTime.getTime() < owner.since.getTime() - beforeReceiverMillis
+          ? []
+          : [{ ...transfer, merchantId: owner.merchantId, blockTime }]
+      })
+    const transfers = yield* Effect.forEach(withOwner("receiver"), (transfer) =>
+      Effect.map(random.uuidV7(), (id) => ({ ...transfer, id }))
     )
+    return Option.some({ transfers, outgoing: withOwner("payer") })
   })
 
   /** Reads on from the cursor; the new cursor, or none where this sweep ends. */
@@ -133,15 +128,15 @@ const make = Effect.gen(function* () {
       yield* cursor.rewind(from.blockNumber - nearBlocks, cursorAt)
       return Option.none<ChainCursor>()
     }
-    const transfers = yield* incomingOf(reading)
-    if (Option.isNone(transfers)) return Option.none<ChainCursor>()
+    const found = yield* oursOf(reading)
+    if (Option.isNone(found)) return Option.none<ChainCursor>()
     const to: ChainCursor = {
       blockNumber: last,
       blockHash: reading.blockHash,
       blockTime: timeOf(reading.blockTime)
     }
-    const noted = yield* cursor.advance(to, transfers.value, far || first <= rereadUntil || due.isAwaited())
-    if (transfers.value.length > 0) arrived = true
+    const noted = yield* cursor.advance(to, found.value, far || first <= rereadUntil || due.isAwaited())
+    if (found.value.transfers.length > 0) arrived = true
     return noted ? Option.some(to) : Option.none<ChainCursor>()
   })
 

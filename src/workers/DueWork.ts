@@ -12,7 +12,8 @@ export const queues = [
   "agent payments",
   "wallet transactions",
   "receiver changes",
-  "mails"
+  "mails",
+  "refunds"
 ] as const
 export type Queue = (typeof queues)[number]
 

@@ -27,6 +27,7 @@ const Row = Schema.Struct({
   wallet_transactions: Earliest,
   receiver_changes: Earliest,
   mails: Earliest,
+  refunds: Earliest,
   awaited: Schema.Boolean
 })
 const decodeRow = Schema.decodeUnknownEffect(Row)
@@ -40,7 +41,8 @@ const columnOf = {
   "agent payments": "agent_payments",
   "wallet transactions": "wallet_transactions",
   "receiver changes": "receiver_changes",
-  mails: "mails"
+  mails: "mails",
+  refunds: "refunds"
 } as const satisfies Record<Queue, keyof typeof Row.fields>
 
 const make = Effect.gen(function* () {
@@ -62,6 +64,7 @@ const make = Effect.gen(function* () {
         (SELECT min(created_at) FROM wallet_transactions WHERE ended_at IS NULL) AS wallet_transactions,
         (SELECT min(due_at) FROM receiver_changes WHERE ended_at IS NULL) AS receiver_changes,
         (SELECT min(due_at) FROM mails WHERE due_at IS NOT NULL) AS mails,
+        (SELECT min(next_look_at) FROM refunds WHERE next_look_at IS NOT NULL) AS refunds,
         EXISTS (SELECT 1 FROM (
           SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
         ) newest WHERE env = 'test') AS awaited`

@@ -73,6 +73,33 @@ const doors: Readonly<
     path: "/api/v1/payment-links/AAAAAAAAAAAAAAAAAAAAAAAA",
     opens: ["full", "liveFull"]
   },
+  "refunds.create": {
+    method: "POST",
+    path: "/api/v1/refunds",
+    body: { paymentId: "00000000-0000-4000-8000-000000000000" },
+    opens: ["full", "liveFull"]
+  },
+  "refunds.list": {
+    method: "GET",
+    path: "/api/v1/refunds",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "refunds.retrieve": {
+    method: "GET",
+    path: "/api/v1/refunds/00000000-0000-4000-8000-000000000000",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "refunds.report": {
+    method: "POST",
+    path: "/api/v1/refunds/00000000-0000-4000-8000-000000000000/transaction",
+    body: { transactionId: `0x${"a".repeat(64)}` },
+    opens: ["full", "liveFull"]
+  },
+  "refunds.cancel": {
+    method: "POST",
+    path: "/api/v1/refunds/00000000-0000-4000-8000-000000000000/cancel",
+    opens: ["full", "liveFull"]
+  },
   "receipts.issue": {
     method: "POST",
     path: "/api/v1/payments/{id}/receipt",

@@ -148,7 +148,9 @@ const arrived = Effect.fnUntraced(function* (tenant: Tenant, transactionId: Tran
     ...{ id, merchantId: tenant.merchantId, transactionId, payer, receiver },
     ...{ amount: 1_000_000n, ordinal: 0, ...to }
   }
-  expect(yield* repo.recordRange({ env: "test", lease, from, to, transfers: [transfer] })).toBeTrue()
+  expect(
+    yield* repo.recordRange({ env: "test", lease, from, to, transfers: [transfer], outgoing: [] })
+  ).toBeTrue()
   yield* repo.releaseCursor("test", lease.id)
   return id
 })
@@ -565,7 +567,9 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         ...{ id, merchantId: tenant.merchantId, transactionId: hash(7_654_321), payer, receiver },
         ...{ amount: 7_654_321n, ordinal: 0, ...to }
       }
-      expect(yield* repo.recordRange({ env: "test", lease, from, to, transfers: [brought] })).toBeTrue()
+      expect(
+        yield* repo.recordRange({ env: "test", lease, from, to, transfers: [brought], outgoing: [] })
+      ).toBeTrue()
       yield* repo.releaseCursor("test", lease.id)
       const cutoff = { openedBefore: before(50), reportedBefore: after(50), at: after(200) }
       const ids = [waiting.id, other.id]

@@ -7,24 +7,25 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { partitionedDatabase, testDatabase } from "../support/database.ts"
 import { paymentRepoContract } from "./PaymentRepo.contract.ts"
+import { refundsContract } from "./PaymentRepo.refunds.contract.ts"
 
 describe("PaymentRepo in memory", () => {
-  paymentRepoContract(
-    Layer.merge(PaymentRepo.layerMemory, KeyAuth.layerMemory).pipe(
-      Layer.provideMerge(WebhookRepo.layerMemory),
-      Layer.provideMerge(SecureRandom.layerWebCrypto)
-    )
+  const layer = Layer.merge(PaymentRepo.layerMemory, KeyAuth.layerMemory).pipe(
+    Layer.provideMerge(WebhookRepo.layerMemory),
+    Layer.provideMerge(SecureRandom.layerWebCrypto)
   )
+  paymentRepoContract(layer)
+  refundsContract(layer)
 })
 
 const databases = { Postgres: testDatabase, "a divided Postgres": partitionedDatabase }
 for (const [name, database] of Object.entries(databases)) {
   describe(`PaymentRepo on ${name}`, () => {
-    paymentRepoContract(
-      Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
-        Layer.provide(database.layer),
-        Layer.provideMerge(SecureRandom.layerWebCrypto)
-      )
+    const layer = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer).pipe(
+      Layer.provide(database.layer),
+      Layer.provideMerge(SecureRandom.layerWebCrypto)
     )
+    paymentRepoContract(layer)
+    refundsContract(layer)
   })
 }

@@ -10,7 +10,12 @@ import { unknownObject } from "../unknownObject.ts"
 import { AlertPagesRepo, type AlertRow } from "./AlertPagesRepo.ts"
 import type { AlertsPage, AlertView } from "./Api.ts"
 
-type MerchantKind = "webhook_exhausted" | "transfer_dropped" | "incoming_transfer" | "account_change"
+type MerchantKind =
+  | "webhook_exhausted"
+  | "transfer_dropped"
+  | "incoming_transfer"
+  | "account_change"
+  | "refund_unproven"
 const general: Readonly<Record<Exclude<AlertKind, MerchantKind>, string>> = {
   rpc_disagreement: "The chain's nodes contradict each other. Payments wait until they agree.",
   rpc_malformed: "An RPC node returned an invalid response. Payments may take longer to settle.",

@@ -72,5 +72,6 @@ export const alertWords: Readonly<Record<AlertKind | "unknown", string>> = {
   incoming_transfer: "Unmatched transfers",
   clock_skew: "Clock skew",
   account_change: "Account settings changed",
+  refund_unproven: "A refund is not on the chain",
   ...unknownWords
 }

@@ -2,7 +2,8 @@
 
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Address, networks } from "../../domain/Chain.ts"
+import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
+import { type Address, type Env, networks } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
@@ -18,6 +19,7 @@ import type {
 import { makeAttemptsMemory } from "./attemptsMemory.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { generateRefCode } from "./generateRefCode.ts"
+import { makeRefundsMemory } from "./refundsMemory.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import { type MemoryTransfers, makeTransfersMemory } from "./transfersMemory.ts"
 
@@ -36,7 +38,9 @@ interface Claimed {
     readonly receiver: Address
     readonly amount: AtomicUsdc
   }
-  readonly paymentId: PaymentId
+  /** Null where it proves a refund. */
+  readonly paymentId: PaymentId | null
+  readonly refundId: string | null
   readonly watchAt: Date | null
   readonly droppedAt: Date | null
 }
@@ -84,6 +88,12 @@ export const makePaymentRepoMemory: Effect.Effect<
       transfer.amount,
       transfer.ordinal
     ].join(" ")
+  const asClaim = (env: Env, one: ChainTransfer): Claimed["transfer"] => ({
+    ...one,
+    chainId: networks[env].chainId,
+    logPosition: 0,
+    amount: AtomicUsdc.make(one.amount, { disableChecks: true })
+  })
   const reportsOf = (id: PaymentId) => [...reports].filter(([, kept]) => kept.paymentId === id)
 
   const attempts = makeAttemptsMemory({
@@ -96,15 +106,7 @@ export const makePaymentRepoMemory: Effect.Effect<
   const transfers: MemoryTransfers = makeTransfersMemory({
     payments: () => payments.values(),
     payment: (id) => payments.get(id),
-    claimOf: (env, one) =>
-      claims.get(
-        claimKey({
-          ...one,
-          chainId: networks[env].chainId,
-          logPosition: 0,
-          amount: AtomicUsdc.make(one.amount, { disableChecks: true })
-        })
-      )?.paymentId,
+    claimOf: (env, one) => claims.get(claimKey(asClaim(env, one)))?.paymentId ?? undefined,
     reportsOf: ({ transactionId }) =>
       [...reports.values()]
         .filter(({ evidence }) => evidence.transactionId === transactionId)
@@ -116,6 +118,42 @@ export const makePaymentRepoMemory: Effect.Effect<
     announcedBy: attempts.announcedBy,
     addressShown: attempts.addressShown,
     isDropped: (id) => [...claims.values()].some((one) => one.paymentId === id && one.droppedAt !== null)
+  })
+
+  const refundClaim = (refundId: string) => [...claims].find(([, one]) => one.refundId === refundId)
+  const refunds = makeRefundsMemory({
+    payment: of,
+    payments: () => payments.values(),
+    settledBy: (id) => {
+      const claim = [...claims.values()].find((one) => one.paymentId === id)
+      return claim && { block: claim.transfer.blockNumber, dropped: claim.droppedAt !== null }
+    },
+    transfers,
+    isClaimed: (env, one) => claims.has(claimKey(asClaim(env, one))),
+    claim: ({ recipient, refundId, sender, ...log }) => {
+      const transfer = { ...log, payer: sender, receiver: recipient }
+      const moved = [...claims.values()].some(
+        (one) =>
+          one.transfer.chainId === transfer.chainId &&
+          one.transfer.transactionId === transfer.transactionId &&
+          one.transfer.blockHash !== transfer.blockHash
+      )
+      if (moved) return "moved"
+      const key = claimKey(transfer)
+      if (claims.has(key)) return "taken"
+      claims.set(key, { transfer, paymentId: null, refundId, watchAt: null, droppedAt: null })
+      return "claimed"
+    },
+    release: (refundId) => {
+      const found = refundClaim(refundId)
+      if (found !== undefined) claims.delete(found[0])
+    },
+    move: (refundId, to) => {
+      const found = refundClaim(refundId)
+      if (found === undefined) return
+      const [key, one] = found
+      claims.set(key, { ...one, transfer: { ...one.transfer, ...to } })
+    }
   })
 
   return {
@@ -233,6 +271,7 @@ export const makePaymentRepoMemory: Effect.Effect<
       claims.set(key, {
         transfer,
         paymentId: payment.id,
+        refundId: null,
         watchAt: settlement.watchAt,
         droppedAt: null
       })
@@ -305,7 +344,7 @@ export const makePaymentRepoMemory: Effect.Effect<
         const due = [...claims].filter(([, one]) => isDue(one.watchAt, at)).slice(0, limit)
         return due.flatMap(([key, one]): ReadonlyArray<WatchedTransfer> => {
           claims.set(key, { ...one, watchAt: leaseUntil })
-          const payment = payments.get(one.paymentId)
+          const payment = one.paymentId === null ? undefined : payments.get(one.paymentId)
           if (payment === undefined) return []
           const { merchantId, env, id } = payment
           return [
@@ -328,6 +367,7 @@ export const makePaymentRepoMemory: Effect.Effect<
         }
       }),
     ...attempts.store,
-    ...transfers.store
+    ...transfers.store,
+    ...refunds
   }
 })

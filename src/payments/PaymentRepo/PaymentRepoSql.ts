@@ -25,6 +25,7 @@ import { makeAttemptsSql } from "./attemptsSql.ts"
 import { evidenceKey, keptReports } from "./evidenceKey.ts"
 import { makeOpeningSql } from "./openingSql.ts"
 import { makeReconcilerSql } from "./reconcilerSql.ts"
+import { makeRefundsSql } from "./refundsSql.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import { makeTransfersSql } from "./transfersSql.ts"
 
@@ -242,6 +243,7 @@ export const makePaymentRepoSql: Effect.Effect<
     settle,
     ...makeReconcilerSql(sql),
     ...makeAttemptsSql(sql),
-    ...makeTransfersSql(sql)
+    ...makeTransfersSql(sql),
+    ...makeRefundsSql(sql)
   }
 })

@@ -27,6 +27,12 @@ interface KeptCursor extends ChainCursor {
   readonly lease: { readonly id: string; readonly until: Date } | null
 }
 
+/** A transfer that left a receiver. */
+interface KeptOutgoing extends ChainTransfer, Tenant {
+  readonly blockTime: Date
+  readonly droppedAt: Date | null
+}
+
 export interface MemoryTransfers {
   readonly store: TransferStore
   /** The payer's transfers since the payment opened that would pay it and that no payment claims, the oldest first. */
@@ -51,6 +57,21 @@ export interface MemoryTransfers {
     readonly receiver: Address
     readonly amount: bigint
   }) => ReadonlyArray<number>
+  /** What a refund of the transfer would give back, and whether it may. */
+  readonly standing: (
+    tenant: Tenant,
+    id: string,
+    at: Date
+  ) =>
+    | { readonly standing: "open" | "explained"; readonly paid: bigint; readonly sinceBlock: bigint }
+    | undefined
+  /** Handles an open transfer by its refund; false where it is handled already. */
+  readonly takeForRefund: (
+    id: string,
+    by: { readonly at: Date; readonly person: string; readonly note: string | null }
+  ) => boolean
+  readonly giveBackRefunded: (id: string, at: Date) => void
+  readonly outgoing: () => ReadonlyArray<KeptOutgoing>
   /** Explains a transfer by the payment that claims it. */
   readonly explain: (
     env: Env,
@@ -88,6 +109,7 @@ export const makeTransfersMemory = (known: {
 }): MemoryTransfers => {
   const cursors = new Map<Env, KeptCursor>()
   const transfers = new Map<string, KeptTransfer>()
+  const outgoing = new Map<string, KeptOutgoing>()
   const byId = (id: string) => [...transfers.entries()].find(([, one]) => one.id === id)
   const change = (id: string, to: (one: KeptTransfer) => KeptTransfer) => {
     const found = byId(id)
@@ -161,6 +183,37 @@ export const makeTransfersMemory = (known: {
             one.attachedTo === null
         )
         .map(({ ordinal }) => ordinal),
+    standing: (tenant, id, at) => {
+      const one = byId(id)?.[1]
+      if (one === undefined || !ofTenant(tenant)(one)) return undefined
+      const isLeased = one.attachedTo !== null && !leaseOver(one, at)
+      const isExplained =
+        isLeased ||
+        one.paymentId !== null ||
+        one.droppedAt !== null ||
+        known.claimOf(one.env, one) !== undefined
+      return {
+        standing: isExplained ? "explained" : "open",
+        paid: one.droppedAt === null ? one.amount : 0n,
+        sinceBlock: one.blockNumber
+      }
+    },
+    takeForRefund: (id, { at, note, person }) => {
+      const one = byId(id)?.[1]
+      if (one === undefined || (one.handledAt !== null && one.attachedTo === null)) return false
+      change(id, (kept) => ({
+        ...kept,
+        handledAt: at,
+        handledBy: person,
+        note,
+        attachedTo: null,
+        matchAt: null
+      }))
+      return true
+    },
+    giveBackRefunded: (id, at) =>
+      change(id, (one) => (one.paymentId === null ? { ...one, ...givenBack, matchAt: at } : one)),
+    outgoing: () => [...outgoing.values()],
     explain: (env, transfer, paymentId) => {
       const key = keyOf(env, transfer)
       const one = transfers.get(key)
@@ -201,13 +254,22 @@ export const makeTransfersMemory = (known: {
               found.set(receiver, { merchantId, since: new Date(0) })
           return found
         }),
-      recordRange: ({ env, lease, from, to, transfers: seen }) =>
+      recordRange: ({ env, lease, from, outgoing: sent, to, transfers: seen }) =>
         Effect.sync(() => {
           if (!move(env, lease, from, to)) return false
           for (const [key, one] of transfers) {
             if (one.env !== env || one.droppedAt !== null) continue
             if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue
             transfers.set(key, { ...one, droppedAt: lease.at, matchAt: null })
+          }
+          for (const [key, one] of outgoing) {
+            if (one.env !== env || one.droppedAt !== null) continue
+            if (one.blockNumber <= from.blockNumber || one.blockNumber > to.blockNumber) continue
+            outgoing.set(key, { ...one, droppedAt: lease.at })
+          }
+          for (const one of sent) {
+            const { merchantId } = outgoing.get(keyOf(env, one)) ?? one
+            outgoing.set(keyOf(env, one), { ...one, merchantId, env, droppedAt: null })
           }
           for (const one of seen) {
             const key = keyOf(env, one)

@@ -135,8 +135,9 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
 
   const equalClaim = sql`
     FROM claimed_transfers c WHERE c.chain_id = t.chain_id AND c.transaction_id = t.transaction_id
-      AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal`
-  /** The payment that claims the transfer `t`. */
+      AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
+      AND c.payment_id IS NOT NULL`
+  /** The payment that claims the transfer `t`. What proves a refund is another merchant's to explain as well. */
   const claimOf = sql`(SELECT c.payment_id ${equalClaim})`
 
   /** A claim that was being written while its transfer was stored has not seen it. */
@@ -200,7 +201,14 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       )
     }, Effect.orDie),
 
-    recordRange: Effect.fn("PaymentRepo.recordRange")(function* ({ env, lease, from, to, transfers }) {
+    recordRange: Effect.fn("PaymentRepo.recordRange")(function* ({
+      env,
+      lease,
+      from,
+      outgoing,
+      to,
+      transfers
+    }) {
       const rows = yield* sql`
         WITH moved AS (${moved(env, lease, from, to)}), seen AS (
           SELECT * FROM unnest(
@@ -238,6 +246,36 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
             AND t.block_number <= ${to.blockNumber.toString()}::bigint
             AND NOT EXISTS (
               SELECT 1 FROM seen s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
+                AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
+        ), sent AS (
+          SELECT * FROM unnest(
+            ${outgoing.map((one) => toBytes(one.transactionId))}::bytea[],
+            ${outgoing.map((one) => toBytes(one.payer))}::bytea[],
+            ${outgoing.map((one) => toBytes(one.receiver))}::bytea[],
+            ${outgoing.map((one) => one.amount.toString())}::numeric[],
+            ${outgoing.map((one) => one.ordinal)}::integer[], ${outgoing.map((one) => one.merchantId)}::uuid[],
+            ${outgoing.map((one) => one.blockNumber.toString())}::bigint[],
+            ${outgoing.map((one) => toBytes(one.blockHash))}::bytea[],
+            ${outgoing.map((one) => one.blockTime)}::timestamptz[]
+          ) AS sent (transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
+            block_time)
+        ), left_receivers AS (
+          INSERT INTO outgoing_transfers
+            (chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number, block_hash,
+             block_time)
+          SELECT moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal, s.merchant_id,
+            ${env}::text, s.block_number, s.block_hash, s.block_time
+          FROM moved CROSS JOIN sent s
+          ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
+            block_number = excluded.block_number, block_hash = excluded.block_hash,
+            block_time = excluded.block_time, dropped_at = NULL
+        ), unsent AS (
+          UPDATE outgoing_transfers t SET dropped_at = ${lease.at}
+          FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
+            AND t.block_number > ${from.blockNumber.toString()}::bigint
+            AND t.block_number <= ${to.blockNumber.toString()}::bigint
+            AND NOT EXISTS (
+              SELECT 1 FROM sent s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
                 AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
         )
         SELECT chain_id FROM moved`

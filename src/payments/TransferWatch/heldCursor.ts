@@ -9,6 +9,9 @@ import type { ChainCursor, CursorLease, ReadRange } from "../TransferStore.ts"
 const leaseMillis = 15_000
 const renewMillis = leaseMillis / 2
 
+/** What was found in a range. */
+type RangeFinds = Pick<ReadRange, "transfers" | "outgoing">
+
 interface Held {
   readonly lease: CursorLease
   /** As the row has it. */
@@ -25,14 +28,10 @@ export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: 
     (at): CursorLease => ({ id: leaseId, at, until: new Date(at.getTime() + leaseMillis) })
   )
 
-  const store = Effect.fnUntraced(function* (
-    from: ChainCursor,
-    to: ChainCursor,
-    transfers: ReadRange["transfers"]
-  ) {
+  const store = Effect.fnUntraced(function* (from: ChainCursor, to: ChainCursor, found: RangeFinds) {
     const lease = yield* newLease
     held = undefined
-    if (!(yield* repo.recordRange({ env, lease, from, to, transfers }))) return false
+    if (!(yield* repo.recordRange({ env, lease, from, to, ...found }))) return false
     held = { lease, stored: to, at: to }
     return true
   })
@@ -41,7 +40,7 @@ export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: 
     const at = yield* DateTime.nowAsDate
     if (held !== undefined && at.getTime() < held.lease.until.getTime() - renewMillis) return
     if (held !== undefined && held.at !== held.stored) {
-      yield* store(held.stored, held.at, [])
+      yield* store(held.stored, held.at, { transfers: [], outgoing: [] })
       return
     }
     const lease = yield* newLease
@@ -54,10 +53,11 @@ export const makeHeldCursor = (repo: PaymentRepo["Service"], env: Env, leaseId: 
     /** Where this instance reads on; none while another one reads, and before the first start. */
     take: Effect.map(renewed, () => Option.map(Option.fromUndefinedOr(held), ({ at }) => at)),
     /** Notes a range that was read after the cursor. False where another instance has taken over. */
-    advance: (to: ChainCursor, transfers: ReadRange["transfers"], atOnce: boolean) =>
+    advance: (to: ChainCursor, found: RangeFinds, atOnce: boolean) =>
       Effect.suspend(() => {
         if (held === undefined) return Effect.succeed(false)
-        if (atOnce || transfers.length > 0) return store(held.stored, to, transfers)
+        if (atOnce || found.transfers.length > 0 || found.outgoing.length > 0)
+          return store(held.stored, to, found)
         held = { ...held, at: to }
         return Effect.succeed(true)
       }),

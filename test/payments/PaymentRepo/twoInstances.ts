@@ -60,7 +60,8 @@ export const twoInstances = Effect.gen(function* () {
   const read = (merchantId = merchant.id) =>
     other.repo.recordRange({
       ...{ env: "test", lease, from, to },
-      transfers: [{ ...transfer, id, merchantId }]
+      transfers: [{ ...transfer, id, merchantId }],
+      outgoing: []
     })
   const settlement: PaymentSettlement = {
     paymentId,

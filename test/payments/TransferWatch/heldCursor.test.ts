@@ -17,6 +17,7 @@ const block = (height: number): ChainCursor => ({
   blockHash: TransactionHash.make(`0x${height.toString(16).padStart(64, "0")}`),
   blockTime: new Date(height * 1_000)
 })
+const nothing = { transfers: [], outgoing: [] }
 const heightOf = Option.map(({ blockNumber }: ChainCursor) => Number(blockNumber))
 
 const stores = {
@@ -35,7 +36,7 @@ for (const [name, store] of Object.entries(stores)) {
           const one = makeHeldCursor(repo, "test", "01a1fc34-7205-710e-9410-874fee9a4991")
           const two = makeHeldCursor(repo, "test", "01a1fc34-7205-710e-9410-874fee9a4992")
           expect(heightOf(yield* one.take)).toEqual(Option.some(1))
-          expect(yield* one.advance(block(2), [], false)).toBe(true)
+          expect(yield* one.advance(block(2), nothing, false)).toBe(true)
           expect(heightOf(yield* one.take)).toEqual(Option.some(2))
           expect(yield* stored).toEqual(Option.some(1))
           expect(yield* two.take).toEqual(Option.none())
@@ -43,13 +44,13 @@ for (const [name, store] of Object.entries(stores)) {
           expect(heightOf(yield* one.take)).toEqual(Option.some(2))
           expect(yield* stored).toEqual(Option.some(2))
 
-          expect(yield* one.advance(block(5), [], false)).toBe(true)
+          expect(yield* one.advance(block(5), nothing, false)).toBe(true)
           // It hangs for longer than its lease.
           yield* TestClock.adjust("16 seconds")
           expect(heightOf(yield* two.take)).toEqual(Option.some(2))
-          expect(yield* two.advance(block(3), [], true)).toBe(true)
+          expect(yield* two.advance(block(3), nothing, true)).toBe(true)
           expect(yield* one.take).toEqual(Option.none())
-          expect(yield* one.advance(block(6), [], true)).toBe(false)
+          expect(yield* one.advance(block(6), nothing, true)).toBe(false)
           expect(yield* stored).toEqual(Option.some(3))
         }).pipe(Effect.provide(store.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))))
     )

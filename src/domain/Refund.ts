@@ -1,0 +1,14 @@
+// A refund: USDC that a merchant sends back, and what proves it.
+import { Schema } from "effect"
+import { MismatchReason } from "./VerdictReason.ts"
+
+/**
+ * `pending` until the chain proves the transfer. `failed`: the transaction that was named proves nothing, or
+ * none came in time. `cancelled`: the merchant does not send it.
+ */
+export const RefundStatus = Schema.Literals(["pending", "proven", "failed", "cancelled"])
+export type RefundStatus = typeof RefundStatus.Type
+
+/** Why a refund failed: what differs on the chain, no node shows the transaction, or none came in time. */
+export const RefundFailure = Schema.Literals([...MismatchReason.literals, "not_found", "expired"])
+export type RefundFailure = typeof RefundFailure.Type

@@ -1,0 +1,130 @@
+// Refunds at rest. What is refunded is a settled payment, or an incoming transfer that pays none.
+import type { Effect, Option } from "effect"
+import type { Address, TransactionHash } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
+import type { AtomicUsdc } from "../../domain/Money.ts"
+import type { PaymentId } from "../../domain/Payment.ts"
+import type { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
+import type { ClaimedTransfer, WatchNote } from "../PaymentRepo.ts"
+import type { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
+
+export type RefundedThing = { readonly paymentId: PaymentId } | { readonly transferId: string }
+
+export interface NewRefund extends Tenant {
+  readonly id: string
+  readonly of: RefundedThing
+  readonly amount: AtomicUsdc
+  readonly recipient: Address
+  /** Whether it may be more than is left of what was paid. */
+  readonly beyondPaid: boolean
+  readonly reason: string | null
+  /** Null while nothing has been sent. */
+  readonly transactionId: TransactionHash | null
+  readonly createdBy: string
+  readonly at: Date
+  readonly lookAt: Date
+}
+
+/** The log that proves a refund. */
+export interface RefundProof extends ClaimedTransfer {
+  readonly sender: Address
+}
+
+export interface Refund extends Tenant {
+  readonly id: string
+  readonly paymentId: PaymentId | null
+  readonly transferId: string | null
+  readonly amount: AtomicUsdc
+  readonly recipient: Address
+  readonly status: RefundStatus
+  readonly beyondPaid: boolean
+  readonly reason: string | null
+  readonly createdBy: string
+  readonly createdAt: Date
+  /** Of the block of what is refunded: no refund lies below. */
+  readonly sinceBlock: bigint
+  readonly transactionId: TransactionHash | null
+  /** When that was named. */
+  readonly namedAt: Date | null
+  readonly sender: Address | null
+  readonly ordinal: number | null
+  readonly blockNumber: bigint | null
+  readonly blockHash: TransactionHash | null
+  readonly provenAt: Date | null
+  readonly endedAt: Date | null
+  readonly failureReason: RefundFailure | null
+  /** Since when the chain no longer shows the transfer that proved it. */
+  readonly droppedAt: Date | null
+}
+
+/** What was received for a thing and still stands, and what its refunds amount to, proven or awaited. */
+export interface RefundBalance {
+  readonly paid: bigint
+  readonly refunded: bigint
+}
+
+export type RefundCreation =
+  | { readonly _tag: "Created"; readonly refund: Refund }
+  /** The same id, or the same transaction for the same thing: nothing was added. */
+  | { readonly _tag: "Known"; readonly refund: Refund }
+  | { readonly _tag: "Exceeds"; readonly balance: RefundBalance }
+  /** The transfer pays a payment, is being attached to one, or has left the chain. */
+  | { readonly _tag: "Explained" }
+  /** The payment is not settled. */
+  | { readonly _tag: "Unsettled" }
+  | { readonly _tag: "Unknown" }
+
+export interface RefundStore {
+  /**
+   * Adds a pending refund under the lock of what it refunds, so that two at once never exceed what was paid.
+   * A refunded transfer is handled from then on, and pays nothing.
+   */
+  readonly createRefund: (refund: NewRefund) => Effect.Effect<RefundCreation>
+  readonly findRefund: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<Refund>>
+  /** Newest first. None where `startingAfter` is not a refund of the tenant. */
+  readonly listRefunds: (
+    tenant: Tenant,
+    page: {
+      readonly of?: RefundedThing
+      readonly limit: number
+      readonly startingAfter?: string | undefined
+    }
+  ) => Effect.Effect<Option.Option<ReadonlyArray<Refund>>>
+  readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
+  /** The merchant's receiving addresses of present and past: what leaves them is the merchant's. */
+  readonly ownReceivers: (tenant: Tenant) => Effect.Effect<ReadonlySet<Address>>
+  /** Names the transaction of a pending refund; false where it is not pending. */
+  readonly nameRefundTransaction: (
+    id: string,
+    transactionId: TransactionHash,
+    at: Date,
+    lookAt: Date
+  ) => Effect.Effect<boolean>
+  /**
+   * Proves a pending refund and claims its log, both or neither. None where it is not pending, or while a
+   * claim on the same transaction names another block.
+   */
+  readonly proveRefund: (
+    id: string,
+    proof: RefundProof,
+    at: Date,
+    lookAt: Date
+  ) => Effect.Effect<Option.Option<Refund>, TransferAlreadyUsed>
+  /**
+   * Ends a refund that is pending, or proven by what the chain no longer shows: its log is free again, and
+   * so is a transfer that no other refund takes. False where it stands.
+   */
+  readonly endRefund: (
+    id: string,
+    end: { readonly status: "cancelled" } | { readonly status: "failed"; readonly reason: RefundFailure },
+    at: Date
+  ) => Effect.Effect<boolean>
+  /** Takes refunds that are due for a look; each is out of other instances' sight until `leaseUntil`. */
+  readonly takeDueRefunds: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Refund>>
+  /** A transfer that left one of the merchant's receivers, fits the pending refund and proves no other. */
+  readonly sentFor: (refund: Refund) => Effect.Effect<Option.Option<TransactionHash>>
+  /** When to look at a pending refund next. */
+  readonly noteRefundLook: (id: string, lookAt: Date) => Effect.Effect<void>
+  /** What became of the block of a proven refund. */
+  readonly noteRefundWatched: (id: string, note: WatchNote) => Effect.Effect<void>
+}

@@ -1,0 +1,257 @@
+// Refunds: a merchant's own wallet sends USDC back, and the chain proves it. Nothing here moves money.
+import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Verification } from "../chain/ChainVerifier/Verification.ts"
+import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { Address, TransactionHash } from "../domain/Chain.ts"
+import {
+  IncomingTransferExplained,
+  IncomingTransferNotFound,
+  LiveModeGated,
+  PaymentNotFound,
+  PaymentNotSettled,
+  RefundEnded,
+  RefundExceedsPaid,
+  RefundNotFound,
+  type RefundNotProven
+} from "../domain/Errors.ts"
+import type { Tenant } from "../domain/Merchant.ts"
+import { AtomicUsdc, formatUsd } from "../domain/Money.ts"
+import type { Refund, RefundBalance, RefundedThing } from "../payments/PaymentRepo/RefundStore.ts"
+import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { refundNotProven } from "./Refunds/refundNotProven.ts"
+import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
+
+export interface RefundRequest {
+  /** The caller's id of the refund: sent again, it is the same refund. */
+  readonly id?: string
+  readonly of: RefundedThing
+  /** All that is left, where absent. */
+  readonly amount?: AtomicUsdc
+  /** The payer, where absent. */
+  readonly recipient?: Address
+  readonly transactionId?: TransactionHash
+  readonly reason?: string
+  readonly beyondPaid?: boolean
+  /** Who asks. */
+  readonly by: string
+}
+
+/** What the chain says of a pending refund. */
+export type RefundLook =
+  | { readonly _tag: "Proven"; readonly refund: Refund }
+  | { readonly _tag: "Pending"; readonly isUnknown: boolean }
+  | { readonly _tag: "Refused"; readonly error: RefundNotProven; readonly final: boolean }
+  | { readonly _tag: "Ended" }
+
+/** How long after its creation the worker first looks at a refund. */
+const firstLookMillis = 2_500
+/** How long after the proof the block is first checked for a reorganisation. */
+const firstWatchMillis = 60_000
+
+const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
+
+const make = Effect.gen(function* () {
+  const repo = yield* PaymentRepo
+  const chain = yield* ChainVerifier
+  const random = yield* SecureRandom.SecureRandom
+  const verify = makeVerifyRefund(chain, repo)
+
+  /** What is refunded: who paid it, and since which block. */
+  const thingOf = Effect.fnUntraced(function* (tenant: Tenant, of: RefundedThing) {
+    if ("paymentId" in of) {
+      const payment = yield* repo.find(tenant, of.paymentId)
+      if (Option.isNone(payment)) return yield* new PaymentNotFound()
+      const { reported, status } = payment.value
+      if (status !== "settled" || reported === null) return yield* new PaymentNotSettled()
+      return { payer: reported.evidence.payer, sinceBlock: 0n }
+    }
+    const transfer = yield* repo.findTransfer(tenant, of.transferId)
+    if (Option.isNone(transfer)) return yield* new IncomingTransferNotFound()
+    const { blockNumber, payer, paymentId } = transfer.value
+    if (paymentId !== null) return yield* new IncomingTransferExplained()
+    return { payer, sinceBlock: blockNumber }
+  })
+
+  const proven = Effect.fnUntraced(function* (
+    refund: Refund,
+    found: Extract<Verification, { _tag: "Verified" }>
+  ) {
+    const at = yield* DateTime.nowAsDate
+    const proof = { ...found, sender: found.payer }
+    return yield* repo.proveRefund(refund.id, proof, at, after(at, firstWatchMillis))
+  })
+
+  const look = Effect.fn("Refunds.look")(function* (
+    refund: Refund,
+    transactionId: TransactionHash
+  ): Effect.fn.Return<RefundLook> {
+    while (true) {
+      const found = yield* verify(refund, transactionId)
+      if (found._tag === "Pending") return { _tag: "Pending", isUnknown: found.reason === "not_found" }
+      if (found._tag === "Mismatch")
+        return { _tag: "Refused", error: refundNotProven(found), final: found.confirmed }
+      const settled = yield* Effect.result(proven(refund, found))
+      // Another payment or refund has claimed it meanwhile: look whether the transaction holds an equal one.
+      if (Result.isFailure(settled)) continue
+      if (Option.isSome(settled.success)) return { _tag: "Proven", refund: settled.success.value }
+      const now = yield* repo.findRefund(refund, refund.id)
+      if (Option.isNone(now) || now.value.status !== "pending")
+        return Option.isSome(now) && now.value.status === "proven"
+          ? { _tag: "Proven", refund: now.value }
+          : { _tag: "Ended" }
+      return { _tag: "Pending", isUnknown: false }
+    }
+  })
+
+  const found = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+    const refund = yield* repo.findRefund(tenant, id)
+    return Option.isSome(refund) ? refund.value : yield* new RefundNotFound()
+  })
+
+  const exceeds = ({ paid, refunded }: RefundBalance, amount: bigint) =>
+    new RefundExceedsPaid({
+      details: [
+        {
+          path: "body.amount",
+          message: "More than is left of what was paid.",
+          expected: `at most ${formatUsd(paid > refunded ? paid - refunded : 0n)}`,
+          actual: formatUsd(amount)
+        }
+      ]
+    })
+
+  /** As `look`, where a person has just named the transaction: what it does not prove is an error. */
+  const lookNow = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash) {
+    const looked = yield* look(refund, transactionId)
+    if (looked._tag === "Proven") return looked.refund
+    if (looked._tag === "Refused") return yield* looked.error
+    return yield* found(refund, refund.id)
+  })
+
+  return Refunds.of({
+    create: Effect.fn("Refunds.create")(function* (tenant, { by, of, transactionId, ...input }) {
+      if (tenant.env === "live") return yield* new LiveModeGated()
+      const { payer, sinceBlock } = yield* thingOf(tenant, of)
+      const recipient = input.recipient ?? payer
+      const earlier = yield* repo.listRefunds(tenant, { of, limit: 100 })
+      const same = Option.getOrElse(earlier, () => []).find(
+        (one) =>
+          one.id === input.id ||
+          (transactionId !== undefined &&
+            one.transactionId === transactionId &&
+            one.recipient === recipient &&
+            (input.amount === undefined || one.amount === input.amount) &&
+            (one.status === "pending" || one.status === "proven"))
+      )
+      if (same !== undefined) return { refund: same, created: false }
+      const at = yield* DateTime.nowAsDate
+      const balance = yield* repo.refundBalance(tenant, of)
+      const left = balance.paid - balance.refunded
+      const amount = input.amount ?? (left > 0n ? AtomicUsdc.make(left, { disableChecks: true }) : undefined)
+      if (amount === undefined) return yield* exceeds(balance, 0n)
+      // What proves nothing is not kept.
+      if (transactionId !== undefined) {
+        const claimed = { ...tenant, recipient, amount, sinceBlock, createdAt: at }
+        const verification = yield* verify(claimed, transactionId)
+        if (verification._tag === "Mismatch") return yield* refundNotProven(verification)
+      }
+      const made = yield* repo.createRefund({
+        ...tenant,
+        id: input.id ?? (yield* random.uuidV7()),
+        of,
+        amount,
+        recipient,
+        beyondPaid: input.beyondPaid ?? false,
+        reason: input.reason ?? null,
+        transactionId: transactionId ?? null,
+        createdBy: by,
+        at,
+        lookAt: after(at, firstLookMillis)
+      })
+      switch (made._tag) {
+        case "Unknown":
+          return yield* "paymentId" in of ? new PaymentNotFound() : new IncomingTransferNotFound()
+        case "Unsettled":
+          return yield* new PaymentNotSettled()
+        case "Explained":
+          return yield* new IncomingTransferExplained()
+        case "Exceeds":
+          return yield* exceeds(made.balance, amount)
+        case "Known":
+          return { refund: made.refund, created: false }
+        case "Created": {
+          if (transactionId === undefined) return { refund: made.refund, created: true }
+          const looked = yield* look(made.refund, transactionId)
+          if (looked._tag !== "Refused")
+            return { refund: looked._tag === "Proven" ? looked.refund : made.refund, created: true }
+          yield* repo.endRefund(made.refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
+          return yield* looked.error
+        }
+      }
+    }),
+    find: found,
+    list: repo.listRefunds,
+    balance: repo.refundBalance,
+    report: Effect.fn("Refunds.report")(function* (tenant, id, transactionId) {
+      const refund = yield* found(tenant, id)
+      if (refund.status === "proven" && refund.transactionId === transactionId) return refund
+      if (refund.status !== "pending") return yield* new RefundEnded()
+      const verification = yield* verify(refund, transactionId)
+      if (verification._tag === "Mismatch") return yield* refundNotProven(verification)
+      const at = yield* DateTime.nowAsDate
+      if (!(yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstLookMillis))))
+        return yield* new RefundEnded()
+      return yield* lookNow(yield* found(tenant, id), transactionId)
+    }),
+    cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
+      const refund = yield* found(tenant, id)
+      if (refund.status === "cancelled") return refund
+      const ended = yield* repo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
+      return ended ? yield* found(tenant, id) : yield* new RefundEnded()
+    }),
+    look
+  })
+})
+
+export class Refunds extends Context.Service<
+  Refunds,
+  {
+    /**
+     * A pending refund, or, where its transaction is named, one that the chain has not refused. `created` is
+     * false where the same request made it before.
+     */
+    readonly create: (
+      tenant: Tenant,
+      request: RefundRequest
+    ) => Effect.Effect<
+      { readonly refund: Refund; readonly created: boolean },
+      | PaymentNotFound
+      | PaymentNotSettled
+      | IncomingTransferNotFound
+      | IncomingTransferExplained
+      | RefundExceedsPaid
+      | RefundNotProven
+      | LiveModeGated
+    >
+    readonly find: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound>
+    readonly list: PaymentRepo["Service"]["listRefunds"]
+    readonly balance: PaymentRepo["Service"]["refundBalance"]
+    /** Names the transaction of a pending refund. */
+    readonly report: (
+      tenant: Tenant,
+      id: string,
+      transactionId: TransactionHash
+    ) => Effect.Effect<Refund, RefundNotFound | RefundEnded | RefundNotProven>
+    /** Of a pending refund, or one whose transfer has left the chain. */
+    readonly cancel: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound | RefundEnded>
+    /** Asks the chain, and proves what it shows. */
+    readonly look: (refund: Refund, transactionId: TransactionHash) => Effect.Effect<RefundLook>
+  }
+>()("quittance/refunds/Refunds") {
+  static readonly layer: Layer.Layer<
+    Refunds,
+    never,
+    PaymentRepo | ChainVerifier | SecureRandom.SecureRandom
+  > = Layer.effect(Refunds, make)
+}

@@ -1,0 +1,360 @@
+// What every RefundStore does, whatever it stands on: never more than was paid, one log for one thing.
+import { expect } from "bun:test"
+import { Effect, type Layer, Option, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TransactionHash } from "../../src/domain/Chain.ts"
+import type { Tenant } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import type { NewRefund, RefundProof } from "../../src/payments/PaymentRepo/RefundStore.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { freshAddress } from "../support/freshAddress.ts"
+import { liveEffect } from "../support/run.ts"
+import type { RepoLayer } from "./PaymentRepo.contract.ts"
+
+const start = new Date("2026-05-01T12:00:00.000Z")
+const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
+let hashes = 0
+const newHash = () =>
+  TransactionHash.make(`0x${(++hashes + Date.now() * 1000).toString(16).padStart(64, "0")}`)
+const usdc = (atomic: bigint) => AtomicUsdc.make(atomic)
+const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7())
+
+/** A merchant with a payment of 10 USDC that has settled in block 100. */
+const paid = Effect.gen(function* () {
+  const repo = yield* PaymentRepo
+  const keys = yield* KeyAuth
+  const [receiver, payer] = [freshAddress(), freshAddress()]
+  const { merchant } = yield* Effect.orDie(
+    keys.createMerchant({ name: "Shop", receivers: { test: receiver, live: receiver } })
+  )
+  const tenant = { merchantId: merchant.id, env: "test" } as const
+  const { payment } = yield* repo.open({
+    ...tenant,
+    id: PaymentId.make(yield* newId),
+    amount: usdc(10_000_000n),
+    intentUrl: "https://shop.example.com/1",
+    receiver,
+    payerType: "human",
+    at: start
+  })
+  const transfer = {
+    chainId: 84532,
+    transactionId: newHash(),
+    logPosition: 0,
+    ordinal: 0,
+    blockNumber: 100n,
+    blockHash: newHash()
+  }
+  const settled = yield* Effect.orDie(
+    repo.settle({
+      paymentId: payment.id,
+      evidence: { transactionId: transfer.transactionId, payer, tokenChanges: [] },
+      reportedAt: after(1),
+      at: after(2),
+      transfer,
+      delivery: { id: yield* newId, body: new TextEncoder().encode("{}") },
+      watchAt: after(60)
+    })
+  )
+  return { tenant, payment: Option.getOrThrow(settled), payer, receiver, transfer }
+})
+type Paid = Effect.Success<typeof paid>
+
+const refundOf = Effect.fnUntraced(function* (of: Paid, changes: Partial<NewRefund> = {}) {
+  const refund: NewRefund = {
+    ...of.tenant,
+    id: yield* newId,
+    of: { paymentId: of.payment.id },
+    amount: usdc(4_000_000n),
+    recipient: of.payer,
+    beyondPaid: false,
+    reason: null,
+    transactionId: null,
+    createdBy: "ann@example.com",
+    at: after(10),
+    lookAt: after(12),
+    ...changes
+  }
+  return refund
+})
+
+const created = Effect.fnUntraced(function* (of: Paid, changes: Partial<NewRefund> = {}) {
+  const repo = yield* PaymentRepo
+  const made = yield* repo.createRefund(yield* refundOf(of, changes))
+  if (made._tag !== "Created") throw new Error(made._tag)
+  return made.refund
+})
+
+const proofOf = (of: Paid, changes: Partial<RefundProof> = {}): RefundProof => ({
+  chainId: 84532,
+  transactionId: newHash(),
+  logPosition: 3,
+  ordinal: 0,
+  blockNumber: 120n,
+  blockHash: newHash(),
+  sender: of.receiver,
+  ...changes
+})
+
+/** Reads blocks in which a transfer arrives at, or leaves, the merchant's receiver. */
+const read = Effect.fnUntraced(function* (
+  tenant: Tenant,
+  side: "transfers" | "outgoing",
+  transfer: Pick<RefundProof, "transactionId"> & Record<"payer" | "receiver", Payment["receiver"]>,
+  amount = 4_000_000n
+) {
+  const repo = yield* PaymentRepo
+  yield* repo.startCursor("test", { blockNumber: 100n, blockHash: newHash(), blockTime: start })
+  const lease = { id: yield* newId, at: after(20), until: after(40) }
+  const from = Option.getOrThrow(yield* repo.leaseCursor("test", lease))
+  const to = { blockNumber: from.blockNumber + 1n, blockHash: newHash(), blockTime: after(20) }
+  const id = yield* newId
+  const one = { ...transfer, ...to, id, merchantId: tenant.merchantId, amount, ordinal: 0 }
+  const found = { transfers: [], outgoing: [], [side]: [one] }
+  expect(yield* repo.recordRange({ env: "test", lease, from, to, ...found })).toBeTrue()
+  yield* repo.releaseCursor("test", lease.id)
+  return id
+})
+
+export const refundsContract = (layer: RepoLayer): void => {
+  const it = <E>(name: string, effect: () => Effect.Effect<unknown, E, Layer.Success<RepoLayer>>) =>
+    liveEffect(name, () => Effect.provide(effect(), layer))
+
+  it("gives back what was paid in parts, and never more without its caller saying so", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const thing = { paymentId: of.payment.id }
+      expect(yield* repo.refundBalance(of.tenant, thing)).toEqual({ paid: 10_000_000n, refunded: 0n })
+      expect((yield* created(of)).sinceBlock).toBe(100n)
+      yield* created(of, { amount: usdc(6_000_000n) })
+      const more = yield* repo.createRefund(yield* refundOf(of, { amount: usdc(1n) }))
+      expect(more).toEqual({ _tag: "Exceeds", balance: { paid: 10_000_000n, refunded: 10_000_000n } })
+      const meant = yield* repo.createRefund(yield* refundOf(of, { amount: usdc(1n), beyondPaid: true }))
+      expect(meant._tag).toBe("Created")
+      expect(yield* repo.refundBalance(of.tenant, thing)).toEqual({
+        paid: 10_000_000n,
+        refunded: 10_000_001n
+      })
+    }))
+
+  it("of twenty at once that are each half of what was paid, two are created", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const all = yield* Effect.forEach(
+        Array.from({ length: 20 }),
+        () => Effect.flatMap(refundOf(of, { amount: usdc(5_000_000n) }), repo.createRefund),
+        { concurrency: "unbounded" }
+      )
+      expect(all.filter(({ _tag }) => _tag === "Created")).toHaveLength(2)
+      expect(all.filter(({ _tag }) => _tag === "Exceeds")).toHaveLength(18)
+    }))
+
+  it("the same id, and the same transaction for the same payment, are the same refund", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const named = yield* refundOf(of, { transactionId: newHash(), amount: usdc(10_000_000n) })
+      const all = yield* Effect.forEach(
+        [named, named, { ...named, id: yield* newId }, { ...named, id: yield* newId }],
+        repo.createRefund,
+        { concurrency: "unbounded" }
+      )
+      expect(all.map(({ _tag }) => _tag).toSorted()).toEqual(["Created", "Known", "Known", "Known"])
+      const ids = all.flatMap((one) => ("refund" in one ? [one.refund.id] : []))
+      expect(new Set(ids).size).toBe(1)
+    }))
+
+  it("a pending payment, another merchant's and an unknown one are not refunded", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const [of, other] = [yield* paid, yield* paid]
+      const { payment } = yield* repo.open({
+        ...of.tenant,
+        id: PaymentId.make(yield* newId),
+        amount: usdc(1n),
+        intentUrl: "https://shop.example.com/1",
+        receiver: of.receiver,
+        payerType: "human",
+        at: start
+      })
+      const tag = Effect.fnUntraced(function* (paymentId: PaymentId) {
+        return (yield* repo.createRefund(yield* refundOf(of, { of: { paymentId } })))._tag
+      })
+      expect(yield* tag(payment.id)).toBe("Unsettled")
+      expect(yield* tag(other.payment.id)).toBe("Unknown")
+      expect(yield* tag(PaymentId.make(yield* newId))).toBe("Unknown")
+    }))
+
+  it("one log proves one refund, however many claim it at once", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const proof = proofOf(of)
+      const all = yield* Effect.forEach([1, 2], () => created(of))
+      const outcomes = yield* Effect.forEach(
+        [...all, ...all],
+        ({ id }) => Effect.result(repo.proveRefund(id, proof, after(30), after(90))),
+        { concurrency: "unbounded" }
+      )
+      const proven = outcomes.filter((one) => Result.isSuccess(one) && Option.isSome(one.success))
+      expect(proven).toHaveLength(1)
+      const [first] = yield* Effect.map(repo.listRefunds(of.tenant, { limit: 10 }), (list) =>
+        Option.getOrThrow(list).filter(({ status }) => status === "proven")
+      )
+      expect(first).toMatchObject({
+        transactionId: proof.transactionId,
+        sender: of.receiver,
+        blockNumber: 120n,
+        provenAt: after(30)
+      })
+    }))
+
+  it("a log that pays a payment proves no refund, and one that proves a refund pays nothing", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of, { recipient: of.receiver, amount: usdc(10_000_000n) })
+      const own = yield* Effect.result(
+        repo.proveRefund(refund.id, proofOf(of, { ...of.transfer, sender: of.payer }), after(30), after(90))
+      )
+      expect(Result.isFailure(own)).toBeTrue()
+      const other = yield* paid
+      const proof = proofOf(other)
+      const back = yield* created(other, { amount: usdc(10_000_000n) })
+      expect(Option.isSome(yield* repo.proveRefund(back.id, proof, after(30), after(90)))).toBeTrue()
+      const taken = yield* repo.takenTransfers({
+        chainId: 84532,
+        evidence: { transactionId: proof.transactionId, payer: other.receiver, tokenChanges: [] },
+        receiver: other.payer,
+        amount: usdc(10_000_000n)
+      })
+      expect(taken).toEqual([{ ordinal: 0, blockHash: proof.blockHash }])
+    }))
+
+  it("ended refunds count no more, end once, and give their log free where it had left the chain", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of, { amount: usdc(10_000_000n) })
+      expect(
+        yield* repo.endRefund(refund.id, { status: "failed", reason: "not_found" }, after(20))
+      ).toBeTrue()
+      expect(yield* repo.endRefund(refund.id, { status: "cancelled" }, after(21))).toBeFalse()
+      const again = yield* created(of, { amount: usdc(10_000_000n) })
+      const proof = proofOf(of)
+      yield* repo.proveRefund(again.id, proof, after(30), after(90))
+      expect(yield* repo.endRefund(again.id, { status: "cancelled" }, after(31))).toBeFalse()
+      yield* repo.noteRefundWatched(again.id, { droppedAt: after(40), watchAt: after(100) })
+      expect(yield* repo.endRefund(again.id, { status: "cancelled" }, after(41))).toBeTrue()
+      const third = yield* created(of, { amount: usdc(10_000_000n) })
+      const proven = yield* repo.proveRefund(third.id, proof, after(50), after(110))
+      expect(Option.isSome(proven)).toBeTrue()
+    }))
+
+  it("a proven refund follows its transaction into another block", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of)
+      const proof = proofOf(of)
+      yield* repo.proveRefund(refund.id, proof, after(30), after(90))
+      const moved = { blockNumber: 121n, blockHash: newHash(), logPosition: 5 }
+      yield* repo.noteRefundWatched(refund.id, { moved, droppedAt: null, watchAt: after(100) })
+      const second = yield* created(of)
+      const other = { ...proof, ordinal: 1 }
+      // A claim on the transaction names the new block.
+      expect(Option.isNone(yield* repo.proveRefund(second.id, other, after(50), after(110)))).toBeTrue()
+      const there = { ...other, blockNumber: 121n, blockHash: moved.blockHash }
+      expect(Option.isSome(yield* repo.proveRefund(second.id, there, after(51), after(110)))).toBeTrue()
+    }))
+
+  it("what leaves a receiver for the recipient, of the exact amount, is found once", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of)
+      expect(Option.isNone(yield* repo.sentFor(refund))).toBeTrue()
+      const transactionId = newHash()
+      const transfer = { transactionId, payer: of.receiver, receiver: of.payer }
+      yield* read(of.tenant, "outgoing", transfer, 4_000_001n)
+      expect(Option.isNone(yield* repo.sentFor(refund))).toBeTrue()
+      yield* read(of.tenant, "outgoing", transfer)
+      expect(yield* repo.sentFor(refund)).toEqual(Option.some(transactionId))
+      yield* repo.proveRefund(refund.id, proofOf(of, { transactionId }), after(30), after(90))
+      expect(Option.isNone(yield* repo.sentFor(yield* created(of)))).toBeTrue()
+    }))
+
+  it("a transfer being refunded is handled; attaching it and refunding it at once, one holds", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      for (const turn of [0, 1, 2, 3]) {
+        const of = yield* paid
+        const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
+        const transferId = yield* read(of.tenant, "transfers", transfer)
+        const { payment } = yield* repo.open({
+          ...of.tenant,
+          id: PaymentId.make(yield* newId),
+          amount: usdc(4_000_000n),
+          intentUrl: "https://shop.example.com/1",
+          receiver: of.receiver,
+          payerType: "human",
+          at: start
+        })
+        const by = { person: "bob@example.com", note: null, at: after(30) }
+        const attach = repo.takeForPayment(of.tenant, transferId, payment.id, by)
+        const refund = Effect.map(
+          repo.createRefund(yield* refundOf(of, { of: { transferId }, at: after(30) })),
+          ({ _tag }) => _tag === "Created"
+        )
+        const both = turn % 2 === 0 ? [attach, refund] : [refund, attach]
+        const held = yield* Effect.all(both, { concurrency: 2 })
+        expect(held.toSorted()).toEqual([false, true])
+      }
+    }))
+
+  it("a cancelled refund gives its transfer back to be explained, unless another one stands", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
+      const transferId = yield* read(of.tenant, "transfers", transfer)
+      const part = { of: { transferId }, amount: usdc(2_000_000n) }
+      const [first, second] = [yield* created(of, part), yield* created(of, part)]
+      const isOpen = Effect.map(
+        repo.listTransfers(of.tenant, { status: "open", limit: 10, startingAfter: undefined }),
+        (list) => list.some(({ id }) => id === transferId)
+      )
+      expect(yield* isOpen).toBeFalse()
+      yield* repo.endRefund(second.id, { status: "cancelled" }, after(30))
+      expect(yield* isOpen).toBeFalse()
+      const third = yield* created(of, part)
+      yield* repo.endRefund(third.id, { status: "cancelled" }, after(31))
+      yield* repo.endRefund(first.id, { status: "cancelled" }, after(32))
+      expect(yield* isOpen).toBeTrue()
+    }))
+
+  it("is listed newest first, page by page, and due under a lease", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const all = yield* Effect.forEach([1, 2, 3], (n) =>
+        created(of, { amount: usdc(1n), at: after(10 + n), lookAt: after(12 + n) })
+      )
+      const first = Option.getOrThrow(yield* repo.listRefunds(of.tenant, { limit: 2 }))
+      expect(first.map(({ id }) => id)).toEqual([all[2]?.id ?? "", all[1]?.id ?? ""])
+      const rest = yield* repo.listRefunds(of.tenant, { limit: 2, startingAfter: all[1]?.id })
+      expect(Option.getOrThrow(rest).map(({ id }) => id)).toEqual([all[0]?.id ?? ""])
+      const other = yield* paid
+      expect(yield* repo.listRefunds(other.tenant, { limit: 2, startingAfter: all[1]?.id })).toEqual(
+        Option.none()
+      )
+      const mine = (taken: ReadonlyArray<{ readonly id: string }>) =>
+        taken.filter(({ id }) => all.some((one) => one.id === id))
+      expect(mine(yield* repo.takeDueRefunds(after(14), after(60), 1000))).toHaveLength(2)
+      expect(mine(yield* repo.takeDueRefunds(after(14), after(60), 1000))).toHaveLength(0)
+    }))
+}

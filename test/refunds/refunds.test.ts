@@ -1,0 +1,211 @@
+// Refunds over the merchants' API on Postgres: proven by the chain alone, each log once, whoever races.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import type { Address } from "../../src/domain/Chain.ts"
+import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../http/shop.ts"
+import type { Answer } from "../support/contractCheck.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
+
+describe("Refunds on Postgres", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let shop: Shop
+
+  const newShop = async () => makeShop(service, await Effect.runPromise(service.newMerchant))
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    shop = await newShop()
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const ask = (method: string, path: string, body?: unknown, from = shop) =>
+    from.call({
+      method,
+      path: `/api/v1/refunds${path}`,
+      key: from.keys.full,
+      ...(body === undefined ? {} : { body })
+    })
+  const create = (body: unknown, from = shop) => ask("POST", "", body, from)
+  const read = async (id: string) => (await ask("GET", `/${id}`)).body.refund
+  const sent = (amount: bigint, options: { to?: Address; from?: Address; confirm?: boolean } = {}) =>
+    shop.transfer(amount, { from: shop.merchant.receiver, to: buyer, ...options })
+  const code = ({ body, status }: Answer) =>
+    [status, body.error?.code, body.error?.reason].filter((one) => one !== undefined).join(" ")
+  const until = async (id: string, status: string) => {
+    for (let tries = 0; tries < 150; tries++) {
+      const refund = await read(id)
+      if (refund.status === status) return refund
+      await Bun.sleep(100)
+    }
+    throw new Error(`the refund is ${(await read(id)).status}, not ${status}`)
+  }
+
+  test("sent and reported, it is proven; reported again, it is the same; the payment stays settled", async () => {
+    const { payment } = await shop.settle()
+    const transactionId = await sent(4_000_000n)
+    const body = { paymentId: payment.id, amount: "4", transactionId, reason: "Damaged" }
+    const first = await create(body)
+    expect(first.status).toBe(201)
+    expect(first.body.refund).toMatchObject({
+      status: "proven",
+      paymentId: payment.id,
+      amount: "4.00",
+      recipient: buyer,
+      sender: shop.merchant.receiver,
+      transactionId,
+      reason: "Damaged",
+      beyondPaid: false
+    })
+    const again = await create(body)
+    expect([again.status, again.body.refund.id]).toEqual([200, first.body.refund.id])
+    const after = await shop.call({
+      method: "GET",
+      path: `/api/v1/payments/${payment.id}`,
+      key: shop.keys.readOnly
+    })
+    expect(after.body.payment).toEqual(payment)
+    const list = await ask("GET", `?paymentId=${payment.id}`)
+    expect(list.body).toMatchObject({ refunds: [{ id: first.body.refund.id }], hasMore: false })
+  })
+
+  test("announced first, it is found on the chain when the transfer comes, without anybody's word", async () => {
+    const { payment } = await shop.settle("3.21", 3_210_000n)
+    const { body } = await create({ paymentId: payment.id })
+    expect(body.refund).toMatchObject({ status: "pending", amount: "3.21" })
+    expect(body.refund.uri).toEndWith(`/transfer?address=${buyer}&uint256=3210000`)
+    const transactionId = await sent(3_210_000n)
+    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
+  })
+
+  test("reported before its block is confirmed, it is pending, and proven by itself", async () => {
+    const { payment } = await shop.settle()
+    const transactionId = await sent(1_000_000n, { confirm: false })
+    const { body, status } = await create({ paymentId: payment.id, amount: "1", transactionId })
+    expect([status, body.refund.status]).toEqual([201, "pending"])
+    await Effect.runPromise(service.chain.mine(2))
+    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
+  })
+
+  test("what differs is named, and nothing is kept of it", async () => {
+    const { payment, transactionId: paidBy } = await shop.settle()
+    const refused = async (transactionId: string, amount = "2") =>
+      code(await create({ paymentId: payment.id, amount, transactionId }))
+    expect(await refused(await sent(1_000_000n))).toBe("422 REFUND_NOT_PROVEN amount")
+    expect(await refused(await sent(2_000_000n, { to: stranger }))).toBe("422 REFUND_NOT_PROVEN receiver")
+    expect(await refused(await sent(2_000_000n, { from: stranger }))).toBe("422 REFUND_NOT_PROVEN payer")
+    expect(await refused(paidBy, "10")).toBe("422 REFUND_NOT_PROVEN no_transfer")
+    const list = await ask("GET", `?paymentId=${payment.id}`)
+    expect(list.body.refunds).toEqual([])
+  })
+
+  test("never more than was paid, in one or in parts, unless the caller says so", async () => {
+    const { payment } = await shop.settle()
+    const of = { paymentId: payment.id }
+    expect(code(await create({ ...of, amount: "10.000001" }))).toBe("409 REFUND_EXCEEDS_PAID")
+    expect((await create({ ...of, amount: "6" })).status).toBe(201)
+    const more = await create({ ...of, amount: "5" })
+    expect(code(more)).toBe("409 REFUND_EXCEEDS_PAID")
+    expect(more.body.error.details?.[0]).toMatchObject({ expected: "at most 4.00", actual: "5.00" })
+    const rest = await create(of)
+    expect(rest.body.refund.amount).toBe("4.00")
+    expect(code(await create(of))).toBe("409 REFUND_EXCEEDS_PAID")
+    expect((await create({ ...of, amount: "1", beyondPaid: true })).body.refund.beyondPaid).toBeTrue()
+  })
+
+  test("one log refunds one payment, however many ask at once", async () => {
+    const payments = await Promise.all(
+      Array.from({ length: 6 }, async () => (await shop.settle("2.00", 2_000_000n)).payment)
+    )
+    const transactionId = await sent(2_000_000n)
+    const answers = await Promise.all(
+      payments.flatMap(({ id }) => {
+        const body = { paymentId: id, amount: "2", transactionId }
+        return [create(body), create(body)]
+      })
+    )
+    const proven = answers.filter(({ body }) => body.refund?.status === "proven")
+    expect(new Set(proven.map(({ body }) => body.refund.id)).size).toBe(1)
+    const late = await create({ paymentId: payments[0]?.id, amount: "2", transactionId })
+    const last = await create({ paymentId: payments[5]?.id, amount: "2", transactionId })
+    const codes = [late, last].filter(({ body }) => body.error !== undefined).map(code)
+    expect(codes).toContain("422 REFUND_NOT_PROVEN already_used")
+    const lists = await Promise.all(payments.map(({ id }) => ask("GET", `?paymentId=${id}`)))
+    expect(
+      lists.flatMap(({ body }) => body.refunds.filter(({ status }) => status === "proven"))
+    ).toHaveLength(1)
+  })
+
+  test("two equal transfers of one transaction refund two payments", async () => {
+    const [one, other] = [(await shop.settle()).payment, (await shop.settle()).payment]
+    await Effect.runPromise(service.chain.fund(shop.merchant.receiver, { usdcAtomic: 10_000_000n }))
+    const transfer = { from: shop.merchant.receiver, to: buyer, amount: 5_000_000n }
+    const transactionId = await Effect.runPromise(service.chain.batch([transfer, transfer]))
+    await Effect.runPromise(service.chain.mine(2))
+    for (const { id } of [one, other]) {
+      const { body } = await create({ paymentId: id, amount: "5", transactionId })
+      expect(body.refund.status).toBe("proven")
+    }
+  })
+
+  test("another merchant's transfer proves nothing, and another merchant's refund is unknown", async () => {
+    const rival = await newShop()
+    const { payment } = await shop.settle()
+    const theirs = (await rival.open()).body.payment
+    const tokenChanges = tokenChangesOf(10_000_000n, "test", rival.merchant.receiver)
+    await rival.report(theirs.id, await rival.transfer(10_000_000n), 10_000_000n, { tokenChanges })
+    const transactionId = await rival.transfer(10_000_000n, { from: rival.merchant.receiver, to: buyer })
+    expect(code(await create({ paymentId: payment.id, transactionId }))).toBe("422 REFUND_NOT_PROVEN payer")
+    expect(code(await create({ paymentId: theirs.id }))).toBe("404 PAYMENT_NOT_FOUND")
+    const made = await create({ paymentId: theirs.id, transactionId }, rival)
+    expect(made.body.refund.status).toBe("proven")
+    for (const [method, path] of [
+      ["GET", ""],
+      ["POST", "/cancel"]
+    ] as const)
+      expect(code(await ask(method, `/${made.body.refund.id}${path}`))).toBe("404 REFUND_NOT_FOUND")
+    const taken = await create({ id: made.body.refund.id, paymentId: payment.id })
+    expect(taken.status).toBe(404)
+  })
+
+  test("a cancelled one counts no more; a proven one cannot be cancelled", async () => {
+    const { payment } = await shop.settle()
+    const { body } = await create({ paymentId: payment.id })
+    expect((await ask("POST", `/${body.refund.id}/cancel`)).body.refund.status).toBe("cancelled")
+    expect(code(await ask("POST", `/${body.refund.id}/transaction`, { transactionId: await sent(1n) }))).toBe(
+      "409 REFUND_ENDED"
+    )
+    const second = (await create({ paymentId: payment.id })).body.refund
+    const transactionId = await sent(10_000_000n)
+    const reported = await ask("POST", `/${second.id}/transaction`, { transactionId })
+    expect(reported.body.refund.status).toBe("proven")
+    expect(code(await ask("POST", `/${second.id}/cancel`))).toBe("409 REFUND_ENDED")
+  })
+
+  test("to another address than the payer's, where the caller names it", async () => {
+    const { payment } = await shop.settle()
+    const transactionId = await sent(10_000_000n, { to: stranger })
+    const answer = await create({ paymentId: payment.id, recipient: stranger, transactionId })
+    expect(answer.body.refund).toMatchObject({ status: "proven", recipient: stranger })
+    const mistyped = `0x3c${stranger.slice(4)}`
+    expect(code(await create({ paymentId: payment.id, recipient: mistyped }))).toBe("400 INVALID_REQUEST")
+  })
+
+  test("pending payments, live keys and requests of neither or both kinds are refused", async () => {
+    const pending = (await shop.open()).body.payment
+    expect(code(await create({ paymentId: pending.id }))).toBe("409 PAYMENT_NOT_SETTLED")
+    const live = await shop.call({
+      method: "POST",
+      path: "/api/v1/refunds",
+      key: shop.keys.liveFull,
+      body: { paymentId: pending.id }
+    })
+    expect(code(live)).toBe("403 LIVE_MODE_GATED")
+    expect(code(await create({ amount: "1" }))).toBe("400 INVALID_REQUEST")
+    expect(code(await create({ paymentId: pending.id, incomingTransferId: pending.id }))).toBe(
+      "400 INVALID_REQUEST"
+    )
+  })
+})
