@@ -5,6 +5,7 @@ import type { CreatedIntent } from "../intents/Api.ts"
 import type { PaymentView } from "../payments/Api.ts"
 import type { DeliveryView, EndpointView } from "../webhooks/Api.ts"
 import { QuittanceError } from "./QuittanceError.ts"
+import { type RefundCalls, refundCalls } from "./refunds.ts"
 import { type CallOptions, makeTransport, type QuittanceOptions, type Transport } from "./transport.ts"
 
 export type Payment = typeof PaymentView.Encoded
@@ -98,6 +99,8 @@ export class Quittance {
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Payment>
     readonly list: (filter?: ListPayments, options?: CallOptions) => PaymentList
   }
+  /** What your wallet sends back, proven on the chain. */
+  readonly refunds: RefundCalls
   readonly webhookEndpoint: {
     readonly retrieve: (options?: CallOptions) => Promise<WebhookEndpoint | null>
     /** `signingSecret` is shown this once. */
@@ -148,6 +151,8 @@ export class Quittance {
         ).payment,
       list: (filter = {}, { signal } = {}) => paymentList(call, filter, signal)
     }
+
+    this.refunds = refundCalls(call, answered)
 
     const update = async (url: string, { signal }: CallOptions = {}) =>
       answered<{ readonly endpoint: WebhookEndpoint }>(

@@ -8,6 +8,7 @@ import { AlertPagesApi } from "./alerts/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { LinkPagesApi } from "./links/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
+import { RefundPagesApi } from "./refunds/Api.ts"
 import { SettingsPagesApi } from "./settings/Api.ts"
 import { TransferPagesApi } from "./transfers/Api.ts"
 import { WebhookPagesApi } from "./webhooks/Api.ts"
@@ -23,7 +24,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     AlertPagesApi,
     AgentPagesApi,
     TransferPagesApi,
-    LinkPagesApi
+    LinkPagesApi,
+    RefundPagesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

@@ -17,6 +17,7 @@ import * as LinksHttp from "./links/Http.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
 import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
+import * as RefundsHttp from "./refunds/Http.ts"
 import { layerSession } from "./Session/layerSession.ts"
 import * as SettingsHttp from "./settings/Http.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
@@ -47,7 +48,8 @@ export const layer = Layer.merge(
       AlertsHttp.layer,
       AgentsHttp.layer,
       TransfersHttp.layer,
-      LinksHttp.layer
+      LinksHttp.layer,
+      RefundsHttp.layer
     ]),
     Layer.provide(layerSession)
   ),

@@ -30,11 +30,21 @@ export const Receipt = Schema.Struct({
   token: Token
 }).annotate({ identifier: "Receipt" })
 
+const ReceiptRefund = Schema.Struct({
+  amount: UsdAmount,
+  provenAt: Schema.String,
+  recipient: Address,
+  transactionId: TransactionHash
+}).annotate({ identifier: "ReceiptRefund" })
+
 export const SignedReceipt = Schema.Struct({
   receipt: Receipt,
   url: Schema.String.annotate({ description: "The page that shows it." }),
   jws: Schema.String.annotate({
     description: "The receipt as a compact JWS (ES256), to be verified by `/.well-known/jwks.json`."
+  }),
+  refunded: Schema.Array(ReceiptRefund).annotate({
+    description: "What was sent back since, as it stands now; no part of what is signed."
   })
 }).annotate({ identifier: "SignedReceipt" })
 

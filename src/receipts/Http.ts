@@ -4,9 +4,22 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { NotFound, PaymentNotFound } from "../domain/Errors.ts"
+import { formatUsd } from "../domain/Money.ts"
+import { PaymentId } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
 import { Receipts } from "./Receipts.ts"
+
+/** What the chain shows to have been sent back. */
+const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
+  Effect.map(repo.provenRefunds(paymentId), (refunds) =>
+    refunds.map(({ amount, provenAt, recipient, transactionId }) => ({
+      amount: formatUsd(amount),
+      provenAt: provenAt?.toISOString(),
+      recipient,
+      transactionId
+    }))
+  )
 
 const issuing = HttpApiBuilder.group(
   Api,
@@ -20,7 +33,8 @@ const issuing = HttpApiBuilder.group(
         const { merchant, env } = yield* CurrentPrincipal
         const payment = yield* repo.find({ merchantId: merchant.id, env }, params.id)
         if (Option.isNone(payment)) return yield* new PaymentNotFound()
-        return HttpServerResponse.jsonUnsafe(yield* receipts.issue(payment.value, merchant.name))
+        const signed = yield* receipts.issue(payment.value, merchant.name)
+        return HttpServerResponse.jsonUnsafe({ ...signed, refunded: yield* refundsOf(repo, params.id) })
       })
     )
   })
@@ -31,11 +45,14 @@ const reading = HttpApiBuilder.group(
   "publicReceipts",
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
+    const repo = yield* PaymentRepo
     return handlers.handle(
       "read",
       Effect.fnUntraced(function* ({ params }) {
         const found = yield* receipts.read(params.id)
-        return Option.isSome(found) ? HttpServerResponse.jsonUnsafe(found.value) : yield* new NotFound()
+        if (Option.isNone(found)) return yield* new NotFound()
+        const paymentId = PaymentId.make(found.value.receipt.paymentId)
+        return HttpServerResponse.jsonUnsafe({ ...found.value, refunded: yield* refundsOf(repo, paymentId) })
       })
     )
   })

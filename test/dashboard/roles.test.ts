@@ -24,6 +24,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "settingsPages.invite": { email: "friend@example.com" },
   "transferPages.attach": { paymentId: "00000000-0000-4000-8000-000000000000" },
   "transferPages.handle": { note: "Dust" },
+  "refundPages.create": { paymentId: "00000000-0000-4000-8000-000000000000" },
+  "refundPages.report": { transactionId: `0x${"a".repeat(64)}` },
   "linkPages.create": { description: "Chess lesson", amount: "1" },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
@@ -79,6 +81,7 @@ describe("Who may call the dashboard's API", () => {
       alertId: alerts.alerts[0]?.id ?? "",
       agentId: made.agent.id,
       linkId: links.links[0]?.id ?? "",
+      refundId: "00000000-0000-4000-8000-000000000000",
       transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)

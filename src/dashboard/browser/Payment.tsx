@@ -4,6 +4,7 @@ import type { PaymentDetail } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { Badge, Card, Code, Copy, External, Loaded, Time } from "./parts.tsx"
+import { Refunds } from "./Refunds.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { Timeline } from "./Timeline.tsx"
@@ -16,7 +17,13 @@ const Row = ({ name, children }: { readonly name: string; readonly children: Com
   </div>
 )
 
-const Details = ({ data }: { readonly data: PaymentDetail }) => {
+const Details = ({
+  data,
+  reload
+}: {
+  readonly data: PaymentDetail
+  readonly reload: () => Promise<void>
+}) => {
   const href = useHref()
   const { payment, explorerUrl, receiver } = data
   const address = (text: string, what: string) => (
@@ -24,6 +31,9 @@ const Details = ({ data }: { readonly data: PaymentDetail }) => {
       <Code text={text} shown={short(text)} what={what} />{" "}
       <External href={`${explorerUrl}/address/${text}`}>Explorer</External>
     </>
+  )
+  const isRefunded = data.refunds.refunds.some(
+    ({ droppedAt, status }) => status === "proven" && droppedAt === undefined
   )
   const raw = JSON.stringify(payment, null, 2)
   return (
@@ -33,6 +43,9 @@ const Details = ({ data }: { readonly data: PaymentDetail }) => {
           {usd(payment.amount)} <span class="soft">USDC</span>
         </p>
         <StatusBadge.Payment status={payment.status} />
+        {isRefunded ? (
+          <Badge tone="info">{data.refunds.left === "0.00" ? "Refunded" : "Partly refunded"}</Badge>
+        ) : null}
         {payment.payerType === "agent" ? <Badge tone="info">Paid by an agent</Badge> : null}
       </header>
       <div class="columns">
@@ -79,6 +92,12 @@ const Details = ({ data }: { readonly data: PaymentDetail }) => {
               </Row>
             </dl>
           </Card>
+          <Refunds
+            of={{ paymentId: payment.id }}
+            part={data.refunds}
+            explorerUrl={explorerUrl}
+            reload={reload}
+          />
           {data.deliveries.length === 0 ? null : (
             <Card title="Webhooks">
               <ul class="list">
@@ -117,7 +136,7 @@ export const Payment = () => {
         Payments
       </a>
       <h1>{page.data?.payment.refCode ?? "Payment"}</h1>
-      <Loaded page={page}>{(data) => <Details data={data} />}</Loaded>
+      <Loaded page={page}>{(data) => <Details data={data} reload={page.reload} />}</Loaded>
     </>
   )
 }

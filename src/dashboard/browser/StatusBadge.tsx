@@ -1,6 +1,7 @@
 // The statuses of what the dashboard lists: a word and a colour each.
 import type { AgentPaymentStatus, AgentStatus } from "../../domain/Agent.ts"
 import type { PaymentStatus } from "../../domain/Payment.ts"
+import type { RefundStatus } from "../../domain/Refund.ts"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { Badge, type Tone } from "./parts.tsx"
 
@@ -17,6 +18,13 @@ const deliveries: Words<DeliveryStatus> = {
   delivered: ["good", "Delivered"],
   failed: ["bad", "Failed"],
   cancelled: ["neutral", "Not sent"]
+}
+
+const refunds: Words<RefundStatus> = {
+  pending: ["warn", "Waiting"],
+  proven: ["good", "Proven"],
+  failed: ["bad", "Failed"],
+  cancelled: ["neutral", "Cancelled"]
 }
 
 const agents: Words<AgentStatus> = {
@@ -41,6 +49,7 @@ const badge =
 
 export const StatusBadge = {
   Payment: badge(payments),
+  Refund: badge(refunds),
   Delivery: badge(deliveries),
   Agent: badge(agents),
   AgentPayment: badge(agentPayments)

@@ -1,7 +1,7 @@
 // What happened to a payment, from its opening to the last webhook attempt.
 import type { ComponentChildren } from "preact"
 import type { TimelineEvent } from "../payments/Api.ts"
-import { millis, short } from "./format.ts"
+import { millis, short, usd } from "./format.ts"
 import { Icon, type IconName } from "./Icon.tsx"
 import { Code, External, Time, type Tone } from "./parts.tsx"
 import { useHref } from "./session.ts"
@@ -36,6 +36,14 @@ const Transaction = ({ hash, explorerUrl }: { readonly hash: string; readonly ex
     <External href={`${explorerUrl}/tx/${hash}`}>Explorer</External>
   </p>
 )
+
+const refundSteps: Readonly<Record<"created" | "proven" | "failed" | "cancelled" | "dropped", Entry>> = {
+  created: { tone: "info", icon: "back", title: "Refund created" },
+  proven: { tone: "good", icon: "check", title: "Refund proven" },
+  failed: { tone: "bad", icon: "close", title: "Refund not proven" },
+  cancelled: { tone: "neutral", icon: "close", title: "Refund cancelled" },
+  dropped: { tone: "bad", icon: "warning", title: "Refund left the chain" }
+}
 
 const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typeof useHref>): Entry => {
   switch (event.kind) {
@@ -132,6 +140,23 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
         about: (
           <p class="soft">A chain reorganisation removed it. The payment stays settled; contact the buyer.</p>
         )
+      }
+    case "refund":
+      return {
+        ...refundSteps[event.step],
+        title: `${refundSteps[event.step].title}: ${usd(event.amount)}`,
+        about:
+          event.step === "created" ? (
+            <>
+              <p class="soft">
+                to <Code text={event.recipient} shown={short(event.recipient)} what="the recipient" /> by{" "}
+                {event.by}
+              </p>
+              {event.note === null ? null : <p class="break">{event.note}</p>}
+            </>
+          ) : event.transactionId === null ? undefined : (
+            <Transaction hash={event.transactionId} explorerUrl={explorerUrl} />
+          )
       }
     case "failed":
       return {

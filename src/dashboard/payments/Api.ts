@@ -12,6 +12,7 @@ import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { PaymentView } from "../../payments/Api.ts"
+import { RefundsPart } from "../refunds/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
 /** How many days, today's included, the overview looks back; days are UTC's. */
@@ -80,6 +81,17 @@ export const TimelineEvent = Schema.Union([
     )
   }),
   Schema.Struct({ kind: Schema.Literal("dropped"), ...At }),
+  Schema.Struct({
+    kind: Schema.Literal("refund"),
+    ...At,
+    refundId: Uuid,
+    step: Schema.Literals(["created", "proven", "failed", "cancelled", "dropped"]),
+    amount: Schema.String,
+    recipient: Schema.String,
+    by: Schema.String,
+    note: Schema.NullOr(Schema.String),
+    transactionId: Schema.NullOr(Schema.String)
+  }),
   Schema.Struct({ kind: Schema.Literal("failed"), ...At, reason: FailureReason }),
   Schema.Struct({
     kind: Schema.Literal("attempt"),
@@ -101,6 +113,7 @@ export const PaymentDetail = Schema.Struct({
   receiver: Schema.String,
   /** Of a settled payment. */
   receiptUrl: Schema.NullOr(Schema.String),
+  refunds: RefundsPart,
   explorerUrl: Schema.String,
   timeline: Schema.Array(TimelineEvent),
   deliveries: Schema.Array(Schema.Struct({ id: Uuid, type: EventType, status: DeliveryStatus }))

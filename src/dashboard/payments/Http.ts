@@ -6,8 +6,10 @@ import { PaymentNotFound } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { Receipts } from "../../receipts/Receipts.ts"
+import { Refunds } from "../../refunds/Refunds.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
 import { CurrentMember } from "../Session.ts"
 import { type OverviewPage, overviewDays, type PaymentDetail, type PaymentsPage } from "./Api.ts"
 import { PaymentPagesRepo, type Search } from "./PaymentPagesRepo.ts"
@@ -38,6 +40,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const repo = yield* PaymentPagesRepo
     const receipts = yield* Receipts
+    const refunds = yield* Refunds
     const alerts = yield* AlertPagesRepo
 
     return handlers.handleAll({
@@ -100,6 +103,8 @@ export const layer = HttpApiBuilder.group(
         if (Option.isNone(found))
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
         const { payment, deliveries } = found.value
+        const of = { paymentId: payment.id }
+        const list = yield* refundsOf(refunds, tenant, of)
         const page: PaymentDetail = {
           openAlerts,
           payment: viewOf(payment),
@@ -108,8 +113,13 @@ export const layer = HttpApiBuilder.group(
             Effect.map(({ url }) => url),
             Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))
           ),
+          refunds: yield* refundsPart(refunds, tenant, of, {
+            list,
+            payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
+            from: payment.receiver
+          }),
           explorerUrl: networks[tenant.env].explorerUrl,
-          timeline: timelineOf(found.value),
+          timeline: timelineOf(found.value, list),
           deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
         }
         return page

@@ -4,6 +4,7 @@ import { parseAddress } from "../../chain/Address.ts"
 import { networks } from "../../domain/Chain.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { PayerType } from "../../domain/Payment.ts"
+import type { Refund } from "../../payments/PaymentRepo/RefundStore.ts"
 import type { TimelineEvent } from "./Api.ts"
 import type { PaymentHistory } from "./PaymentPagesRepo.ts"
 
@@ -64,7 +65,36 @@ const checksOf = ({ payment }: PaymentHistory) => {
 const readable = (verdict: string, value: string | null) =>
   verdict === "amount" && value !== null && /^\d+$/.test(value) ? formatUsd(BigInt(value)) : value
 
-export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent> => {
+const refundEvents = (refund: Refund): ReadonlyArray<TimelineEvent> => {
+  const steps = [
+    ["created", refund.createdAt],
+    ["proven", refund.provenAt],
+    ["dropped", refund.droppedAt],
+    [refund.status === "failed" ? "failed" : "cancelled", refund.endedAt]
+  ] as const
+  return steps.flatMap(([step, at]) =>
+    at === null
+      ? []
+      : [
+          {
+            kind: "refund",
+            at: at.toISOString(),
+            refundId: refund.id,
+            step,
+            amount: formatUsd(refund.amount),
+            recipient: refund.recipient,
+            by: refund.createdBy,
+            note: refund.reason,
+            transactionId: refund.transactionId
+          }
+        ]
+  )
+}
+
+export const timelineOf = (
+  history: PaymentHistory,
+  refunds: ReadonlyArray<Refund> = []
+): ReadonlyArray<TimelineEvent> => {
   const { payment } = history
   const at = (date: Date) => ({ at: date.toISOString() })
   const events: ReadonlyArray<TimelineEvent> = [
@@ -123,7 +153,8 @@ export const timelineOf = (history: PaymentHistory): ReadonlyArray<TimelineEvent
         })
       )
     ),
-    ...(history.dropped_at === null ? [] : [{ kind: "dropped", ...at(history.dropped_at) } as const])
+    ...(history.dropped_at === null ? [] : [{ kind: "dropped", ...at(history.dropped_at) } as const]),
+    ...refunds.flatMap(refundEvents)
   ]
   // Stable: what happened in the same millisecond stays in the order above.
   return events.toSorted((left, right) => left.at.localeCompare(right.at))

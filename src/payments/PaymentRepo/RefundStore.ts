@@ -90,6 +90,8 @@ export interface RefundStore {
       readonly startingAfter?: string | undefined
     }
   ) => Effect.Effect<Option.Option<ReadonlyArray<Refund>>>
+  /** Of whomever: proven, and still on the chain; the oldest first. */
+  readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
   readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
   /** The merchant's receiving addresses of present and past: what leaves them is the merchant's. */
   readonly ownReceivers: (tenant: Tenant) => Effect.Effect<ReadonlySet<Address>>

@@ -119,6 +119,12 @@ export const makeRefundsMemory = (known: {
         const rest = all.slice(last + 1)
         return Option.some((of === undefined ? rest : rest.filter(isOf(of))).slice(0, limit))
       }),
+    provenRefunds: (paymentId) =>
+      Effect.sync(() =>
+        [...refunds.values()].filter(
+          (one) => one.paymentId === paymentId && one.status === "proven" && one.droppedAt === null
+        )
+      ),
     refundBalance: (tenant, of) =>
       Effect.sync(() => ({ paid: received(tenant, of, new Date(0))?.paid ?? 0n, refunded: sumOf(of) })),
     ownReceivers: (tenant) =>

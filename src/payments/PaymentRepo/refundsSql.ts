@@ -201,6 +201,12 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return Option.some(found)
     }, Effect.orDie),
 
+    provenRefunds: Effect.fn("PaymentRepo.provenRefunds")(function* (paymentId) {
+      return yield* decode(sql`
+        SELECT ${columns} FROM refunds
+        WHERE payment_id = ${paymentId} AND status = 'proven' AND dropped_at IS NULL ORDER BY proven_at, id`)
+    }, Effect.orDie),
+
     refundBalance: Effect.fn("PaymentRepo.refundBalance")(function* (tenant, of) {
       const [{ paid }] = yield* Schema.decodeUnknownEffect(
         Schema.Tuple([Schema.Struct({ paid: Schema.BigIntFromString })])

@@ -1,17 +1,23 @@
 // /receipt/{id}: reads the receipt, verifies its signature, and shows it.
 import { element } from "../../pages/browser/dom.ts"
 import { money, text } from "./receiptWords.ts"
-import { showFacts } from "./showFacts.ts"
+import { type ShownRefund, showFacts } from "./showFacts.ts"
 import { verifyReceipt } from "./verifyReceipt.ts"
 
 const verified = element("verified")
 
-const read = async (): Promise<{ readonly jws: string; readonly keys: unknown } | "unknown"> => {
+interface ReadReceipt {
+  readonly jws: string
+  readonly keys: unknown
+  readonly refunded: ReadonlyArray<ShownRefund>
+}
+
+const read = async (): Promise<ReadReceipt | "unknown"> => {
   const id = location.pathname.split("/").at(-1) ?? ""
   const answer = await fetch(`/api/v1/receipts/${encodeURIComponent(id)}`)
   if (!answer.ok) return "unknown"
-  const { jws }: { readonly jws: string } = await answer.json()
-  return { jws, keys: await (await fetch("/.well-known/jwks.json")).json() }
+  const { jws, refunded }: Omit<ReadReceipt, "keys"> = await answer.json()
+  return { jws, refunded, keys: await (await fetch("/.well-known/jwks.json")).json() }
 }
 
 const show = async () => {
@@ -27,7 +33,7 @@ const show = async () => {
   element("merchant").textContent = claims.merchant
   element("amount").textContent = money(claims.amount)
   element("mode").hidden = claims.env === "live"
-  showFacts(element("facts"), claims, false)
+  showFacts(element("facts"), claims, false, found.refunded)
   verified.className = "verified good"
   verified.textContent = text("holds", { host: new URL(claims.iss).host })
   element("save").addEventListener("click", () => {

@@ -1,8 +1,20 @@
 import { language, money, text as t } from "./receiptWords.ts"
 import type { ReceiptClaims } from "./verifyReceipt.ts"
 
+/** What was sent back, which is no part of what is signed. */
+export interface ShownRefund {
+  readonly amount: string
+  readonly provenAt: string
+  readonly transactionId: string
+}
+
 /** Fills a description list with what the receipt says. */
-export const showFacts = (list: HTMLElement, claims: ReceiptClaims, more: boolean): void => {
+export const showFacts = (
+  list: HTMLElement,
+  claims: ReceiptClaims,
+  more: boolean,
+  refunds: ReadonlyArray<ShownRefund> = []
+): void => {
   const rows: ReadonlyArray<readonly [string, string]> = [
     ...(more
       ? ([
@@ -19,6 +31,18 @@ export const showFacts = (list: HTMLElement, claims: ReceiptClaims, more: boolea
     [t("from"), claims.payer],
     [t("to"), claims.receiver],
     [t("transaction"), claims.transactionId],
+    ...refunds.flatMap(
+      ({ amount, provenAt, transactionId }): ReadonlyArray<readonly [string, string]> => [
+        [
+          t("refunded"),
+          t("refundedOn", {
+            amount: money(amount),
+            date: new Date(provenAt).toLocaleDateString(language, { dateStyle: "long" })
+          })
+        ],
+        [t("transaction"), transactionId]
+      ]
+    ),
     [t("issuedBy"), claims.iss]
   ]
   list.replaceChildren(

@@ -21,6 +21,8 @@ export const ar: ReceiptMessages = {
   from: "من",
   to: "إلى",
   transaction: "المعاملة",
+  refunded: "تم ردّه",
+  refundedOn: "{amount} في {date}",
   issuedBy: "صادر عن",
   verifyTitle: "تحقّق من إيصال",
   verifyText:

@@ -21,6 +21,8 @@ export const de: ReceiptMessages = {
   from: "Von",
   to: "An",
   transaction: "Transaktion",
+  refunded: "Erstattet",
+  refundedOn: "{amount} am {date}",
   issuedBy: "Ausgestellt von",
   verifyTitle: "Einen Beleg prüfen",
   verifyText:

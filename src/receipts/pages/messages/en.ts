@@ -21,6 +21,8 @@ export const en = {
   from: "From",
   to: "To",
   transaction: "Transaction",
+  refunded: "Refunded",
+  refundedOn: "{amount} on {date}",
   issuedBy: "Issued by",
   verifyTitle: "Verify a receipt",
   verifyText:

@@ -21,6 +21,8 @@ export const es: ReceiptMessages = {
   from: "De",
   to: "A",
   transaction: "Transacción",
+  refunded: "Reembolsado",
+  refundedOn: "{amount} el {date}",
   issuedBy: "Emitido por",
   verifyTitle: "Verificar un recibo",
   verifyText:

@@ -21,6 +21,8 @@ export const fr: ReceiptMessages = {
   from: "De",
   to: "À",
   transaction: "Transaction",
+  refunded: "Remboursé",
+  refundedOn: "{amount} le {date}",
   issuedBy: "Émis par",
   verifyTitle: "Vérifier un reçu",
   verifyText:

@@ -21,6 +21,8 @@ export const ja: ReceiptMessages = {
   from: "支払元",
   to: "受取先",
   transaction: "トランザクション",
+  refunded: "返金済み",
+  refundedOn: "{amount}（{date}）",
   issuedBy: "発行元",
   verifyTitle: "領収書を確認する",
   verifyText:

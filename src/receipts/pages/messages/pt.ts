@@ -21,6 +21,8 @@ export const pt: ReceiptMessages = {
   from: "De",
   to: "Para",
   transaction: "Transação",
+  refunded: "Reembolsado",
+  refundedOn: "{amount} em {date}",
   issuedBy: "Emitido por",
   verifyTitle: "Verificar um recibo",
   verifyText:

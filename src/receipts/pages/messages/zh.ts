@@ -21,6 +21,8 @@ export const zh: ReceiptMessages = {
   from: "付款方",
   to: "收款方",
   transaction: "交易",
+  refunded: "已退款",
+  refundedOn: "{amount}，{date}",
   issuedBy: "签发方",
   verifyTitle: "验证收据",
   verifyText: "粘贴已签名的收据，或选择其文件。验证在本页进行，无需网络：保存本页即可日后验证收据。",

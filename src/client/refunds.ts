@@ -1,0 +1,71 @@
+// Refunds: what a merchant's wallet sends back, and what the service has proven of it.
+import type { RefundView } from "../refunds/Api.ts"
+import type { CallOptions, Transport } from "./transport.ts"
+
+export type Refund = RefundView
+
+/** Of a payment or of an incoming transfer. */
+export type CreateRefund = ({ readonly paymentId: string } | { readonly incomingTransferId: string }) & {
+  /** USD; all that is left, where absent. */
+  readonly amount?: string
+  /** The payer, where absent. */
+  readonly recipient?: string
+  /** Of the transaction that has sent it; without it, the service finds the transfer that you send. */
+  readonly transactionId?: string
+  readonly reason?: string
+  /** True to refund more than was paid. */
+  readonly beyondPaid?: boolean
+  /** Your id of the refund, a UUID: sent again, it is the same refund. */
+  readonly id?: string
+}
+
+export interface ListRefunds {
+  /** 1 to 100 a page; 20 by default. */
+  readonly limit?: number
+  /** The last refund of the page before. */
+  readonly startingAfter?: string
+  readonly paymentId?: string
+}
+
+export interface RefundCalls {
+  /** Needs a full-access key. The same `id` is given to every try, so that a lost answer makes no second refund. */
+  readonly create: (refund: CreateRefund, options?: CallOptions) => Promise<Refund>
+  readonly retrieve: (id: string, options?: CallOptions) => Promise<Refund>
+  readonly list: (
+    filter?: ListRefunds,
+    options?: CallOptions
+  ) => Promise<{ readonly refunds: ReadonlyArray<Refund>; readonly hasMore: boolean }>
+  /** Names the transaction of a pending refund. */
+  readonly report: (id: string, transactionId: string, options?: CallOptions) => Promise<Refund>
+  readonly cancel: (id: string, options?: CallOptions) => Promise<Refund>
+}
+
+export const refundCalls = (call: Transport, answered: <A>(body: unknown) => A): RefundCalls => {
+  const path = (id: string, rest = "") => `/api/v1/refunds/${encodeURIComponent(id)}${rest}`
+  const refundOf = (body: unknown) => answered<{ readonly refund: Refund }>(body).refund
+  const post = async (at: string, body: unknown, { signal }: CallOptions = {}) =>
+    refundOf(
+      await call({
+        method: "POST",
+        path: at,
+        ...(body === undefined ? {} : { body }),
+        idempotent: true,
+        signal
+      })
+    )
+  return {
+    create: (refund, options) =>
+      post("/api/v1/refunds", { ...refund, id: refund.id ?? crypto.randomUUID() }, options),
+    retrieve: async (id, { signal } = {}) =>
+      refundOf(await call({ method: "GET", path: path(id), idempotent: true, signal })),
+    list: async (filter = {}, { signal } = {}) => {
+      const search = new URLSearchParams()
+      for (const [name, value] of Object.entries(filter))
+        if (value !== undefined) search.set(name, String(value))
+      const text = search.size === 0 ? "" : `?${search}`
+      return answered(await call({ method: "GET", path: `/api/v1/refunds${text}`, idempotent: true, signal }))
+    },
+    report: (id, transactionId, options) => post(path(id, "/transaction"), { transactionId }, options),
+    cancel: (id, options) => post(path(id, "/cancel"), undefined, options)
+  }
+}

@@ -1,0 +1,19 @@
+// A text as a QR code: dark modules on white whatever the theme, or phones would not read it.
+import { encode } from "uqr"
+
+export const QrCode = ({ text, label }: { readonly text: string; readonly label: string }) => {
+  const { data, size } = encode(text, { ecc: "L", border: 2 })
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ""))).join("")
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}

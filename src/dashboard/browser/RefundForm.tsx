@@ -1,0 +1,81 @@
+// What a refund gives back, and to whom.
+import { useState } from "preact/hooks"
+import type { RefundView } from "../../refunds/Api.ts"
+import { call, useAction } from "./api.ts"
+import { usd } from "./format.ts"
+import { Button, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
+import { useSession } from "./session.ts"
+
+export type Refunded = { readonly paymentId: string } | { readonly incomingTransferId: string }
+
+export const RefundForm = (props: {
+  readonly of: Refunded
+  readonly left: string
+  readonly payer: string
+  readonly onCreated: (refund: RefundView) => void
+  readonly onClose: () => void
+}) => {
+  const { api } = useSession()
+  const [exceeds, setExceeds] = useState(false)
+  const create = useAction(async (fields: Readonly<Record<string, string>>) => {
+    const { amount = "", recipient = "", reason = "" } = fields
+    const answer = await call<{ readonly refund: RefundView }>("POST", `${api}/refunds`, {
+      ...props.of,
+      amount: amount.trim(),
+      ...(recipient.trim() === "" ? {} : { recipient: recipient.trim() }),
+      ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+      ...(fields["beyondPaid"] === "on" ? { beyondPaid: true } : {})
+    }).catch((error) => {
+      if (error?.code === "REFUND_EXCEEDS_PAID") setExceeds(true)
+      throw error
+    })
+    props.onCreated(answer.refund)
+  })
+  const { error } = create
+  const isTooMuch = error?.code === "REFUND_EXCEEDS_PAID"
+  return (
+    <Dialog title="Refund" onClose={props.onClose}>
+      <form class="stack" onSubmit={(event) => void create.run(fieldsOf(event))}>
+        <p class="soft">
+          You send the USDC from your own wallet. The refund counts when the chain shows it; the payment stays
+          settled.
+        </p>
+        <Field
+          label="Amount in USD"
+          name="amount"
+          required
+          mono
+          value={props.left === "0.00" ? "" : props.left}
+          hint={`${usd(props.left)} is left of what was paid.`}
+          error={isTooMuch ? `More than is left of what was paid: ${usd(props.left)}.` : error?.of("amount")}
+        />
+        {exceeds ? (
+          <label class="check">
+            <input type="checkbox" name="beyondPaid" /> Refund more than was paid
+          </label>
+        ) : null}
+        <Field
+          label="Send to"
+          name="recipient"
+          mono
+          value={props.payer}
+          hint="The address that paid. An exchange’s address may not reach the buyer: ask where to send it."
+          error={error?.of("recipient")}
+        />
+        <Field
+          label="Reason (optional)"
+          name="reason"
+          hint="For your books; the buyer does not see it."
+          error={error?.of("reason")}
+        />
+        <Problem error={error} fields={isTooMuch ? ["amount"] : ["amount", "recipient", "reason"]} />
+        <div class="actions">
+          <Button onClick={props.onClose}>Cancel</Button>
+          <Button kind="primary" submit busy={create.busy}>
+            Continue
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

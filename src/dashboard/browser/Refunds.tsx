@@ -1,0 +1,129 @@
+// The refunds of a payment or of an incoming transfer, and the way to another one.
+import { useState } from "preact/hooks"
+import type { RefundView } from "../../refunds/Api.ts"
+import type { RefundsPart } from "../refunds/Api.ts"
+import { call, useAction } from "./api.ts"
+import { short, usd } from "./format.ts"
+import { Button, Card, Confirm, External, Time } from "./parts.tsx"
+import { type Refunded, RefundForm } from "./RefundForm.tsx"
+import { SendRefund } from "./SendRefund.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+const Row = (props: {
+  readonly refund: RefundView
+  readonly explorerUrl: string
+  readonly onSend: () => void
+  readonly onCancel: () => void
+}) => {
+  const { explorerUrl, refund } = props
+  const isDropped = refund.status === "proven" && refund.droppedAt !== undefined
+  return (
+    <li>
+      <span>
+        <strong>{usd(refund.amount)}</strong> to <span class="mono">{short(refund.recipient)}</span>
+        <br />
+        <span class="soft">
+          <Time at={refund.provenAt ?? refund.createdAt} exact />{" "}
+          {refund.transactionId === undefined ? null : (
+            <External href={`${explorerUrl}/tx/${refund.transactionId}`}>Explorer</External>
+          )}
+          {isDropped ? " The chain no longer shows it." : ""}
+        </span>
+      </span>
+      <StatusBadge.Refund status={refund.status} />
+      {refund.status === "pending" || isDropped ? (
+        <span class="row-actions">
+          {refund.status === "pending" ? (
+            <Button label={`Send the refund of ${usd(refund.amount)}`} onClick={props.onSend}>
+              Send
+            </Button>
+          ) : null}
+          <Button kind="danger" label={`Cancel the refund of ${usd(refund.amount)}`} onClick={props.onCancel}>
+            Cancel
+          </Button>
+        </span>
+      ) : null}
+    </li>
+  )
+}
+
+export const Refunds = (props: {
+  readonly of: Refunded
+  readonly part: RefundsPart
+  readonly explorerUrl: string
+  readonly reload: () => Promise<void>
+}) => {
+  const { explorerUrl, part, reload } = props
+  const { api } = useSession()
+  const [asking, setAsking] = useState(false)
+  const [sending, setSending] = useState<RefundView>()
+  const [cancelling, setCancelling] = useState<RefundView>()
+  const cancel = useAction(async ({ id }: RefundView) => {
+    await call("POST", `${api}/refunds/${id}/cancel`)
+    setCancelling(undefined)
+    toast("Refund cancelled")
+    await reload()
+  })
+  if (part.payer === null && part.refunds.length === 0) return null
+  return (
+    <Card
+      title="Refunds"
+      action={part.payer === null ? undefined : <Button onClick={() => setAsking(true)}>Refund</Button>}
+    >
+      {part.refunds.length === 0 ? (
+        <p class="soft">Nothing was refunded.</p>
+      ) : (
+        <ul class="list">
+          {part.refunds.map((refund) => (
+            <Row
+              key={refund.id}
+              refund={refund}
+              explorerUrl={explorerUrl}
+              onSend={() => setSending(refund)}
+              onCancel={() => setCancelling(refund)}
+            />
+          ))}
+        </ul>
+      )}
+      {asking && part.payer !== null ? (
+        <RefundForm
+          of={props.of}
+          left={part.left}
+          payer={part.payer}
+          onClose={() => setAsking(false)}
+          onCreated={(refund) => {
+            setAsking(false)
+            setSending(refund)
+            void reload()
+          }}
+        />
+      ) : null}
+      {sending === undefined ? null : (
+        <SendRefund
+          refund={sending}
+          from={part.from}
+          onChange={reload}
+          onClose={() => {
+            setSending(undefined)
+            void reload()
+          }}
+        />
+      )}
+      {cancelling === undefined ? null : (
+        <Confirm
+          title={`Cancel the refund of ${usd(cancelling.amount)}?`}
+          action="Cancel refund"
+          danger
+          busy={cancel.busy}
+          error={cancel.error}
+          onConfirm={() => void cancel.run(cancelling)}
+          onClose={() => setCancelling(undefined)}
+        >
+          <p>A transfer that you have sent already is not undone by it; record it as a new refund then.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

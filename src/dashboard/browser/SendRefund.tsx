@@ -1,0 +1,176 @@
+// Three ways to send a refund that was created: a wallet of this browser, a phone's wallet by its QR code, or a
+// transaction that was sent elsewhere. However it is sent, the service finds it.
+import { useEffect, useState } from "preact/hooks"
+import { discoverWallets, type Wallet, WalletError } from "../../checkout/component/wallets.ts"
+import type { RefundView } from "../../refunds/Api.ts"
+import { call, useAction, usePage } from "./api.ts"
+import { short, usd } from "./format.ts"
+import { Icon } from "./Icon.tsx"
+import { Button, Code, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
+import { QrCode } from "./QrCode.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
+import { sendUsdc } from "./sendUsdc.ts"
+import { useSession } from "./session.ts"
+
+const walletWords = (error: unknown, from: string): string => {
+  const failure = error instanceof WalletError ? error.failure : "unclear"
+  switch (failure) {
+    case "rejected":
+      return "The wallet declined; nothing was sent."
+    case "busy":
+      return "The wallet already shows a request. Open it."
+    case "unknown_chain":
+      return "The wallet does not know this network. Add it there and try again."
+    case "unauthorized":
+      return `Choose the account ${short(from)} in the wallet: a refund is sent from the receiving address.`
+    case "funds":
+      return "The account has not enough USDC, or no ETH for the network fee; nothing was sent."
+    default:
+      return "The wallet did not say whether it sent the transfer. Look there before you try again: if it did, the refund completes by itself."
+  }
+}
+
+const useWallets = () => {
+  const [wallets, setWallets] = useState<ReadonlyArray<Wallet>>([])
+  useEffect(() => discoverWallets(setWallets), [])
+  return wallets
+}
+
+const Ways = (props: {
+  readonly refund: RefundView
+  readonly from: string
+  readonly onSent: () => Promise<void>
+}) => {
+  const { from, refund } = props
+  const { api } = useSession()
+  const wallets = useWallets()
+  const [walletError, setWalletError] = useState<string>()
+  const report = useAction(async (transactionId: string) => {
+    await call("POST", `${api}/refunds/${refund.id}/transaction`, { transactionId })
+    await props.onSent()
+  })
+  const send = useAction(async (wallet: Wallet) => {
+    setWalletError(undefined)
+    const hash = await sendUsdc(wallet.provider, {
+      token: refund.token,
+      from,
+      to: refund.recipient,
+      amount: refund.amount
+    }).catch((error) => {
+      setWalletError(walletWords(error, from))
+    })
+    if (hash !== undefined) await report.run(hash)
+  })
+  return (
+    <div class="stack">
+      <dl class="facts">
+        <div>
+          <dt>From</dt>
+          <dd>
+            <Code text={from} what="your receiving address" />
+          </dd>
+        </div>
+        <div>
+          <dt>To</dt>
+          <dd>
+            <Code text={refund.recipient} what="the recipient" />
+          </dd>
+        </div>
+        <div>
+          <dt>Exactly</dt>
+          <dd>
+            <Code text={refund.amount} shown={`${refund.amount} USDC`} what="the amount" />
+          </dd>
+        </div>
+      </dl>
+      {refund.transactionId === undefined ? (
+        <>
+          {wallets.length === 0 ? null : (
+            <div class="actions start">
+              {wallets.map((wallet) => (
+                <Button
+                  key={wallet.id}
+                  kind="primary"
+                  busy={send.busy || report.busy}
+                  onClick={() => void send.run(wallet)}
+                >
+                  Send with {wallet.name === "" ? "the browser’s wallet" : wallet.name}
+                </Button>
+              ))}
+            </div>
+          )}
+          {walletError === undefined ? null : (
+            <p class="problem" role="alert">
+              <Icon name="warning" />
+              <span>{walletError}</span>
+            </p>
+          )}
+          <div class="send-ways">
+            {refund.uri === undefined ? null : (
+              <figure class="qr-figure">
+                <QrCode text={refund.uri} label={`QR code that sends ${refund.amount} USDC`} />
+                <figcaption class="hint">Scan it with the phone wallet that holds the address.</figcaption>
+              </figure>
+            )}
+            <form
+              class="stack"
+              onSubmit={(event) => void report.run((fieldsOf(event)["transactionId"] ?? "").trim())}
+            >
+              <Field
+                label="Transaction hash"
+                name="transactionId"
+                mono
+                required
+                placeholder="0x…"
+                hint="Where you have sent it elsewhere. Without it, the transfer is found within seconds as well."
+                error={report.error?.of("transactionId")}
+              />
+              <Problem error={report.error} fields={["transactionId"]} />
+              <div class="actions start">
+                <Button submit busy={report.busy}>
+                  Check the transaction
+                </Button>
+              </div>
+            </form>
+          </div>
+        </>
+      ) : null}
+    </div>
+  )
+}
+
+export const SendRefund = (props: {
+  readonly refund: RefundView
+  readonly from: string
+  readonly onClose: () => void
+  readonly onChange: () => Promise<void>
+}) => {
+  const { api } = useSession()
+  const page = usePage<{ readonly refund: RefundView }>(`${api}/refunds/${props.refund.id}`, 1_500)
+  const refund = page.data?.refund ?? props.refund
+  const { onChange } = props
+  const { status } = refund
+  useEffect(() => {
+    if (status !== "pending") void onChange()
+  }, [status, onChange])
+  return (
+    <Dialog title={`Refund ${usd(refund.amount)}`} onClose={props.onClose}>
+      <div class="stack">
+        <p role="status" class="refund-state">
+          <StatusBadge.Refund status={status} />{" "}
+          {status === "proven"
+            ? "The chain shows the transfer."
+            : status === "pending"
+              ? refund.transactionId === undefined
+                ? "Waiting for the transfer. You may close this."
+                : "Waiting for the chain to confirm it. You may close this."
+              : "It is not being sent."}
+        </p>
+        {status === "pending" ? <Ways refund={refund} from={props.from} onSent={page.reload} /> : null}
+        <div class="actions">
+          <Button onClick={props.onClose}>Close</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

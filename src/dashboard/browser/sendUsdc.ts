@@ -1,0 +1,53 @@
+// A USDC transfer by a wallet of this browser.
+import {
+  accountsOf,
+  ask,
+  askChainId,
+  type Eip1193Provider,
+  WalletError
+} from "../../checkout/component/wallets.ts"
+
+export interface UsdcTransfer {
+  readonly token: { readonly address: string; readonly chainId: number }
+  /** The account that has to send it. */
+  readonly from: string
+  readonly to: string
+  /** Decimal USD, six decimals at most. */
+  readonly amount: string
+}
+
+const word = (hex: string) => hex.padStart(64, "0")
+
+/** Atomic USDC of decimal USD. */
+export const atomicOf = (amount: string): bigint => {
+  const [integer = "0", fraction = ""] = amount.split(".")
+  return BigInt(integer) * 1_000_000n + BigInt(fraction.padEnd(6, "0"))
+}
+
+/** `transfer(address,uint256)`. */
+const transferData = (to: string, amount: bigint) =>
+  `0xa9059cbb${word(to.slice(2).toLowerCase())}${word(amount.toString(16))}`
+
+const onChain = async (provider: Eip1193Provider, chainId: number) => {
+  if ((await askChainId(provider)) === chainId) return
+  await ask(provider, "wallet_switchEthereumChain", [{ chainId: `0x${chainId.toString(16)}` }])
+  if ((await askChainId(provider)) !== chainId)
+    throw new WalletError("unknown_chain", "The wallet stays on another network.")
+}
+
+/** The transaction's hash. Throws WalletError; with `unclear` it may have been sent. */
+export const sendUsdc = async (
+  provider: Eip1193Provider,
+  { amount, from, to, token }: UsdcTransfer
+): Promise<string> => {
+  const accounts = accountsOf(await ask(provider, "eth_requestAccounts"))
+  const account = accounts.find((one) => one.toLowerCase() === from.toLowerCase())
+  if (account === undefined) throw new WalletError("unauthorized", "another account")
+  await onChain(provider, token.chainId)
+  const hash = await ask(provider, "eth_sendTransaction", [
+    { from: account, to: token.address, value: "0x0", data: transferData(to, atomicOf(amount)) }
+  ])
+  if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash))
+    throw new WalletError("unclear", "The wallet answered no transaction hash.")
+  return hash.toLowerCase()
+}

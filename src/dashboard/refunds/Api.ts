@@ -1,0 +1,86 @@
+// The contract of refunds in the dashboard.
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import {
+  IncomingTransferExplained,
+  IncomingTransferNotFound,
+  InvalidRequest,
+  LiveModeGated,
+  PaymentNotFound,
+  PaymentNotSettled,
+  RefundEnded,
+  RefundExceedsPaid,
+  RefundNotFound,
+  RefundNotProven
+} from "../../domain/Errors.ts"
+import { Uuid } from "../../domain/Merchant.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
+import { errorResponse } from "../../http/Envelope.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
+import { NewRefund, RefundView, ReportedRefund } from "../../refunds/Api.ts"
+import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
+
+/** The refunds of a payment or of an incoming transfer, oldest first. */
+export const RefundsPart = Schema.Struct({
+  refunds: Schema.Array(RefundView),
+  /** What may still be refunded, in decimal USD; `0.00` where nothing is left or nothing was paid. */
+  left: Schema.String,
+  /** Whom a refund goes to by itself; null where nothing was paid. */
+  payer: Schema.NullOr(Schema.String),
+  /** The receiving address that the money came to, from which it is sent back. */
+  from: Schema.String
+})
+export type RefundsPart = typeof RefundsPart.Encoded
+
+const params = { ...memberParams, refundId: Uuid }
+const Answer = Schema.toEncoded(Schema.Struct({ refund: RefundView }))
+
+export class RefundPagesApi extends endpointGroup("refundPages")(
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.post("create", "/refunds", {
+      payload: NewRefund,
+      success: [Answer.pipe(HttpApiSchema.status(201)), Answer],
+      error: [
+        errorResponse(InvalidRequest),
+        errorResponse(PaymentNotFound),
+        errorResponse(PaymentNotSettled),
+        errorResponse(IncomingTransferNotFound),
+        errorResponse(IncomingTransferExplained),
+        errorResponse(RefundExceedsPaid),
+        errorResponse(RefundNotProven),
+        errorResponse(LiveModeGated)
+      ]
+    })
+  ),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.get("retrieve", "/refunds/:refundId", {
+      params,
+      success: Answer,
+      error: [errorResponse(RefundNotFound)]
+    })
+  ),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.post("report", "/refunds/:refundId/transaction", {
+      params,
+      payload: ReportedRefund,
+      success: Answer,
+      error: [errorResponse(RefundNotFound), errorResponse(RefundEnded), errorResponse(RefundNotProven)]
+    })
+  ),
+  allow(
+    { by: "member" },
+    HttpApiEndpoint.post("cancel", "/refunds/:refundId/cancel", {
+      params,
+      success: Answer,
+      error: [errorResponse(RefundNotFound), errorResponse(RefundEnded)]
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

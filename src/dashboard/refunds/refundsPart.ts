@@ -1,0 +1,34 @@
+import { Effect, Option } from "effect"
+import type { Address } from "../../domain/Chain.ts"
+import type { Tenant } from "../../domain/Merchant.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import type { Refund, RefundedThing } from "../../payments/PaymentRepo/RefundStore.ts"
+import type { Refunds } from "../../refunds/Refunds.ts"
+import { refundView } from "../../refunds/refundView.ts"
+import type { RefundsPart } from "./Api.ts"
+
+/** More than these are not shown. */
+const shown = 100
+
+/** Oldest first. */
+export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: RefundedThing) =>
+  Effect.map(refunds.list(tenant, { of, limit: shown }), (found) =>
+    Option.getOrElse(found, (): ReadonlyArray<Refund> => []).toReversed()
+  )
+
+/** What a page shows of a thing's refunds. */
+export const refundsPart = Effect.fnUntraced(function* (
+  refunds: Refunds["Service"],
+  tenant: Tenant,
+  of: RefundedThing,
+  known: { readonly list: ReadonlyArray<Refund>; readonly payer: Address | null; readonly from: Address }
+) {
+  const { paid, refunded } = yield* refunds.balance(tenant, of)
+  const part: RefundsPart = {
+    refunds: known.list.map(refundView),
+    left: formatUsd(paid > refunded ? paid - refunded : 0n),
+    payer: known.payer,
+    from: known.from
+  }
+  return part
+})

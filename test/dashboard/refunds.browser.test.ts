@@ -1,0 +1,152 @@
+// Refunds in a real browser: announced and found on the chain, sent by a wallet of the browser, pasted, and
+// more than was paid only where a person says so.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import type { Page } from "playwright-core"
+import { Address } from "../../src/domain/Chain.ts"
+import { buyer, makeShop, type Shop } from "../http/shop.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type Person, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+/** A wallet that announces itself and leaves sending to the test. */
+const announcedWallet = (account: string) => `
+  const provider = { request: async ({ method, params }) => {
+    if (method === "eth_requestAccounts") return [${JSON.stringify(account.toLowerCase())}]
+    if (method === "eth_chainId") return "0x14a34"
+    if (method === "eth_sendTransaction") return globalThis.sendOnChain(params[0].to, params[0].data)
+    throw Object.assign(new Error(method), { code: 4200 })
+  } }
+  const info = { uuid: "00000000-0000-4000-8000-000000000001", name: "Test Wallet", rdns: "test.wallet", icon: "" }
+  const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: { info, provider } }))
+  addEventListener("eip6963:requestProvider", announce)
+  announce()`
+
+describe("Refunds in the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let person: Person
+  let shop: Shop
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    person = await signUp(service.baseUrl)
+    shop = await makeShop(service, { ...person, id: person.merchantId })
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const sent = (amount: bigint) => shop.transfer(amount, { from: person.receiver, to: buyer })
+
+  const opened = async (width: number, colorScheme: "light" | "dark" = "light", wallet?: Address) => {
+    const { payment } = await shop.settle()
+    const context = await newContext({ width, colorScheme })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    if (wallet !== undefined) {
+      await page.exposeFunction("sendOnChain", (_: string, data: string) =>
+        shop.transfer(BigInt(`0x${data.slice(-64)}`), {
+          from: wallet,
+          to: Address.make(`0x${data.slice(34, 74)}`)
+        })
+      )
+      await page.addInitScript(announcedWallet(wallet))
+    }
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/payments/${payment.id}`)
+    await page.getByRole("button", { name: "Refund", exact: true }).click()
+    return { page, payment }
+  }
+  const fits = async (page: Page) =>
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+
+  browserTest("announced with its QR code, the transfer completes it while it is looked at", async () => {
+    const { page } = await opened(360, "dark")
+    const form = page.getByRole("dialog", { name: "Refund" })
+    await form.getByLabel("Amount in USD").fill("4.00")
+    await form.getByLabel("Reason (optional)").fill("One of three was damaged")
+    await screenshot(page, "refund-form-360")
+    await expectNoAxeViolations(page)
+    await form.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $4.00" })
+    await dialog.getByRole("img", { name: "QR code that sends 4.00 USDC" }).waitFor()
+    await fits(page)
+    await screenshot(page, "refund-send-360")
+    await expectNoAxeViolations(page)
+    await sent(4_000_000n)
+    await dialog.getByText("The chain shows the transfer.").waitFor()
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await page.getByText("Refund proven: $4.00").waitFor()
+    await fits(page)
+    await screenshot(page, "refund-proven-360")
+    await expectNoAxeViolations(page)
+    await page.context().close()
+  })
+
+  browserTest("sent by a wallet of the browser that holds the receiving address", async () => {
+    const { page } = await opened(1280, "light", person.receiver)
+    await page.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
+    await dialog.getByRole("button", { name: "Send with Test Wallet" }).waitFor()
+    await screenshot(page, "refund-send-1280")
+    await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
+    await dialog.getByText("The chain shows the transfer.").waitFor()
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await page.getByText("Refund proven: $10.00").waitFor()
+    await screenshot(page, "refund-proven-1280")
+    await page.context().close()
+  })
+
+  browserTest("a wallet with another account is told which one to choose, and sends nothing", async () => {
+    const { page } = await opened(1280, "light", buyer)
+    await page.getByRole("button", { name: "Continue" }).click()
+    await page.getByRole("button", { name: "Send with Test Wallet" }).click()
+    await page.getByText("a refund is sent from the receiving address").waitFor()
+    await page.context().close()
+  })
+
+  browserTest("a pasted transaction is checked, and what differs is said", async () => {
+    const { page } = await opened(1280)
+    const before = await sent(9_000_000n)
+    await page.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
+    await dialog.getByLabel("Transaction hash").fill(before)
+    await dialog.getByRole("button", { name: "Check the transaction" }).click()
+    await dialog.getByText("The transfer moved another amount").waitFor()
+    await screenshot(page, "refund-differs-1280")
+    await dialog.getByLabel("Transaction hash").fill(await sent(10_000_000n))
+    await dialog.getByRole("button", { name: "Check the transaction" }).click()
+    await dialog.getByText("The chain shows the transfer.").waitFor()
+    await page.context().close()
+  })
+
+  browserTest(
+    "more than was paid wants a tick, and a pending refund is cancelled with a question",
+    async () => {
+      const { page } = await opened(360)
+      const form = page.getByRole("dialog", { name: "Refund" })
+      await form.getByLabel("Amount in USD").fill("12")
+      await form.getByRole("button", { name: "Continue" }).click()
+      await form.getByText("More than is left of what was paid").waitFor()
+      await form.getByLabel("Refund more than was paid").check()
+      await screenshot(page, "refund-more-360")
+      await form.getByRole("button", { name: "Continue" }).click()
+      await page.getByRole("dialog", { name: "Refund $12.00" }).getByRole("button", { name: "Close" }).click()
+      await page.getByRole("button", { name: "Cancel the refund of $12.00" }).click()
+      await page.getByRole("button", { name: "Cancel refund", exact: true }).click()
+      await page.getByText("Refund cancelled: $12.00").waitFor()
+      await page.context().close()
+    }
+  )
+})
