@@ -1,6 +1,7 @@
 // The whole HTTP contract, group by group. Handlers live in each room's Http.ts.
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentApi, AgentTestRailApi } from "./agents/Api.ts"
+import { BooksApi } from "./books/Api.ts"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
 import { Envelope } from "./http/Envelope.ts"
 import { Answers } from "./http/RequestRules.ts"
@@ -24,6 +25,7 @@ export class Api extends HttpApi.make("quittance")
     ReceiptsApi,
     PublicReceiptsApi,
     RefundsApi,
+    BooksApi,
     WebhookEndpointApi,
     CheckoutApi,
     TestRailApi,

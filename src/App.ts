@@ -1,5 +1,4 @@
-// The wiring diagram: what the service stands on, its services, its workers, its routes, and the programs
-// made of them.
+// The wiring diagram: what the service stands on, its services, workers and routes, the programs made of them.
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
@@ -12,6 +11,7 @@ import { Alerts } from "./alerts/Alerts.ts"
 import { layerChainAlerts } from "./alerts/layerChainAlerts.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { AuditRepo } from "./audit/AuditRepo.ts"
+import { Books } from "./books/Books.ts"
 import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { ChainReach } from "./chain/ChainReach.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
@@ -88,13 +88,8 @@ const real = Layer.mergeAll(
 )
 
 /** Built on the swappable services. */
-const services = Layer.mergeAll(
-  Links.layer,
-  WebhookEndpoints.layer,
-  IncomingTransfers.layer,
-  Refunds.layer
-).pipe(
-  Layer.provideMerge(Layer.merge(PaymentIntents.layer, PaymentAttempts.layer)),
+const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTransfers.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(PaymentIntents.layer, PaymentAttempts.layer, Refunds.layer)),
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(Layer.mergeAll(Attempts.layer, ChainReach.layer)),
   Layer.provideMerge(SecretBox.layer)
@@ -110,7 +105,7 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
 /** Routes and workers on services of the caller's choice. Readiness goes off before they stop. */
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Layer.mergeAll(Routes.serving(server), workers, housekeeping).pipe(
-    Layer.provide(services),
+    Layer.provide(Layer.merge(services, Books.layer)),
     (serving) => Layer.provideMerge(Readiness.layerDelay, serving),
     Layer.provide(Readiness.layer)
   )
@@ -128,7 +123,7 @@ export const layerServices = workers.pipe(Layer.provideMerge(services))
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
 export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide(services),
-  Layer.provide([Receipts.layerMemory, LinkRepo.layerMemory, Faces.layerMemory]),
+  Layer.provide([Receipts.layerMemory, LinkRepo.layerMemory, Faces.layerMemory, Books.layerNone]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
   Layer.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))),
   Layer.provide([DeliveryWake.layerLocal, RateLimiter.layerMemory, Alerts.layerMemory]),

@@ -17,6 +17,7 @@ import * as moneyLevers from "../migrations/0011_money_levers.ts"
 import * as auditTriggerAlways from "../migrations/0012_audit_trigger_always.ts"
 import * as buyersWays from "../migrations/0013_buyers_ways.ts"
 import * as refunds from "../migrations/0014_refunds.ts"
+import * as books from "../migrations/0015_books.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -149,7 +150,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0011_money_levers": moneyLevers,
   "0012_audit_trigger_always": auditTriggerAlways,
   "0013_buyers_ways": buyersWays,
-  "0014_refunds": refunds
+  "0014_refunds": refunds,
+  "0015_books": books
 }
 
 /** Every table that the migrations make. */
@@ -181,6 +183,7 @@ export const tables = [
   "payments",
   "receipt_keys",
   "receipts",
+  "receiver_balances",
   "receiver_changes",
   "refunds",
   "relayer_transactions",
@@ -203,6 +206,7 @@ export const addedColumns = [
   "claimed_transfers.refund_id",
   "merchant_receivers.watched_since",
   "merchants.moved_receivers",
+  "merchants.time_zone",
   "merchants.token_lifetime_seconds",
   "one_time_links.invited_by",
   "payment_reports.payer_type",

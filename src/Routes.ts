@@ -5,6 +5,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "./Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
+import * as BooksHttp from "./books/Http.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
 import * as CheckoutPages from "./checkout/Pages.ts"
 import { DashboardApi } from "./dashboard/Api.ts"
@@ -38,6 +39,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     LinksHttp.layer,
     ReceiptsHttp.layer,
     RefundsHttp.layer,
+    BooksHttp.layer,
     WebhooksHttp.layer,
     CheckoutHttp.layer,
     AgentsHttp.layer,

@@ -6,7 +6,9 @@ import { AppConfig } from "../AppConfig.ts"
 import { Address, type Env, networks, type TransactionHash } from "../domain/Chain.ts"
 import { statusOf, verificationOf } from "./ChainVerifier/Agreement.ts"
 import { aboutRange, readingOf } from "./ChainVerifier/aboutRange.ts"
+import { aboutTime } from "./ChainVerifier/aboutTime.ts"
 import { aboutBlock } from "./ChainVerifier/aboutTransaction.ts"
+import { blockBefore } from "./ChainVerifier/blockBefore.ts"
 import { type MemoryVerifierOptions, makeChainVerifierMemory } from "./ChainVerifier/ChainVerifierMemory.ts"
 import { checkNodes } from "./ChainVerifier/checkNodes.ts"
 import { makeObservations, type ObservationOptions } from "./ChainVerifier/Observations.ts"
@@ -73,6 +75,25 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
           },
           { concurrency: 2 }
         )
+      )
+    }),
+    balanceAt: Effect.fn("ChainVerifier.balanceAt")(function* (env, address, height) {
+      const data = encodeFunctionData({ abi: balanceOf, args: [address] })
+      const { agreed } = yield* pool.poll(env, {
+        ask: (node) =>
+          node
+            .call("eth_call", [{ to: networks[env].usdc.address, data }, `0x${height.toString(16)}`], Word)
+            .pipe(Effect.map(BigInt)),
+        key: String,
+        contradicts: () => false
+      })
+      return agreed?.[0]
+    }),
+    blockBefore: Effect.fn("ChainVerifier.blockBefore")(function* (env, at, upTo) {
+      return yield* blockBefore(
+        (height) => Effect.map(pool.poll(env, aboutTime(height)), ({ agreed }) => agreed?.[0]),
+        at,
+        upTo
       )
     }),
     account: Effect.fn("ChainVerifier.account")(function* (env, address) {
@@ -156,6 +177,10 @@ export class ChainVerifier extends Context.Service<
     readonly blockStatus: (env: Env, settled: SettledTransfer) => Effect.Effect<BlockStatus>
     /** Atomic USDC and wei at the latest block. */
     readonly readBalance: (env: Env, address: Address) => Effect.Effect<Balance, RpcUnavailable>
+    /** Atomic USDC at a height; undefined where no majority says, as of nodes that keep no past. */
+    readonly balanceAt: (env: Env, address: Address, height: bigint) => Effect.Effect<bigint | undefined>
+    /** The height of the last block before an instant, at most `upTo`; undefined where no majority says. */
+    readonly blockBefore: (env: Env, at: Date, upTo: bigint) => Effect.Effect<bigint | undefined>
     /** The latest block that a majority of the nodes has: its height, and its time in Unix seconds. */
     readonly headBlock: (
       env: Env

@@ -13,8 +13,10 @@ import { audit } from "./audit.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { completions } from "./completions.ts"
 import { backup, database, restore } from "./database.ts"
+import { exportBooks } from "./export.ts"
 import { init } from "./init.ts"
 import { key } from "./key.ts"
+import { layerBooks } from "./layerBooks.ts"
 import { link } from "./link.ts"
 import { listen } from "./listen.ts"
 import { merchant } from "./merchant.ts"
@@ -25,6 +27,8 @@ import { webhook } from "./webhook.ts"
 const config = AppConfig.layer(process.env)
 // Built when a command runs: help and completions touch no database.
 const operator = App.layerOperator.pipe(Layer.provideMerge(config))
+
+const bookkeeper = layerBooks.pipe(Layer.provideMerge(operator))
 
 const copies = Database.layerCopy.pipe(Layer.provideMerge(config))
 
@@ -41,6 +45,7 @@ const root = Command.make("quittance").pipe(
     key.pipe(Command.provide(operator)),
     webhook.pipe(Command.provide(operator)),
     audit.pipe(Command.provide(operator)),
+    exportBooks.pipe(Command.provide(bookkeeper)),
     agent.pipe(Command.provide(faucetOperator)),
     backup.pipe(Command.provide(copies)),
     restore.pipe(Command.provide(copies)),

@@ -4,6 +4,7 @@
 import type { CreatedIntent } from "../intents/Api.ts"
 import type { PaymentView } from "../payments/Api.ts"
 import type { DeliveryView, EndpointView } from "../webhooks/Api.ts"
+import { type BookCalls, bookCalls } from "./books.ts"
 import { QuittanceError } from "./QuittanceError.ts"
 import { type RefundCalls, refundCalls } from "./refunds.ts"
 import { type CallOptions, makeTransport, type QuittanceOptions, type Transport } from "./transport.ts"
@@ -99,6 +100,8 @@ export class Quittance {
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Payment>
     readonly list: (filter?: ListPayments, options?: CallOptions) => PaymentList
   }
+  /** Exports and statements by period. */
+  readonly books: BookCalls
   /** What your wallet sends back, proven on the chain. */
   readonly refunds: RefundCalls
   readonly webhookEndpoint: {
@@ -153,6 +156,7 @@ export class Quittance {
     }
 
     this.refunds = refundCalls(call, answered)
+    this.books = bookCalls(options, call, answered)
 
     const update = async (url: string, { signal }: CallOptions = {}) =>
       answered<{ readonly endpoint: WebhookEndpoint }>(

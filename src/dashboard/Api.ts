@@ -5,6 +5,7 @@ import { Answers } from "../http/RequestRules.ts"
 import { AccountApi, SignInApi } from "./accounts/Api.ts"
 import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
+import { BookPagesApi } from "./books/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { LinkPagesApi } from "./links/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
@@ -25,7 +26,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     AgentPagesApi,
     TransferPagesApi,
     LinkPagesApi,
-    RefundPagesApi
+    RefundPagesApi,
+    BookPagesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

@@ -12,6 +12,7 @@ import * as AccountsHttp from "./accounts/Http.ts"
 import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
+import * as BooksHttp from "./books/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
 import * as LinksHttp from "./links/Http.ts"
 import * as Pages from "./Pages.ts"
@@ -49,7 +50,8 @@ export const layer = Layer.merge(
       AgentsHttp.layer,
       TransfersHttp.layer,
       LinksHttp.layer,
-      RefundsHttp.layer
+      RefundsHttp.layer,
+      BooksHttp.layer
     ]),
     Layer.provide(layerSession)
   ),

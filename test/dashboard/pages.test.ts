@@ -78,6 +78,7 @@ describe("Pages of the dashboard", () => {
     delivery: () => [`/webhooks/${populated.deliveryId}`, "test", "Attempt 1"],
     verify: () => ["/webhooks/verify", "Verify a signature", "Raw body"],
     links: () => ["/links", "Payment links", "Chess lesson"],
+    books: () => ["/books", "Books", "Payments received"],
     agents: () => ["/agents", "Agents", "Researcher"],
     agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
     alerts: () => ["/alerts", "Alerts", "Settled transfer left the chain"],

@@ -26,6 +26,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "transferPages.handle": { note: "Dust" },
   "refundPages.create": { paymentId: "00000000-0000-4000-8000-000000000000" },
   "refundPages.report": { transactionId: `0x${"a".repeat(64)}` },
+  "bookPages.changeTimeZone": { timeZone: "Europe/Berlin" },
   "linkPages.create": { description: "Chess lesson", amount: "1" },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
@@ -81,6 +82,7 @@ describe("Who may call the dashboard's API", () => {
       alertId: alerts.alerts[0]?.id ?? "",
       agentId: made.agent.id,
       linkId: links.links[0]?.id ?? "",
+      kind: "payments",
       refundId: "00000000-0000-4000-8000-000000000000",
       transferId: "00000000-0000-4000-8000-000000000000"
     }
@@ -150,7 +152,7 @@ describe("Who may call the dashboard's API", () => {
       expect(answer.body.error.code).toBe("NOT_FOUND")
     })
     // The ids of another merchant's things under one's own merchant, and in the other environment.
-    if (/:(?!merchantId|env)/.test(path)) {
+    if (/:(?!merchantId|env|kind)/.test(path)) {
       test(`${name} answers 404 to another merchant's id under one's own`, async () => {
         const answer = await stranger.call(
           method,

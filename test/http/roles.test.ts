@@ -73,6 +73,16 @@ const doors: Readonly<
     path: "/api/v1/payment-links/AAAAAAAAAAAAAAAAAAAAAAAA",
     opens: ["full", "liveFull"]
   },
+  "books.export": {
+    method: "GET",
+    path: "/api/v1/exports/payments?from=2026-01-01&to=2026-01-31",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "books.statement": {
+    method: "GET",
+    path: "/api/v1/statement?from=2026-01-01&to=2026-01-31",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
   "refunds.create": {
     method: "POST",
     path: "/api/v1/refunds",

@@ -6,6 +6,7 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { Quittance } from "../../src/client/Quittance.ts"
 import type { Refund } from "../../src/client/refunds.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
+import { formatUsd } from "../../src/domain/Money.ts"
 import { type MoneyWorld, startMoneyWorld, transferCall } from "../payments/moneyWorld.ts"
 
 setDefaultTimeout(60_000)
@@ -112,5 +113,26 @@ describe("refunds on anvil", () => {
     const [row] =
       await world.sql`SELECT handled_by, note FROM incoming_transfers WHERE id = ${incomingTransferId}`
     expect(row).toEqual({ handled_by: "API", note: "No order" })
+  })
+
+  test("the books of all this balance with the chain", async () => {
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+    const period = { from: day(-1), to: day(1) }
+    const read = await world.until(
+      () => client.books.statement(period),
+      ({ statement }) => statement.refunds.count === 4,
+      20_000
+    )
+    const held = await world.balanceOf(world.merchant.receiver)
+    expect(read.balances).toMatchObject({
+      opening: "0.00",
+      closing: formatUsd(held),
+      change: read.statement.change,
+      difference: "0.00"
+    })
+    const rows = JSON.parse(
+      await new Response(await client.books.export("refunds", { ...period, format: "json" })).text()
+    ).refunds
+    expect(rows.map(({ amount }: { amount: string }) => amount)).toEqual(["7.50", "2.25", "3.75", "1.11"])
   })
 })

@@ -7,6 +7,7 @@ import * as App from "../../src/App.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { Releases } from "../../src/agents/Releases.ts"
+import { Books } from "../../src/books/Books.ts"
 import { BuyerIdentity } from "../../src/buyers/BuyerIdentity.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { ContractSignatures } from "../../src/chain/ContractSignatures.ts"
@@ -225,6 +226,7 @@ export class Cluster {
       Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
       LinkRepo.layerMemory,
       Faces.layerMemory,
+      Books.layerNone,
       Layer.succeed(DueWork, {
         next: (queue) => Effect.suspend(() => Effect.sleep(pace(queue))),
         isAwaited: this.#around.isAwaited

@@ -6,6 +6,7 @@ import type { ChainVerifier } from "../ChainVerifier.ts"
 import { MemoryChain } from "../MemoryChain.ts"
 import { unavailable } from "../RpcPool.ts"
 import { statusOf, verificationOf } from "./Agreement.ts"
+import { blockBefore } from "./blockBefore.ts"
 
 export interface MemoryVerifierOptions {
   /** Blocks that must lie on top of a transfer's block. Default 1. */
@@ -38,6 +39,29 @@ export const makeChainVerifierMemory = Effect.fnUntraced(function* (
         .agreement(env, settled.transactionId)
         .pipe(Effect.map((agreement) => statusOf(env, agreement, settled, finalityDepth))),
     readBalance: (env, address) => Effect.andThen(head(env), chain.balance(address, env)),
+    balanceAt: (env, address, height) =>
+      Effect.gen(function* () {
+        const { usdcAtomic } = yield* chain.balance(address, env)
+        const visible = yield* chain.visibleHead(env)
+        if (visible === undefined || visible < height) return undefined
+        if (visible === height) return usdcAtomic
+        const later = yield* chain.reading(env, height + 1n, visible)
+        if (later._tag !== "Read") return undefined
+        return later.transfers.reduce(
+          (sum, { amount, payer, receiver }) =>
+            sum - (receiver === address ? amount : 0n) + (payer === address ? amount : 0n),
+          usdcAtomic
+        )
+      }),
+    blockBefore: (env, at, upTo) =>
+      blockBefore(
+        (height) =>
+          Effect.map(chain.reading(env, height, height), (reading) =>
+            reading._tag === "Read" ? reading.blockTime : undefined
+          ),
+        at,
+        upTo
+      ),
     headBlock: (env) =>
       Effect.flatMap(chain.visibleBlock(env), (block) =>
         block === undefined ? Effect.fail(unavailable("rpc_unavailable", env)) : Effect.succeed(block)

@@ -2,6 +2,7 @@
 const paths = {
   overview: "M4 13h6V4H4v9zm10 7h6v-9h-6v9zM4 20h6v-4H4v4zm10-13h6V4h-6v3z",
   payments: "M3 7h18v11H3V7zm0 4h18M7 15h3",
+  books: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3V4zm0 13a3 3 0 0 1 3-3h11M9 8h6",
   keys: "M14.5 9.5a4 4 0 1 1-1.2-2.8 4 4 0 0 1 1.2 2.8zm0 0L21 16m-3-3 2-2m-4 0 1.5-1.5",
   webhooks: "M12 7a3 3 0 1 0-2.6 4.5L6 17m6-10 4 6m-10 4a3 3 0 1 0 3 3h7m0-7a3 3 0 1 1-1.5 5.6",
   agents: "M8 9h8v8H8V9zm4-4v4m-7 4h3m8 0h3M10.5 13h.01m2.99 0h.01",

@@ -3,6 +3,7 @@ import type { ComponentType } from "preact"
 import { Agent } from "./Agent.tsx"
 import { Agents } from "./Agents.tsx"
 import { Alerts } from "./Alerts.tsx"
+import { Books } from "./Books.tsx"
 import { Delivery } from "./Delivery.tsx"
 import type { IconName } from "./Icon.tsx"
 import { Keys } from "./Keys.tsx"
@@ -30,6 +31,7 @@ export const pages: Readonly<Record<string, PageEntry>> = {
     component: (id) => (id === undefined ? Payments : Payment)
   },
   links: { title: "Payment links", icon: "external", component: () => Links },
+  books: { title: "Books", icon: "books", component: () => Books },
   agents: { title: "Agents", icon: "agents", component: (id) => (id === undefined ? Agents : Agent) },
   keys: { title: "API keys", icon: "keys", component: () => Keys },
   webhooks: {

@@ -70,6 +70,7 @@ export const followLinks = (): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = event.target instanceof Element ? event.target.closest("a") : null
     if (link === null || link.target !== "" || link.origin !== location.origin) return
+    if (link.hasAttribute("download")) return
     if (!link.pathname.startsWith("/dashboard")) return
     event.preventDefault()
     navigate(link.href)

@@ -1,0 +1,15 @@
+// When the block at a height was made, by a majority of the nodes.
+import { Effect } from "effect"
+import { BlockHeader } from "../RpcPool/RpcSchemas.ts"
+import type { Question } from "../RpcPool.ts"
+
+/** The question to all nodes: Unix seconds, undefined above a node's head. */
+export const aboutTime = (height: bigint): Question<bigint | undefined> => ({
+  ask: (node) =>
+    Effect.map(
+      node.call("eth_getBlockByNumber", [`0x${height.toString(16)}`, false], BlockHeader),
+      (block) => block?.timestamp
+    ),
+  key: (time) => String(time ?? "none"),
+  contradicts: () => false
+})

@@ -1,0 +1,51 @@
+// `export`: a period of a merchant's books, to standard output.
+import { Effect, Option, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Books } from "../books/Books.ts"
+import { Day, TimeZone } from "../domain/Period.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import { env, merchantId } from "./flags.ts"
+
+const day = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(Day))
+
+/** As much as the reader takes: nothing piles up where it is slow. */
+const write = (bytes: Uint8Array) =>
+  Effect.callback<void>((resume) => {
+    process.stdout.write(bytes, () => resume(Effect.void))
+  })
+
+export const exportBooks = Command.make(
+  "export",
+  {
+    merchant: merchantId,
+    env,
+    kind: Flag.Literals("kind", ["payments", "refunds", "transfers"]).pipe(
+      Flag.withDescription("payments, refunds or transfers")
+    ),
+    from: day("from", "The first day, such as 2026-01-01"),
+    to: day("to", "The last day, included"),
+    timeZone: Flag.String("time-zone").pipe(
+      Flag.withDescription("Where the days begin; the merchant's own when absent"),
+      Flag.withSchema(TimeZone),
+      Flag.optional
+    ),
+    format: Flag.Literals("format", ["csv", "json"]).pipe(
+      Flag.withDescription("csv or json"),
+      Flag.withDefault("csv")
+    )
+  },
+  Effect.fn("export")(function* ({ env: of, format, from, kind, merchant, timeZone, to }) {
+    const books = yield* Books
+    const period = yield* books.period(merchant, {
+      from,
+      to,
+      ...(Option.isSome(timeZone) ? { timeZone: timeZone.value } : {})
+    })
+    if (Option.isNone(period))
+      return yield* new CommandFailed({ message: "--to must be the day of --from or a later one." })
+    yield* books
+      .export(kind, { merchantId: merchant, env: of }, period.value, format)
+      .pipe(Stream.runForEach(write))
+  })
+).pipe(Command.withDescription("Export a period of a merchant's books as CSV or JSON"))

@@ -1,0 +1,307 @@
+// A period's statement, to read, to print and to hold against the chain; and its exports.
+import { useState } from "preact/hooks"
+import type { BalancesView, StatementView } from "../../books/Api.ts"
+import type { BooksPage } from "../books/Api.ts"
+import { call, useAction, usePage } from "./api.ts"
+import { exactTime, short, usd } from "./format.ts"
+import { Badge, Button, Card, External, Field, fieldsOf, Loaded, Problem, Time } from "./parts.tsx"
+import { navigate } from "./router.ts"
+import { useHref, useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+import { useMerchantPage } from "./useMerchantPage.ts"
+
+const signed = (amount: string) => (amount.startsWith("-") ? `−${usd(amount.slice(1))}` : usd(amount))
+
+/** The month of a day, or the one before it, as its first and last day. */
+const monthOf = (day: string, back = 0) => {
+  const [year = 0, month = 1] = day.split("-").map(Number)
+  const text = (date: Date) => date.toISOString().slice(0, 10)
+  return {
+    from: text(new Date(Date.UTC(year, month - 1 - back, 1))),
+    to: text(new Date(Date.UTC(year, month - back, 0)))
+  }
+}
+
+const kinds = { unexplained: "Unexplained", handled: "Handled", other: "Sent elsewhere" } as const
+
+const Line = (props: {
+  readonly name: string
+  readonly amount: string | null
+  readonly count?: number
+  readonly sign?: "+" | "−"
+  readonly strong?: boolean
+}) => (
+  <tr class={props.strong === true ? "total" : ""}>
+    <th scope="row">
+      {props.name}
+      {props.count === undefined ? null : (
+        <span class="soft">
+          {" · "}
+          {props.count} {props.count === 1 ? "transfer" : "transfers"}
+        </span>
+      )}
+    </th>
+    <td class="amount-cell">
+      {props.amount === null
+        ? "–"
+        : props.sign === undefined || props.amount === "0.00"
+          ? signed(props.amount)
+          : `${props.sign}${usd(props.amount)}`}
+    </td>
+  </tr>
+)
+
+const Check = ({ balances }: { readonly balances: BalancesView | undefined }) => {
+  if (balances === undefined) return <Badge tone="neutral">Asking the chain…</Badge>
+  if (balances.difference === null) return <Badge tone="neutral">Not checked: the nodes keep no past</Badge>
+  return balances.difference === "0.00" ? (
+    <Badge tone="good">Balances with the chain</Badge>
+  ) : (
+    <Badge tone="warn">Differs from the chain by {signed(balances.difference)}</Badge>
+  )
+}
+
+const Lines = (props: { readonly statement: StatementView; readonly balances: BalancesView | undefined }) => {
+  const { balances, statement } = props
+  return (
+    <table class="plain statement">
+      <tbody>
+        <Line name="Opening balance" amount={balances?.opening ?? null} strong />
+        <Line
+          name="Payments received"
+          amount={statement.payments.amount}
+          count={statement.payments.count}
+          sign="+"
+        />
+        <Line
+          name="Refunds sent"
+          amount={statement.refunds.amount}
+          count={statement.refunds.count}
+          sign="−"
+        />
+        <Line
+          name="Received, unexplained"
+          amount={statement.unexplained.amount}
+          count={statement.unexplained.count}
+          sign="+"
+        />
+        <Line
+          name="Received, handled by hand"
+          amount={statement.handled.amount}
+          count={statement.handled.count}
+          sign="+"
+        />
+        <Line name="Sent elsewhere" amount={statement.other.amount} count={statement.other.count} sign="−" />
+        <Line name="Change by these transfers" amount={statement.change} strong />
+        <Line name="Closing balance" amount={balances?.closing ?? null} strong />
+      </tbody>
+    </table>
+  )
+}
+
+const Others = (props: { readonly statement: StatementView; readonly explorerUrl: string }) => {
+  const { explorerUrl, statement } = props
+  if (statement.transfers.length === 0)
+    return <p class="soft">Every transfer of the period is a payment or a refund.</p>
+  return (
+    <>
+      <table class="rows">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">What</th>
+            <th scope="col">Amount</th>
+            <th scope="col">From or to</th>
+            <th scope="col">Transaction</th>
+          </tr>
+        </thead>
+        <tbody>
+          {statement.transfers.map((one, index) => (
+            <tr key={`${one.transactionId} ${index}`}>
+              <td data-label="When">
+                <Time at={one.at} />
+              </td>
+              <td data-label="What">
+                {kinds[one.kind]}
+                {one.note === null ? null : <span class="soft break"> {one.note}</span>}
+              </td>
+              <td data-label="Amount">
+                {one.direction === "in" ? "+" : "−"}
+                {usd(one.amount)}
+              </td>
+              <td data-label={one.direction === "in" ? "From" : "To"} class="mono">
+                {short(one.direction === "in" ? one.from : one.to)}
+              </td>
+              <td data-label="Transaction">
+                <External href={`${explorerUrl}/tx/${one.transactionId}`}>
+                  <span class="mono">{short(one.transactionId, 8, 4)}</span>
+                </External>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {statement.hasMore ? <p class="soft">The export of transfers has the rest.</p> : null}
+    </>
+  )
+}
+
+const Exports = ({ statement }: { readonly statement: StatementView }) => {
+  const { api } = useSession()
+  const { from, timeZone, to } = statement
+  const at = (kind: string, format: string) =>
+    `/dashboard/api${api}/exports/${kind}?${new URLSearchParams({ from, to, timeZone, format })}`
+  return (
+    <ul class="list">
+      {(["payments", "refunds", "transfers"] as const).map((kind) => (
+        <li key={kind}>
+          <span>{{ payments: "Payments", refunds: "Refunds", transfers: "All transfers" }[kind]}</span>
+          {(["csv", "json"] as const).map((format) => (
+            <a
+              key={format}
+              class="button plain"
+              href={at(kind, format)}
+              download
+              aria-label={`${kind} as ${format}`}
+            >
+              {format.toUpperCase()}
+            </a>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const ZoneForm = (props: { readonly timeZone: string; readonly reload: () => Promise<void> }) => {
+  const { api } = useSession()
+  const [open, setOpen] = useState(false)
+  const change = useAction(async (fields: Readonly<Record<string, string>>) => {
+    await call("PUT", `${api}/books/time-zone`, { timeZone: (fields["timeZone"] ?? "").trim() })
+    setOpen(false)
+    toast("Time zone changed")
+    await props.reload()
+  })
+  if (!open)
+    return (
+      <p class="hint no-print">
+        Days begin in {props.timeZone}.{" "}
+        <button type="button" class="link" onClick={() => setOpen(true)}>
+          Change
+        </button>
+      </p>
+    )
+  return (
+    <form class="toolbar no-print" onSubmit={(event) => void change.run(fieldsOf(event))}>
+      <Field
+        label="Time zone"
+        name="timeZone"
+        value={props.timeZone}
+        placeholder="Europe/Berlin"
+        error={change.error?.of("timeZone")}
+      />
+      <Problem error={change.error} fields={["timeZone"]} />
+      <Button submit busy={change.busy}>
+        Save
+      </Button>
+    </form>
+  )
+}
+
+const Held = ({ data }: { readonly data: BooksPage }) => {
+  const { api } = useSession()
+  const { statement } = data
+  const { from, to } = statement
+  const asked = usePage<{ readonly balances: BalancesView }>(
+    `${api}/books/balances?${new URLSearchParams({ from, to })}`,
+    30_000
+  )
+  return (
+    <Card title={`Statement, ${from} to ${to}`} action={<Check balances={asked.data?.balances} />}>
+      <p class="soft">
+        {data.merchant}, {statement.env === "test" ? "test payments" : "live payments"}, in USDC. Days begin
+        in {statement.timeZone}.
+        {statement.until === null ? "" : ` Read from the chain up to ${exactTime(statement.until)}.`}
+      </p>
+      <Lines statement={statement} balances={asked.data?.balances} />
+      {asked.data?.balances.difference === "0.00" || asked.data === undefined ? null : (
+        <p class="hint">
+          The books have what moved since{" "}
+          {statement.keptSince === null ? "the service began to read" : exactTime(statement.keptSince)}; the
+          chain also has what moved before.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+const Balanced = (props: { readonly data: BooksPage; readonly reload: () => Promise<void> }) => {
+  const { data } = props
+  const { statement } = data
+  const href = useHref()
+  const { from, to } = statement
+  const go = (period: { readonly from: string; readonly to: string }) =>
+    href("books", undefined, { from: period.from, to: period.to })
+  const [now, before] = [monthOf(data.today), monthOf(data.today, 1)]
+  return (
+    <div class="stack large">
+      <div class="toolbar no-print">
+        <nav class="tabs" aria-label="Period">
+          <a href={go(now)} aria-current={from === now.from ? "true" : undefined}>
+            This month
+          </a>
+          <a href={go(before)} aria-current={from === before.from ? "true" : undefined}>
+            Last month
+          </a>
+        </nav>
+        <form
+          class="period"
+          onSubmit={(event) => {
+            const fields = fieldsOf(event)
+            navigate(go({ from: fields["from"] ?? from, to: fields["to"] ?? to }))
+          }}
+        >
+          <input
+            key={`from ${from}`}
+            class="input"
+            type="date"
+            name="from"
+            aria-label="From"
+            defaultValue={from}
+          />
+          <input key={`to ${to}`} class="input" type="date" name="to" aria-label="To" defaultValue={to} />
+          <Button submit>Show</Button>
+          <Button onClick={() => print()}>Print</Button>
+        </form>
+      </div>
+      {/* Other figures are held against the chain anew. */}
+      <Held key={`${from} ${to} ${statement.change}`} data={data} />
+      <Card title="Neither payments nor refunds">
+        <Others statement={statement} explorerUrl={data.explorerUrl} />
+      </Card>
+      <div class="no-print">
+        <Card title="Export the period">
+          <Exports statement={statement} />
+        </Card>
+      </div>
+      <ZoneForm timeZone={data.timeZone} reload={props.reload} />
+    </div>
+  )
+}
+
+export const Books = () => {
+  const { place } = useSession()
+  const query = new URLSearchParams(
+    ["from", "to"].flatMap((name) => {
+      const value = place.query.get(name)
+      return value === null ? [] : [[name, value]]
+    })
+  ).toString()
+  const page = useMerchantPage<BooksPage>(`/books${query === "" ? "" : `?${query}`}`, 10_000)
+  return (
+    <>
+      <h1>Books</h1>
+      <Loaded page={page}>{(data) => <Balanced data={data} reload={page.reload} />}</Loaded>
+    </>
+  )
+}
