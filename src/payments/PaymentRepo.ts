@@ -23,8 +23,8 @@ import { withFaultPoints } from "../workers/FaultPoints.ts"
 import type { AttemptStore } from "./PaymentRepo/AttemptStore.ts"
 import { makePaymentRepoMemory } from "./PaymentRepo/PaymentRepoMemory.ts"
 import { makePaymentRepoSql } from "./PaymentRepo/PaymentRepoSql.ts"
-import type { RefundStore } from "./PaymentRepo/RefundStore.ts"
 import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
+import type { RefundStore } from "./RefundStore.ts"
 import type { TransferStore } from "./TransferStore.ts"
 
 export interface OpenPayment extends Tenant {

@@ -1,8 +1,8 @@
 // Refunds: a merchant's own wallet sends USDC back, and the chain proves it. Nothing here moves money.
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Verification } from "../chain/ChainVerifier/Verification.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { Verification } from "../chain/Verification.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
 import {
   IncomingTransferExplained,
@@ -17,8 +17,8 @@ import {
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import { AtomicUsdc, formatUsd } from "../domain/Money.ts"
-import type { Refund, RefundBalance, RefundedThing } from "../payments/PaymentRepo/RefundStore.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import type { Refund, RefundBalance, RefundedThing } from "../payments/RefundStore.ts"
 import { refundNotProven } from "./Refunds/refundNotProven.ts"
 import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
 

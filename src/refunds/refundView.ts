@@ -1,6 +1,6 @@
 import { networks } from "../domain/Chain.ts"
 import { formatUsd } from "../domain/Money.ts"
-import type { Refund } from "../payments/PaymentRepo/RefundStore.ts"
+import type { Refund } from "../payments/RefundStore.ts"
 import type { RefundView } from "./Api.ts"
 
 /** A refund on the wire. */

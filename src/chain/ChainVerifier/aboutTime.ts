@@ -1,7 +1,7 @@
 // When the block at a height was made, by a majority of the nodes.
 import { Effect } from "effect"
-import { BlockHeader } from "../RpcPool/RpcSchemas.ts"
 import type { Question } from "../RpcPool.ts"
+import { BlockHeader } from "../RpcSchemas.ts"
 
 /** The question to all nodes: Unix seconds, undefined above a node's head. */
 export const aboutTime = (height: bigint): Question<bigint | undefined> => ({

@@ -2,7 +2,7 @@
 
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
+import type { ChainTransfer } from "../../chain/Verification.ts"
 import { type Address, type Env, networks } from "../../domain/Chain.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"

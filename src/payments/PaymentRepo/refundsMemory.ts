@@ -1,10 +1,10 @@
 // Refunds in this process: the same rules as on Postgres.
 import { Effect, Option } from "effect"
-import type { ChainTransfer } from "../../chain/ChainVerifier/Verification.ts"
+import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address, Env } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Refund, RefundCreation, RefundedThing, RefundProof, RefundStore } from "./RefundStore.ts"
+import type { Refund, RefundCreation, RefundedThing, RefundProof, RefundStore } from "../RefundStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
 

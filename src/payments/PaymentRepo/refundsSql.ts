@@ -15,9 +15,9 @@ import type {
   RefundCreation,
   RefundedThing,
   RefundStore
-} from "./RefundStore.ts"
+} from "../RefundStore.ts"
+import { attachLeaseMillis } from "../TransferStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
-import { attachLeaseMillis } from "./TransferStore.ts"
 
 const RefundRow = Schema.Struct({
   id: Uuid,

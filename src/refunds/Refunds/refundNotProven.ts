@@ -1,4 +1,4 @@
-import type { Verification } from "../../chain/ChainVerifier/Verification.ts"
+import type { Verification } from "../../chain/Verification.ts"
 import { RefundNotProven } from "../../domain/Errors.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
 

@@ -1,18 +1,19 @@
 // Whether the chain shows a refund: asked as for payments, with the merchant's address as the payer.
 import { Effect } from "effect"
-import { Verification } from "../../chain/ChainVerifier/Verification.ts"
 import type { ChainVerifier } from "../../chain/ChainVerifier.ts"
+import { Verification } from "../../chain/Verification.ts"
 import { type Address, networks, type TransactionHash } from "../../domain/Chain.ts"
 import type { MismatchReason } from "../../domain/VerdictReason.ts"
-import { blockTolerance } from "../../payments/PaymentRepo/AttemptStore.ts"
-import type { Refund } from "../../payments/PaymentRepo/RefundStore.ts"
 import type { PaymentRepo } from "../../payments/PaymentRepo.ts"
+import type { Refund } from "../../payments/RefundStore.ts"
 
 export type ClaimedRefund = Pick<
   Refund,
   "merchantId" | "env" | "recipient" | "amount" | "sinceBlock" | "createdAt"
 >
 
+/** By so many blocks a reorganisation may move what is refunded. */
+const movedBlocks = 30n
 /** A merchant has few addresses; further ones are not asked about. */
 const askedSenders = 10
 /** The less that a difference says of the transfer that was meant, the later. */
@@ -43,7 +44,7 @@ export const makeVerifyRefund = (chain: ChainVerifier["Service"], repo: PaymentR
       receiver: recipient,
       amount,
       notBefore: refund.createdAt,
-      sinceBlock: refund.sinceBlock - BigInt(blockTolerance),
+      sinceBlock: refund.sinceBlock - movedBlocks,
       tokenChanges,
       // What its recipient has handled is the recipient's matter; what is claimed proves nothing more.
       excludeOrdinals: taken.flatMap(({ blockHash, ordinal }) => (blockHash === null ? [] : [ordinal]))
