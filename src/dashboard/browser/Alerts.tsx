@@ -3,6 +3,7 @@ import type { AlertsPage, AlertView } from "../alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Ago, Badge, Button, Card, Empty, Loaded, Problem } from "./parts.tsx"
 import { useHref, useSession } from "./session.ts"
+import { Transfers } from "./Transfers.tsx"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { alertWords } from "./words.ts"
@@ -58,6 +59,7 @@ export const Alerts = () => {
   return (
     <>
       <h1>Alerts</h1>
+      <Transfers />
       <Card flush>
         <Loaded page={page}>
           {({ alerts }) =>

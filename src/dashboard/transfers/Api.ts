@@ -16,6 +16,7 @@ import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
 import { PaymentView } from "../../payments/Api.ts"
+import { RefundsPart } from "../refunds/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
 export const TransferView = Schema.Struct({
@@ -48,6 +49,7 @@ export type TransfersPage = typeof TransfersPage.Encoded
 export const TransferPage = Schema.Struct({
   transfer: TransferView,
   explorerUrl: Schema.String,
+  refunds: RefundsPart,
   /** The likeliest first. */
   likely: Schema.Array(Schema.Struct({ payment: PaymentView, reasons: Schema.Array(LikelyReason) }))
 })

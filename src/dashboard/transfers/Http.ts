@@ -6,7 +6,9 @@ import { formatUsd } from "../../domain/Money.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { IncomingTransfers } from "../../payments/IncomingTransfers.ts"
 import type { IncomingTransfer } from "../../payments/TransferStore.ts"
+import { Refunds } from "../../refunds/Refunds.ts"
 import { DashboardApi } from "../Api.ts"
+import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
 import { CurrentMember } from "../Session.ts"
 import type { TransferPage, TransfersPage, TransferView } from "./Api.ts"
 
@@ -33,6 +35,7 @@ export const layer = HttpApiBuilder.group(
   "transferPages",
   Effect.fnUntraced(function* (handlers) {
     const transfers = yield* IncomingTransfers
+    const refunds = yield* Refunds
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { startingAfter, status = "open" } }) {
@@ -47,9 +50,16 @@ export const layer = HttpApiBuilder.group(
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
         const { likely, transfer } = yield* transfers.find(tenant, params.transferId)
+        const of = { transferId: transfer.id }
+        const mayGoBack = transfer.paymentId === null && transfer.droppedAt === null
         const page: TransferPage = {
           transfer: transferView(transfer),
           explorerUrl: networks[tenant.env].explorerUrl,
+          refunds: yield* refundsPart(refunds, tenant, of, {
+            list: yield* refundsOf(refunds, tenant, of),
+            payer: mayGoBack ? transfer.payer : null,
+            from: transfer.receiver
+          }),
           likely: likely.map(({ payment, reasons }) => ({ payment: viewOf(payment), reasons }))
         }
         return page

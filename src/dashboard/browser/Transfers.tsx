@@ -1,0 +1,175 @@
+// Incoming transfers that pay nothing: each with what it may be meant for, to be attached, refunded or handled.
+import { useState } from "preact/hooks"
+import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import type { TransferPage, TransfersPage, TransferView } from "../transfers/Api.ts"
+import { call, useAction, usePage } from "./api.ts"
+import { short, usd } from "./format.ts"
+import { Ago, Button, Card, Code, External, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
+import { Refunds } from "./Refunds.tsx"
+import { StatusBadge } from "./StatusBadge.tsx"
+import { useHref, useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+const kindWords: Readonly<Record<TransferKind, string>> = {
+  late: "Came after the payment had failed",
+  short: "Less than the payment asks",
+  over: "More than the payment asks",
+  second: "The payer has paid that payment before",
+  unknown: "Nothing connects the payer with a payment"
+}
+
+const reasonWords: Readonly<Record<LikelyReason, string>> = {
+  reported: "A report names the transaction",
+  announced: "The payer announced to pay it",
+  address: "Its buyer was shown the address",
+  paid_before: "The payer has paid you before",
+  amount: "The amount is the same"
+}
+
+const Detail = (props: { readonly id: string; readonly onResolved: () => Promise<void> }) => {
+  const { api } = useSession()
+  const href = useHref()
+  const at = `${api}/incoming-transfers/${props.id}`
+  const page = usePage<TransferPage>(at, 3_000)
+  const attach = useAction(async (paymentId: string) => {
+    await call("POST", `${at}/attach`, { paymentId })
+    toast("Attached: the payment is settled")
+    await props.onResolved()
+  })
+  const handle = useAction(async (fields: Readonly<Record<string, string>>) => {
+    await call("POST", `${at}/handle`, { note: (fields["note"] ?? "").trim() })
+    toast("Marked as handled")
+    await props.onResolved()
+  })
+  return (
+    <Loaded page={page}>
+      {({ explorerUrl, likely, refunds, transfer }) => (
+        <div class="stack">
+          <dl class="facts">
+            <div>
+              <dt>From</dt>
+              <dd>
+                <Code text={transfer.payer} shown={short(transfer.payer)} what="the payer's address" />
+              </dd>
+            </div>
+            <div>
+              <dt>Transaction</dt>
+              <dd>
+                <External href={`${explorerUrl}/tx/${transfer.transactionId}`}>
+                  <span class="mono">{short(transfer.transactionId)}</span>
+                </External>
+              </dd>
+            </div>
+          </dl>
+          {likely.length === 0 ? (
+            <p class="soft">No payment comes near it.</p>
+          ) : (
+            <ul class="list">
+              {likely.map(({ payment, reasons }) => {
+                const fits = payment.amount === transfer.amount && payment.status !== "settled"
+                return (
+                  <li key={payment.id}>
+                    <span>
+                      <a href={href("payments", payment.id)}>{payment.refCode}</a> {usd(payment.amount)}{" "}
+                      <StatusBadge.Payment status={payment.status} />
+                      <br />
+                      <span class="soft">{reasons.map((reason) => reasonWords[reason]).join(". ")}.</span>
+                    </span>
+                    {fits ? (
+                      <Button
+                        kind="primary"
+                        label={`Attach to ${payment.refCode}`}
+                        busy={attach.busy}
+                        onClick={() => void attach.run(payment.id)}
+                      >
+                        Attach
+                      </Button>
+                    ) : null}
+                  </li>
+                )
+              })}
+            </ul>
+          )}
+          <Problem error={attach.error} />
+          <Refunds
+            of={{ incomingTransferId: transfer.id }}
+            part={refunds}
+            explorerUrl={explorerUrl}
+            reload={page.reload}
+          />
+          {transfer.handledAt === null ? (
+            <form class="stack" onSubmit={(event) => void handle.run(fieldsOf(event))}>
+              <Field
+                label="Or mark it as handled, with a note"
+                name="note"
+                required
+                error={handle.error?.of("note")}
+              />
+              <Problem error={handle.error} fields={["note"]} />
+              <div class="actions start">
+                <Button submit busy={handle.busy}>
+                  Mark as handled
+                </Button>
+              </div>
+            </form>
+          ) : null}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+const Row = (props: {
+  readonly one: TransferView
+  readonly isOpen: boolean
+  readonly onToggle: (isOpen: boolean) => void
+  readonly onResolved: () => Promise<void>
+}) => {
+  const { isOpen, one } = props
+  return (
+    <li class="alert open">
+      <details onToggle={({ currentTarget }) => props.onToggle(currentTarget.open)}>
+        <summary>
+          <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
+          <span class="soft">
+            <Ago at={one.at} />
+            {one.kind === null ? "" : `. ${kindWords[one.kind]}`}
+          </span>
+        </summary>
+        {isOpen ? <Detail id={one.id} onResolved={props.onResolved} /> : null}
+      </details>
+    </li>
+  )
+}
+
+/** Nothing where all is explained. What is unfolded stays until it is folded, also when its refund explains it. */
+export const Transfers = () => {
+  const { api } = useSession()
+  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=open`, 5_000)
+  const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
+  const transfers = page.data?.transfers ?? []
+  const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
+  const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
+  if (all.length === 0) return null
+  return (
+    <Card title="Transfers to explain" flush>
+      <ul class="alerts">
+        {all.map((one) => (
+          <Row
+            key={one.id}
+            one={one}
+            isOpen={unfolded.some(({ id }) => id === one.id)}
+            onToggle={(isOpen) => {
+              if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
+              else fold(one.id)
+            }}
+            onResolved={async () => {
+              fold(one.id)
+              await page.reload()
+            }}
+          />
+        ))}
+      </ul>
+    </Card>
+  )
+}

@@ -1,0 +1,77 @@
+// Transfers that pay nothing, in a real browser: attached, refunded, handled, and gone from the page.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { makeShop, stranger } from "../http/shop.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("Transfers to explain in the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  browserTest("each is decided where its evidence is", async () => {
+    const person = await signUp(service.baseUrl)
+    const shop = await makeShop(service, { ...person, id: person.merchantId })
+    const { payment } = (await shop.open("21.00")).body
+    for (const amount of [21_000_000n, 5_000_000n, 1n]) await shop.transfer(amount, { from: stranger })
+    const context = await newContext({ width: 360 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
+    const row = (amount: string) => page.getByRole("listitem").filter({ hasText: `${amount} from` })
+    await page.getByText("$0.000001 from").waitFor({ timeout: 30_000 })
+
+    await page.getByText("$21.00 from").click()
+    await row("$21.00").getByText("The amount is the same").waitFor()
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+      await screenshot(page, `transfers-${width}`)
+    }
+    await expectNoAxeViolations(page)
+    await row("$21.00")
+      .getByRole("button", { name: `Attach to ${payment.refCode}` })
+      .click()
+    await page.getByText("$21.00 from").waitFor({ state: "detached" })
+
+    await page.getByText("$0.000001 from").click()
+    await row("$0.000001").getByLabel("Or mark it as handled").fill("Dust")
+    await row("$0.000001").getByRole("button", { name: "Mark as handled" }).click()
+    await page.getByText("$0.000001 from").waitFor({ state: "detached" })
+
+    await page.getByText("$5.00 from").click()
+    await row("$5.00").getByRole("button", { name: "Refund", exact: true }).click()
+    await page.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $5.00" })
+    await dialog.getByRole("img", { name: "QR code that sends 5.00 USDC" }).waitFor()
+    await shop.transfer(5_000_000n, { from: person.receiver, to: stranger })
+    await dialog.getByText("The chain shows the transfer.").waitFor()
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await row("$5.00").getByText("Proven").waitFor()
+    await screenshot(page, "transfer-refunded")
+    await page.getByText("$5.00 from").click()
+    await page.getByText("$5.00 from").waitFor({ state: "detached" })
+    const settled = await person.call("GET", `/merchants/${person.merchantId}/test/payments/${payment.id}`)
+    expect(settled.body.payment.status).toBe("settled")
+    await context.close()
+  })
+})
