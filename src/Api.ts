@@ -3,6 +3,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentApi, AgentTestRailApi } from "./agents/Api.ts"
 import { BooksApi } from "./books/Api.ts"
 import { CheckoutApi, PlaygroundApi, TestRailApi } from "./checkout/Api.ts"
+import { EventsApi } from "./events/Api.ts"
 import { Envelope } from "./http/Envelope.ts"
 import { Answers } from "./http/RequestRules.ts"
 import { PaymentIntentsApi } from "./intents/Api.ts"
@@ -26,6 +27,7 @@ export class Api extends HttpApi.make("quittance")
     PublicReceiptsApi,
     RefundsApi,
     BooksApi,
+    EventsApi,
     WebhookEndpointApi,
     CheckoutApi,
     TestRailApi,

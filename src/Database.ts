@@ -18,6 +18,7 @@ import * as auditTriggerAlways from "../migrations/0012_audit_trigger_always.ts"
 import * as buyersWays from "../migrations/0013_buyers_ways.ts"
 import * as refunds from "../migrations/0014_refunds.ts"
 import * as books from "../migrations/0015_books.ts"
+import * as eventsFeed from "../migrations/0017_events_feed.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -151,7 +152,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012_audit_trigger_always": auditTriggerAlways,
   "0013_buyers_ways": buyersWays,
   "0014_refunds": refunds,
-  "0015_books": books
+  "0015_books": books,
+  "0017_events_feed": eventsFeed
 }
 
 /** Every table that the migrations make. */

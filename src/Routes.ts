@@ -11,6 +11,7 @@ import * as CheckoutPages from "./checkout/Pages.ts"
 import { DashboardApi } from "./dashboard/Api.ts"
 import * as Dashboard from "./dashboard/Dashboard.ts"
 import { dashboardPaths } from "./dashboard/Pages.ts"
+import * as EventsHttp from "./events/Http.ts"
 import { layerAnswers } from "./http/Answers.ts"
 import { layerApiKeyAuth, layerTestRail } from "./http/ApiKeyAuth/layerApiKeyAuth.ts"
 import { narrowed } from "./http/narrowed.ts"
@@ -40,6 +41,7 @@ const contract = HttpApiBuilder.layer(Api).pipe(
     ReceiptsHttp.layer,
     RefundsHttp.layer,
     BooksHttp.layer,
+    EventsHttp.layer,
     WebhooksHttp.layer,
     CheckoutHttp.layer,
     AgentsHttp.layer,

@@ -1,16 +1,21 @@
 // The client library for merchants' servers: typed calls for every merchant
 // endpoint, derived from the one contract. Web-standard APIs alone, no dependencies.
 
+import type { EventView } from "../events/Api.ts"
 import type { CreatedIntent } from "../intents/Api.ts"
 import type { PaymentView } from "../payments/Api.ts"
 import type { DeliveryView, EndpointView } from "../webhooks/Api.ts"
 import { type BookCalls, bookCalls } from "./books.ts"
 import { QuittanceError } from "./QuittanceError.ts"
 import { type RefundCalls, refundCalls } from "./refunds.ts"
-import { type CallOptions, makeTransport, type QuittanceOptions, type Transport } from "./transport.ts"
+import { type CallOptions, makeTransport, type QuittanceOptions } from "./transport.ts"
 
 export type Payment = typeof PaymentView.Encoded
-export type PaymentIntent = typeof CreatedIntent.Encoded
+export type PaymentIntent = typeof CreatedIntent.Encoded & {
+  /** The id that the payment will have, as the token says. */
+  readonly paymentId: string
+}
+export type Event = typeof EventView.Encoded
 export type WebhookEndpoint = typeof EndpointView.Encoded
 export type WebhookDelivery = typeof DeliveryView.Encoded
 
@@ -26,12 +31,31 @@ export interface ListPayments {
   readonly limit?: number
   /** The last payment of the page before. */
   readonly startingAfter?: string
+  /** Only payments that this transaction has settled. */
+  readonly transactionId?: string
+  /** Only payments of this order, by its URL exactly as it was given. */
+  readonly intentUrl?: string
+}
+
+export interface ListEvents {
+  /** 1 to 100 a page; 20 by default. */
+  readonly limit?: number
+  /** The id of the last event that you have handled. */
+  readonly after?: string
 }
 
 export interface PaymentPage {
   readonly payments: ReadonlyArray<Payment>
   readonly hasMore: boolean
 }
+
+export interface EventPage {
+  readonly events: ReadonlyArray<Event>
+  readonly hasMore: boolean
+}
+
+/** Pages of events; `for await` goes through all that there are, oldest first. */
+export interface EventList extends AsyncIterable<Event>, PromiseLike<EventPage> {}
 
 /** Pages of payments; `for await` goes through all of them, newest first. */
 export interface PaymentList extends AsyncIterable<Payment>, PromiseLike<PaymentPage> {}
@@ -44,46 +68,51 @@ const query = (parameters: Readonly<Record<string, string | number | undefined>>
   return text === "" ? "" : `?${text}`
 }
 
-/** The contract is the service's promise; a body that is not even an object breaks it. */
-const answered = <A>(body: unknown): A => {
-  if (typeof body === "object" && body !== null) return body as A
-  throw new QuittanceError({
+const unknownAnswer = () =>
+  new QuittanceError({
     code: "UNKNOWN_ANSWER",
     status: 200,
     message: "The answer is not from Quittance. Check baseUrl and any proxy in front of the service.",
     retryable: false
   })
+
+/** The contract is the service's promise; a body that is not even an object breaks it. */
+const answered = <A>(body: unknown): A => {
+  if (typeof body === "object" && body !== null) return body as A
+  throw unknownAnswer()
 }
 
-const paymentList = (
-  call: Transport,
-  options: ListPayments,
-  signal: AbortSignal | undefined
-): PaymentList => {
-  const page = async (startingAfter: string | undefined) =>
-    answered<PaymentPage>(
-      await call({
-        method: "GET",
-        path: `/api/v1/payments${query({ limit: options.limit, startingAfter })}`,
-        idempotent: true,
-        signal
-      })
-    )
-  return {
-    // A list is awaited for its first page, as well as iterated.
-    // biome-ignore lint/suspicious/noThenProperty: awaiting the list is its first page
-    then: (resolve, reject) => page(options.startingAfter).then(resolve, reject),
-    async *[Symbol.asyncIterator]() {
-      let cursor = options.startingAfter
-      for (;;) {
-        const { payments, hasMore } = await page(cursor)
-        yield* payments
-        const last = payments.at(-1)
-        if (!hasMore || last === undefined) return
-        cursor = last.id
-      }
+/** A list is awaited for its first page, as well as iterated. */
+const paged = <Page extends { readonly hasMore: boolean }, Item>(
+  first: string | undefined,
+  page: (cursor: string | undefined) => Promise<Page>,
+  itemsOf: (page: Page) => ReadonlyArray<Item>,
+  cursorOf: (item: Item) => string
+): AsyncIterable<Item> & PromiseLike<Page> => ({
+  // biome-ignore lint/suspicious/noThenProperty: awaiting the list is its first page
+  then: (resolve, reject) => page(first).then(resolve, reject),
+  async *[Symbol.asyncIterator]() {
+    let cursor = first
+    for (;;) {
+      const one = await page(cursor)
+      const items = itemsOf(one)
+      yield* items
+      const last = items.at(-1)
+      if (!one.hasMore || last === undefined) return
+      cursor = cursorOf(last)
     }
   }
+})
+
+/** The payment's id is the token's `jti`. The service signs the token; it comes from there, so it is read alone. */
+const paymentIdOf = (intentToken: string): string => {
+  try {
+    const [, claims = ""] = intentToken.split(".")
+    const value: unknown = JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/")))
+    if (typeof value === "object" && value !== null && "jti" in value && typeof value.jti === "string")
+      return value.jti
+  } catch {}
+  throw unknownAnswer()
 }
 
 /**
@@ -99,6 +128,14 @@ export class Quittance {
   readonly payments: {
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Payment>
     readonly list: (filter?: ListPayments, options?: CallOptions) => PaymentList
+    /** The payment that a verified webhook is about; null for a `test`. */
+    readonly forEvent: (event: { readonly id: string }, options?: CallOptions) => Promise<Payment | null>
+  }
+  readonly events: {
+    /** The event with its payment. */
+    readonly retrieve: (id: string, options?: CallOptions) => Promise<Event>
+    /** Every event in its order, oldest first: poll with the last `id` that you have handled as `after`. */
+    readonly list: (filter?: ListEvents, options?: CallOptions) => EventList
   }
   /** Exports and statements by period. */
   readonly books: BookCalls
@@ -129,8 +166,8 @@ export class Quittance {
     const endpointPath = "/api/v1/webhook-endpoint"
 
     this.paymentIntents = {
-      create: async ({ amount, intentUrl }, { signal } = {}) =>
-        answered<PaymentIntent>(
+      create: async ({ amount, intentUrl }, { signal } = {}) => {
+        const created = answered<typeof CreatedIntent.Encoded>(
           // Nothing is stored by it, so a lost answer may be asked for again.
           await call({
             method: "POST",
@@ -140,19 +177,42 @@ export class Quittance {
             signal
           })
         )
+        return { ...created, paymentId: paymentIdOf(created.intentToken) }
+      }
     }
+
+    const get = async <A>(path: string, signal: AbortSignal | undefined): Promise<A> =>
+      answered<A>(await call({ method: "GET", path, idempotent: true, signal }))
+    const event = (id: string, signal: AbortSignal | undefined) =>
+      get<Event>(`/api/v1/events/${encodeURIComponent(id)}`, signal)
 
     this.payments = {
       retrieve: async (id, { signal } = {}) =>
-        answered<{ readonly payment: Payment }>(
-          await call({
-            method: "GET",
-            path: `/api/v1/payments/${encodeURIComponent(id)}`,
-            idempotent: true,
-            signal
-          })
-        ).payment,
-      list: (filter = {}, { signal } = {}) => paymentList(call, filter, signal)
+        (await get<{ readonly payment: Payment }>(`/api/v1/payments/${encodeURIComponent(id)}`, signal))
+          .payment,
+      list: ({ startingAfter: first, limit, transactionId, intentUrl } = {}, { signal } = {}) =>
+        paged(
+          first,
+          (startingAfter) =>
+            get<PaymentPage>(
+              `/api/v1/payments${query({ limit, startingAfter, transactionId, intentUrl })}`,
+              signal
+            ),
+          (page) => page.payments,
+          (payment) => payment.id
+        ),
+      forEvent: async ({ id }, { signal } = {}) => (await event(id, signal)).payment
+    }
+
+    this.events = {
+      retrieve: (id, { signal } = {}) => event(id, signal),
+      list: ({ after: first, limit } = {}, { signal } = {}) =>
+        paged(
+          first,
+          (after) => get<EventPage>(`/api/v1/events${query({ limit, after })}`, signal),
+          (page) => page.events,
+          (one) => one.event.id
+        )
     }
 
     this.refunds = refundCalls(call, answered)

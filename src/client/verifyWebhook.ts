@@ -10,6 +10,7 @@ export type WebhookRefusal =
   | "in_the_future"
   | "parsed_body"
   | "malformed_body"
+  | "order_not_signed"
 
 const advice: { readonly [R in WebhookRefusal]: string } = {
   missing_header:
@@ -21,7 +22,9 @@ const advice: { readonly [R in WebhookRefusal]: string } = {
     "The signature is more than 300 seconds old. Check the server's clock; a replayed request is refused.",
   in_the_future: "The signature is more than 30 seconds in the future. Check the server's clock.",
   parsed_body: "The body has been parsed already. Pass the raw bytes or text, before any JSON parsing.",
-  malformed_body: "The signed body is not an event."
+  malformed_body: "The signed body is not an event.",
+  order_not_signed:
+    "The quittance-payment-id and quittance-intent-url headers are not what was signed with this body. Refuse the request."
 }
 
 export class WebhookVerificationError extends Error {
@@ -64,16 +67,27 @@ export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
   | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
+/** The order that a delivery names in its headers. */
+export interface WebhookOrder {
+  readonly paymentId: string
+  /** The `intentUrl` of the payment; what is not ASCII in it is percent-encoded. */
+  readonly intentUrl: string
+}
+
 const headerName = "x-service-signature"
+const paymentIdName = "quittance-payment-id"
+const intentUrlName = "quittance-intent-url"
+const orderSignatureName = "quittance-order-signature"
 const pastSeconds = 300
 const futureSeconds = 30
 const utf8 = new TextEncoder()
 
-const headerOf = (headers: WebhookHeaders): string | undefined => {
-  if (headers === null || headers === undefined || typeof headers === "string") return headers ?? undefined
-  if ("get" in headers && typeof headers.get === "function") return headers.get(headerName) ?? undefined
+const headerOf = (headers: WebhookHeaders, wanted = headerName): string | undefined => {
+  if (headers === null || headers === undefined) return undefined
+  if (typeof headers === "string") return wanted === headerName ? headers : undefined
+  if ("get" in headers && typeof headers.get === "function") return headers.get(wanted) ?? undefined
   for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() === headerName && typeof value === "string") return value
+    if (name.toLowerCase() === wanted && typeof value === "string") return value
   }
   return undefined
 }
@@ -94,12 +108,38 @@ const keyOf = (secret: string) =>
     "verify"
   ])
 
-const signedBytes = (timestamp: string, body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
-  const prefix = utf8.encode(`${timestamp}.`)
+const signedBytes = (text: string, body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+  const prefix = utf8.encode(text)
   const all = new Uint8Array(prefix.length + body.length)
   all.set(prefix)
   all.set(body, prefix.length)
   return all
+}
+
+const orderText = (timestamp: string, { paymentId, intentUrl }: WebhookOrder) =>
+  `quittance-order\n${timestamp}\n${paymentId}\n${intentUrl}\n`
+
+interface ReadSignature {
+  readonly timestamp: string
+  readonly hex: string
+}
+
+const readSignature = (header: string | undefined): ReadSignature | undefined => {
+  const [, timestamp, hex] = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
+  return timestamp === undefined || hex === undefined ? undefined : { timestamp, hex }
+}
+
+/** Compares in constant time; every secret is tried, so that the time tells nothing. */
+const isSigned = async (
+  signed: Uint8Array<ArrayBuffer>,
+  hex: string,
+  secret: string | ReadonlyArray<string>
+): Promise<boolean> => {
+  const secrets = typeof secret === "string" ? [secret] : secret
+  const matches = await Promise.all(
+    secrets.map(async (one) => crypto.subtle.verify("HMAC", await keyOf(one), hexBytes(hex), signed))
+  )
+  return matches.includes(true)
 }
 
 const isEvent = (value: unknown): value is WebhookEvent =>
@@ -134,24 +174,53 @@ export const verifyWebhook = async (
   const body = bytesOf(rawBody)
   const header = headerOf(headers)
   if (header === undefined || header === "") throw new WebhookVerificationError("missing_header")
-  const match = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(header)
-  const [, timestamp, signature] = match ?? []
-  if (timestamp === undefined || signature === undefined)
-    throw new WebhookVerificationError("malformed_header")
+  const read = readSignature(header)
+  if (read === undefined) throw new WebhookVerificationError("malformed_header")
+  if (!(await isSigned(signedBytes(`${read.timestamp}.`, body), read.hex, secret)))
+    throw new WebhookVerificationError("no_match")
 
-  const signed = signedBytes(timestamp, body)
-  const expected = hexBytes(signature)
-  const secrets = typeof secret === "string" ? [secret] : secret
-  // `verify` compares in constant time; every secret is tried, so that the time tells nothing.
-  const matches = await Promise.all(
-    secrets.map(async (one) => crypto.subtle.verify("HMAC", await keyOf(one), expected, signed))
-  )
-  if (!matches.includes(true)) throw new WebhookVerificationError("no_match")
-
-  const age = (options.now ?? Math.floor(Date.now() / 1000)) - Number(timestamp)
+  const age = (options.now ?? Math.floor(Date.now() / 1000)) - Number(read.timestamp)
   if (age > pastSeconds) throw new WebhookVerificationError("too_old")
   if (age < -futureSeconds) throw new WebhookVerificationError("in_the_future")
   return parseEvent(body)
+}
+
+const orderOf = async (
+  body: Uint8Array<ArrayBuffer>,
+  headers: WebhookHeaders,
+  secret: string | ReadonlyArray<string>
+): Promise<WebhookOrder | null> => {
+  const paymentId = headerOf(headers, paymentIdName)
+  const intentUrl = headerOf(headers, intentUrlName)
+  const header = headerOf(headers, orderSignatureName)
+  if (paymentId === undefined && intentUrl === undefined && header === undefined) return null
+  const read = readSignature(header)
+  // Of the same moment as the body's signature, whose age is right.
+  const sameTime = read?.timestamp === readSignature(headerOf(headers))?.timestamp
+  if (paymentId === undefined || intentUrl === undefined || read === undefined || !sameTime)
+    throw new WebhookVerificationError("order_not_signed")
+  const order = { paymentId, intentUrl }
+  if (!(await isSigned(signedBytes(orderText(read.timestamp, order), body), read.hex, secret)))
+    throw new WebhookVerificationError("order_not_signed")
+  return order
+}
+
+/**
+ * The event and the order that it is about, once both are signed as they should be. `order` is null where the
+ * delivery names none, as a `test` does; `payments.forEvent(event)` asks the service then.
+ *
+ * @throws WebhookVerificationError with `reason`, whose message says how to fix it.
+ * @example
+ * const { event, order } = await verifyDelivery(await request.text(), request.headers, secret)
+ */
+export const verifyDelivery = async (
+  rawBody: string | ArrayBuffer | Uint8Array,
+  headers: Exclude<WebhookHeaders, string>,
+  secret: string | ReadonlyArray<string>,
+  options: VerifyWebhookOptions = {}
+): Promise<{ readonly event: WebhookEvent; readonly order: WebhookOrder | null }> => {
+  const event = await verifyWebhook(rawBody, headers, secret, options)
+  return { event, order: await orderOf(bytesOf(rawBody), headers, secret) }
 }
 
 /** The recommended idempotency key of an event: `<type>:<id>` (docs/contract.md 6.3). */
@@ -162,15 +231,29 @@ export const idempotencyKey = (event: Pick<WebhookEvent, "type" | "id">): string
 export const signTestWebhook = async (
   event: WebhookEvent,
   secret: string,
-  options: VerifyWebhookOptions = {}
+  options: VerifyWebhookOptions & { readonly order?: WebhookOrder } = {}
 ): Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }> => {
   const body = JSON.stringify(event)
   const timestamp = String(options.now ?? Math.floor(Date.now() / 1000))
-  const signature = await crypto.subtle.sign(
-    "HMAC",
-    await keyOf(secret),
-    signedBytes(timestamp, utf8.encode(body))
-  )
-  const hex = Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("")
-  return { body, headers: { "content-type": "application/json", [headerName]: `t=${timestamp},v1=${hex}` } }
+  const key = await keyOf(secret)
+  const signed = async (text: string) => {
+    const signature = await crypto.subtle.sign("HMAC", key, signedBytes(text, utf8.encode(body)))
+    const hex = Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("")
+    return `t=${timestamp},v1=${hex}`
+  }
+  const { order } = options
+  return {
+    body,
+    headers: {
+      "content-type": "application/json",
+      [headerName]: await signed(`${timestamp}.`),
+      ...(order === undefined
+        ? {}
+        : {
+            [paymentIdName]: order.paymentId,
+            [intentUrlName]: order.intentUrl,
+            [orderSignatureName]: await signed(orderText(timestamp, order))
+          })
+    }
+  }
 }

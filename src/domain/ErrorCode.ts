@@ -158,6 +158,12 @@ export const errorCodes = {
     retryable: false,
     summary: "Mainnet is not open yet: agents and x402 work on Testnet only. Use a test key."
   },
+  EVENT_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    summary:
+      "This merchant and environment have no event with this id. Check the id, and that the key is of the event's environment."
+  },
   PAYMENT_NOT_FOUND: {
     status: 404,
     retryable: false,

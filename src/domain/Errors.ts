@@ -70,6 +70,7 @@ export class X402RequirementsUnsupported extends define(
   "X402_REQUIREMENTS_UNSUPPORTED"
 ) {}
 export class AgentsNotConfigured extends define("AgentsNotConfigured", "AGENTS_NOT_CONFIGURED") {}
+export class EventNotFound extends define("EventNotFound", "EVENT_NOT_FOUND") {}
 export class PaymentNotFound extends define("PaymentNotFound", "PAYMENT_NOT_FOUND") {}
 export class WebhookEndpointNotFound extends define(
   "WebhookEndpointNotFound",

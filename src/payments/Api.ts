@@ -150,7 +150,8 @@ export const TransactionId = Schema.String.check(
     })
   )
 
-export const Limit = Schema.String.check(
+/** How many things a page has. */
+export const PageLimit = Schema.String.check(
   Schema.isPattern(/^([1-9][0-9]?|100)$/u, { message: "an integer from 1 to 100" })
 )
   .annotate({ description: "Page size, 1 to 100; 20 by default.", examples: ["20"] })
@@ -166,16 +167,26 @@ export class PaymentsApi extends endpointGroup("payments")(
     { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
-        limit: Schema.optionalKey(Limit),
+        limit: Schema.optionalKey(PageLimit),
         env: Schema.optionalKey(Env.annotate({ description: "Must equal the key's environment." })),
-        startingAfter: Schema.optionalKey(PaymentIdParam)
+        startingAfter: Schema.optionalKey(PaymentIdParam),
+        transactionId: Schema.optionalKey(
+          TransactionId.annotate({ description: "Only payments that this transaction has settled." })
+        ),
+        intentUrl: Schema.optionalKey(
+          Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)).annotate({
+            description: "Only payments of this order, by its `intentUrl` exactly as it was given.",
+            examples: ["https://shop.example.com/orders/1042"]
+          })
+        )
       },
       success: PaymentList,
       error: [errorResponse(EnvironmentMismatch)]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List payments",
-        description: "Newest first, of the merchant and the key's environment."
+        description:
+          "Newest first, of the merchant and the key's environment; of one order or one transaction where the query names it."
       })
     )
   ),

@@ -116,7 +116,7 @@ export const layer = HttpApiBuilder.group(
         if (query.env !== undefined && query.env !== env) return yield* new EnvironmentMismatch()
         const page = yield* repo.list(
           { merchantId: merchant.id, env },
-          { limit: query.limit ?? defaultLimit, startingAfter: query.startingAfter }
+          { ...query, limit: query.limit ?? defaultLimit, startingAfter: query.startingAfter }
         )
         if (Option.isNone(page)) {
           return yield* new InvalidRequest({

@@ -40,6 +40,10 @@ export interface OpenPayment extends Tenant {
 
 export interface PageRequest {
   readonly limit: number
+  /** Only payments that this transaction has settled. */
+  readonly transactionId?: TransactionHash | undefined
+  /** Only payments of this order. */
+  readonly intentUrl?: string | undefined
   /** The last payment of the page before. */
   readonly startingAfter: PaymentId | undefined
 }
@@ -143,6 +147,11 @@ export class PaymentRepo extends Context.Service<
     /** The payment that a token opened, for replays after its expiry. */
     readonly openExpired: (tenant: Tenant, id: PaymentId) => Effect.Effect<Payment, IntentTokenExpired>
     readonly find: (tenant: Tenant, id: PaymentId) => Effect.Effect<Option.Option<Payment>>
+    /** Those of the tenant's payments that exist, in no order. */
+    readonly findMany: (
+      tenant: Tenant,
+      ids: ReadonlyArray<PaymentId>
+    ) => Effect.Effect<ReadonlyArray<PaymentSummary>>
     /** Whether any merchant has a payment of this id. */
     readonly exists: (id: PaymentId) => Effect.Effect<boolean>
     /** Newest first. None where `startingAfter` is not a payment of the tenant. */

@@ -23,7 +23,7 @@ import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { Token } from "../intents/Api.ts"
-import { Limit, PaymentIdParam, TransactionId } from "../payments/Api.ts"
+import { PageLimit, PaymentIdParam, TransactionId } from "../payments/Api.ts"
 
 export const RefundView = Schema.Struct({
   id: Uuid,
@@ -127,7 +127,7 @@ export class RefundsApi extends endpointGroup("refunds")(
     { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("list", "/refunds", {
       query: {
-        limit: Schema.optionalKey(Limit),
+        limit: Schema.optionalKey(PageLimit),
         startingAfter: Schema.optionalKey(Uuid),
         paymentId: Schema.optionalKey(PaymentIdParam)
       },

@@ -16,6 +16,12 @@ export const makeWebhookSecret = Effect.gen(function* () {
 /** The last four characters, to tell secrets apart. */
 export const secretLastFour = (secret: Redacted.Redacted<string>): string => Redacted.value(secret).slice(-4)
 
+/** Which order a delivery is about. The body's form is fixed, so it goes in headers. */
+export interface SignedOrder {
+  readonly paymentId: string
+  readonly intentUrl: string
+}
+
 /** What is signed: one delivery at one moment. */
 export interface Signable {
   /** The delivery's id, the same in every attempt. */
@@ -24,6 +30,8 @@ export interface Signable {
   readonly timestamp: number
   /** The exact bytes that are sent. */
   readonly body: Uint8Array
+  /** Absent from a test. */
+  readonly order?: SignedOrder | undefined
 }
 
 /**
@@ -48,8 +56,44 @@ export const standardSignature = ({ id, timestamp, body }: Signable, secret: str
   return `v1,${hmac.digest("base64")}`
 }
 
+/** A URL as a header carries it: what is not ASCII is percent-encoded. */
+const headerSafe = (url: string) => url.toWellFormed().replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
+
+/**
+ * The value of `quittance-order-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256>` over the line
+ * `quittance-order`, the lines of timestamp, payment id and URL, and the body, keyed with the whole secret
+ * string. No signature of a body begins with those letters, so that none passes for the other.
+ */
+export const orderSignature = (
+  { timestamp, body, order }: { readonly order: SignedOrder } & Pick<Signable, "timestamp" | "body">,
+  secret: string
+): string => {
+  const lines = `quittance-order\n${timestamp}\n${order.paymentId}\n${order.intentUrl}\n`
+  return `t=${timestamp},v1=${createHmac("sha256", secret).update(lines).update(body).digest("hex")}`
+}
+
+/** The headers that name the order, as signed as the body is. */
+export interface OrderHeaders {
+  readonly "quittance-payment-id": string
+  readonly "quittance-intent-url": string
+  readonly "quittance-order-signature": string
+}
+
+const orderHeaders = (
+  { order, ...signable }: Signable,
+  secret: string
+): OrderHeaders | Record<never, never> => {
+  if (order === undefined) return {}
+  const sent = { paymentId: order.paymentId, intentUrl: headerSafe(order.intentUrl) }
+  return {
+    "quittance-payment-id": sent.paymentId,
+    "quittance-intent-url": sent.intentUrl,
+    "quittance-order-signature": orderSignature({ ...signable, order: sent }, secret)
+  }
+}
+
 /** The headers that prove a delivery. */
-export interface SignatureHeaders {
+export interface SignatureHeaders extends Partial<OrderHeaders> {
   readonly "x-service-signature": string
   readonly "webhook-id": string
   readonly "webhook-timestamp": string
@@ -64,5 +108,6 @@ export const signatureHeaders = (
   "x-service-signature": serviceSignature(signable, Redacted.value(secret)),
   "webhook-id": signable.id,
   "webhook-timestamp": String(signable.timestamp),
-  "webhook-signature": standardSignature(signable, Redacted.value(secret))
+  "webhook-signature": standardSignature(signable, Redacted.value(secret)),
+  ...orderHeaders(signable, Redacted.value(secret))
 })

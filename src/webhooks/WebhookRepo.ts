@@ -40,12 +40,35 @@ export interface Claim {
   readonly leaseUntil: Date
 }
 
+/** Which payment a delivery is about, and the URL of the merchant's order. */
+export interface OrderOf {
+  readonly paymentId: PaymentId
+  readonly intentUrl: string
+}
+
+/** An event as it is delivered: its body, whatever became of its delivery. */
+export interface StoredEvent {
+  readonly id: string
+  readonly body: Uint8Array
+  /** Null for a test. */
+  readonly paymentId: PaymentId | null
+  readonly createdAt: Date
+}
+
+export interface EventPage {
+  readonly limit: number
+  /** The last event of the page before; the first page where absent. */
+  readonly after: string | undefined
+}
+
 export interface ClaimedDelivery extends Tenant {
   readonly id: string
   readonly claimId: string
   readonly leaseUntil: Date
   readonly type: EventType
   readonly body: Uint8Array
+  /** Null for a test. */
+  readonly order: OrderOf | null
   /** Whether its endpoint was proven when it was claimed. */
   readonly isProven: boolean
   /** The attempt about to be made, from 1. An interrupted attempt keeps its number. */
@@ -126,7 +149,7 @@ export class WebhookRepo extends Context.Service<
     readonly deleteEndpoint: (tenant: Tenant, at: Date) => Effect.Effect<boolean>
     /** Queues `payment.settled`; settlement in SQL does the same inside its own statement. */
     readonly enqueueSettled: (
-      tenant: Tenant,
+      tenant: Tenant & Pick<OrderOf, "intentUrl">,
       paymentId: PaymentId,
       delivery: SettledDelivery,
       at: Date
@@ -182,6 +205,17 @@ export class WebhookRepo extends Context.Service<
       tenant: Tenant,
       paymentId: PaymentId
     ) => Effect.Effect<Option.Option<{ readonly delivery: Delivery; readonly body: Uint8Array }>>
+    readonly findEvent: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<StoredEvent>>
+    /**
+     * The tenant's events, in one order for every reader: what is committed later comes after all that
+     * was read before. None where `after` is not an event of the tenant.
+     */
+    readonly listEvents: (
+      tenant: Tenant,
+      page: EventPage
+    ) => Effect.Effect<
+      Option.Option<{ readonly events: ReadonlyArray<StoredEvent>; readonly hasMore: boolean }>
+    >
     readonly listDeliveries: (tenant: Tenant, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
     /**
      * Deletes at most `limit` attempts started before `before`, with their answers; deliveries stay,

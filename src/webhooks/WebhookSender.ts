@@ -44,13 +44,13 @@ export class WebhookSender extends Context.Service<
       const pool = yield* makeConnectionPool({ ...policy.budgets, maxIdlePerOrigin: maxWindow })
       const post = makeSafePost(policy, resolver, pool, "Quittance-Webhooks/1")
 
-      const send = Effect.fnUntraced(function* ({ url, id, body, secret }: SendRequest) {
+      const send = Effect.fnUntraced(function* ({ url, id, body, order, secret }: SendRequest) {
         if (!/^[\x21-\x7e]+$/.test(id))
           return yield* Effect.die(new TypeError("delivery id is not header-safe"))
         const started = yield* Clock.monotonicTimeNanos
         let sent: { readonly requestHead: string } | undefined
         const headersAt = (timestamp: number) =>
-          Object.entries(signatureHeaders({ id, timestamp, body }, secret))
+          Object.entries(signatureHeaders({ id, timestamp, body, order }, secret))
         const result = yield* post({ url, body, headersAt }, (requestHead) => {
           sent = { requestHead }
         }).pipe(Effect.result)
@@ -71,9 +71,9 @@ export class WebhookSender extends Context.Service<
       const sent: Array<SentRequest> = []
       const scripts = new Map<string, Array<SendOutcome | Effect.Effect<SendOutcome>>>()
 
-      const send = Effect.fnUntraced(function* ({ url, id, body, secret }: SendRequest) {
+      const send = Effect.fnUntraced(function* ({ url, id, body, order, secret }: SendRequest) {
         const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-        sent.push({ url, id, body, headers: signatureHeaders({ id, timestamp, body }, secret) })
+        sent.push({ url, id, body, order, headers: signatureHeaders({ id, timestamp, body, order }, secret) })
         const script = scripts.get(url) ?? []
         const next = script.length > 1 ? script.shift() : script[0]
         if (next === undefined) return answered(200)

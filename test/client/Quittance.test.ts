@@ -6,7 +6,7 @@ import { makeQuittance } from "../../src/client/makeQuittance.ts"
 import { Quittance } from "../../src/client/Quittance.ts"
 import { QuittanceError } from "../../src/client/QuittanceError.ts"
 import type { QuittanceOptions } from "../../src/client/transport.ts"
-import { makeShop, type Shop } from "../http/shop.ts"
+import { intentUrl, makeShop, type Shop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 
@@ -64,6 +64,36 @@ describe("Quittance", () => {
     expect(page.hasMore).toBe(true)
     const next = await own.payments.list({ limit: 3, startingAfter: ids[2] ?? "" })
     expect(next.payments.map((one) => one.id)).toEqual(ids.slice(3, 6))
+  })
+
+  test("says which order a webhook is about, by its event, its transaction and its URL", async () => {
+    const own = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const quittance = new Quittance({ key: own.keys.full, baseUrl: service.baseUrl })
+    const created = await quittance.paymentIntents.create({ amount: "10", intentUrl })
+    const opened = await own.call({
+      method: "POST",
+      path: "/api/v1/payments",
+      key: own.keys.publishable,
+      body: { intentToken: created.intentToken }
+    })
+    expect(created.paymentId).toBe(opened.body.payment.id)
+    const transactionId = await own.transfer(10_000_000n)
+    await own.report(created.paymentId, transactionId, 10_000_000n)
+    const events = await Array.fromAsync(quittance.events.list({ limit: 1 }))
+    expect(events).toHaveLength(1)
+    const [settled] = events
+    const event = settled?.event ?? { id: "none" }
+    expect(settled?.payment).toMatchObject({ id: created.paymentId, intentUrl })
+    expect(await quittance.payments.forEvent(event)).toEqual(settled?.payment ?? null)
+    expect(await quittance.events.retrieve(event.id)).toEqual(settled ?? expect.anything())
+    for (const filter of [{ transactionId }, { intentUrl }]) {
+      const { payments } = await quittance.payments.list(filter)
+      expect(payments.map((one) => one.id)).toEqual([created.paymentId])
+    }
+    expect((await quittance.events.list({ after: event.id })).events).toEqual([])
+    expect((await refused(quittance.payments.forEvent({ id: created.paymentId }))).code).toBe(
+      "EVENT_NOT_FOUND"
+    )
   })
 
   test("upsert creates with the secret, then updates without", async () => {

@@ -7,6 +7,7 @@ import { testDatabase } from "../support/database.ts"
 import { receiver, startService, type TestMerchant, type TestService } from "../support/service.ts"
 import { authenticationCases } from "./conformance/authentication.cases.ts"
 import { checkoutCases } from "./conformance/checkout.cases.ts"
+import { eventsCases } from "./conformance/events.cases.ts"
 import { intentsCases } from "./conformance/intents.cases.ts"
 import { openingCases } from "./conformance/opening.cases.ts"
 import { paymentObjectCases } from "./conformance/paymentObject.cases.ts"
@@ -25,6 +26,7 @@ const cases = [
   ...paymentObjectCases,
   ...reportingCases,
   ...readingCases,
+  ...eventsCases,
   ...webhookEndpointCases,
   ...playgroundCases,
   ...checkoutCases,

@@ -57,6 +57,16 @@ const doors: Readonly<
     path: "/api/v1/payments/{id}",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "events.list": {
+    method: "GET",
+    path: "/api/v1/events",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
+  "events.retrieve": {
+    method: "GET",
+    path: "/api/v1/events/01a1fc34-7205-710e-9410-874fee9a4996",
+    opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
+  },
   "paymentLinks.create": {
     method: "POST",
     path: "/api/v1/payment-links",

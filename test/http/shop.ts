@@ -106,7 +106,7 @@ export const makeShop = async (service: TestService, merchant: TestMerchant): Pr
       body: {
         buyerDidToken: changes.buyerDidToken ?? `buyer:${buyer}`,
         transactionId,
-        tokenChanges: changes.tokenChanges ?? tokenChangesOf(amountAtomic, changes.env)
+        tokenChanges: changes.tokenChanges ?? tokenChangesOf(amountAtomic, changes.env, merchant.receiver)
       }
     })
   const settle: Shop["settle"] = async (amount = "10.00", amountAtomic = 10_000_000n) => {

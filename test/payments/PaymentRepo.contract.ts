@@ -234,6 +234,33 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(Option.isNone(yield* repo.list(tenant, { limit: 2, startingAfter: yield* newId }))).toBe(true)
     }))
 
+  it("lists the payments of one order, in pages, and reads several by their ids", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const mine = [yield* opened(tenant, after(1)), yield* opened(tenant, after(2))]
+      const { intentUrl } = mine[0] ?? { intentUrl: "" }
+      yield* repo.open({
+        payerType: "human",
+        ...tenant,
+        id: yield* newId,
+        amount: AtomicUsdc.make(1n),
+        intentUrl: `${intentUrl}/other`,
+        receiver: mine[0]?.receiver ?? receiver,
+        at: after(3)
+      })
+      const foreign = yield* opened(yield* newTenant(), after(4))
+      const page = { limit: 1, intentUrl, startingAfter: undefined }
+      const first = Option.getOrThrow(yield* repo.list(tenant, page))
+      expect(first.payments.map((one) => one.id)).toEqual([mine[1]?.id ?? foreign.id])
+      expect(first.hasMore).toBe(true)
+      const next = yield* repo.list(tenant, { ...page, startingAfter: mine[1]?.id })
+      expect(Option.getOrThrow(next)).toMatchObject({ payments: [{ id: mine[0]?.id }], hasMore: false })
+      const found = yield* repo.findMany(tenant, [...mine.map((one) => one.id), foreign.id])
+      expect(found.map((one) => one.id).toSorted()).toEqual(mine.map((one) => one.id).toSorted())
+      expect(yield* repo.findMany(tenant, [])).toEqual([])
+    }))
+
   it("keeps an unverified report without touching the payment, and hands it out when due", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

@@ -7,6 +7,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { verifyDelivery } from "../../src/client/verifyWebhook.ts"
 import {
   makeWebhookSecret,
   serviceSignature,
@@ -42,6 +43,44 @@ test("a secret is whsec_ and the base64 of 32 bytes, new each time, and hidden f
   expect(Buffer.from(text.slice("whsec_".length), "base64")).toHaveLength(32)
   expect(Redacted.value(second)).not.toBe(text)
   expect(`${first} ${JSON.stringify(first)}`).not.toContain(text.slice(6, 20))
+})
+
+describe("the order's headers", () => {
+  const secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+  const order = {
+    paymentId: "01a1fc34-7205-710e-9410-874fee9a4996",
+    intentUrl: "https://shop.example.com/orders/1042?größe=1"
+  }
+  const body = Buffer.from('{"id":"5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975","type":"test","livemode":false}')
+  const signable = { id: "5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975", timestamp: 1_795_230_000, body, order }
+  const headers = signatureHeaders(signable, Redacted.make(secret))
+
+  // printf 'quittance-order\n%s\n%s\n%s\n' "$timestamp" "$payment" "$url" | cat - body | openssl dgst -sha256 -hmac "$secret" -r
+  test("are visible ASCII, signed as openssl signs them", () => {
+    expect(headers).toMatchObject({
+      "quittance-payment-id": order.paymentId,
+      "quittance-intent-url": "https://shop.example.com/orders/1042?gr%C3%B6%C3%9Fe=1",
+      "quittance-order-signature":
+        "t=1795230000,v1=5536b38fe9b201826a676a69b62dd228e42d3c93ba13b068636229aaf59e6943"
+    })
+  })
+  test("are absent from a test, and change nothing else", () => {
+    const plain = signatureHeaders({ ...signable, order: undefined }, Redacted.make(secret))
+    expect(Object.keys(plain)).toHaveLength(4)
+    expect(headers).toMatchObject({ ...plain })
+  })
+  test("no signature of a body passes for them, nor the other way round", async () => {
+    const now = signable.timestamp
+    const stolen = { ...headers, "quittance-order-signature": headers["x-service-signature"] }
+    expect(verifyDelivery(body, stolen, secret, { now })).rejects.toMatchObject({
+      reason: "order_not_signed"
+    })
+    const lines = `quittance-order\n${now}\n${headers["quittance-payment-id"]}\n${headers["quittance-intent-url"]}\n`
+    const forged = { "x-service-signature": headers["quittance-order-signature"] ?? "" }
+    expect(verifyDelivery(lines + body, forged, secret, { now })).rejects.toMatchObject({
+      reason: "no_match"
+    })
+  })
 })
 
 describe("one delivery and one secret string verify unchanged with", () => {

@@ -10,6 +10,7 @@ import { partitionedDatabase, testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { webhookRepoContract } from "./WebhookRepo.contract.ts"
 import { endpointContract } from "./WebhookRepo.endpoints.contract.ts"
+import { eventsContract } from "./WebhookRepo.events.contract.ts"
 
 const secrets = SecretBox.layer.pipe(Layer.provide(testConfig()))
 
@@ -20,6 +21,7 @@ describe("WebhookRepo in memory", () => {
   )
   webhookRepoContract(layer)
   endpointContract(layer)
+  eventsContract(layer)
 })
 
 const databases = { Postgres: testDatabase, "a divided Postgres": partitionedDatabase }
@@ -31,5 +33,6 @@ for (const [name, database] of Object.entries(databases)) {
     )
     webhookRepoContract(layer)
     endpointContract(layer)
+    eventsContract(layer)
   })
 }

@@ -184,15 +184,21 @@ export const makePaymentRepoMemory: Effect.Effect<
       return of(tenant, id) ?? (yield* new IntentTokenExpired())
     }),
     find: (tenant, id) => Effect.sync(() => Option.fromNullishOr(of(tenant, id))),
+    findMany: (tenant, ids) => Effect.sync(() => ids.flatMap((id) => of(tenant, id) ?? [])),
     exists: (id) => Effect.sync(() => payments.has(id)),
-    list: (tenant, { limit, startingAfter }) =>
+    list: (tenant, { limit, startingAfter, transactionId, intentUrl }) =>
       Effect.sync(() => {
         const all = [...payments.values()]
           .filter((one) => one.merchantId === tenant.merchantId && one.env === tenant.env)
           .sort(newestFirst)
         const last = startingAfter === undefined ? -1 : all.findIndex((one) => one.id === startingAfter)
         if (startingAfter !== undefined && last === -1) return Option.none()
-        const rest = all.slice(last + 1)
+        const rest = all
+          .slice(last + 1)
+          .filter((one) => intentUrl === undefined || one.intentUrl === intentUrl)
+          .filter(
+            (one) => transactionId === undefined || one.reported?.evidence.transactionId === transactionId
+          )
         return Option.some({ payments: rest.slice(0, limit), hasMore: rest.length > limit })
       }),
     report: (report) =>

@@ -43,14 +43,25 @@ const decodeTaken = Schema.decodeUnknownEffect(
 /** The newest payments of a tenant, on the database or on its replica. */
 const listOn = (sql: SqlClient.SqlClient) => {
   const summary = sql.literal(summaryColumns())
-  return Effect.fnUntraced(function* (tenant: Tenant, { limit, startingAfter }: PageRequest) {
+  return Effect.fnUntraced(function* (
+    tenant: Tenant,
+    { limit, startingAfter, transactionId, intentUrl }: PageRequest
+  ) {
+    const ofTransaction =
+      transactionId === undefined ? sql`` : sql`AND transaction_id = ${toBytes(transactionId)}`
+    // By its hash: a URL may be longer than an index takes.
+    const ofOrder =
+      intentUrl === undefined
+        ? sql``
+        : sql`AND hashtextextended(intent_url, 0) = hashtextextended(${intentUrl}, 0) AND intent_url = ${intentUrl}`
     const rows = yield* startingAfter === undefined
       ? sql`
-          SELECT ${summary} FROM payments WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          SELECT ${summary} FROM payments
+          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder}
           ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
       : sql`
           SELECT ${summary} FROM payments
-          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
+          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder}
             AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})
           ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
@@ -80,6 +91,17 @@ export const makePaymentRepoSql: Effect.Effect<
   const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
     const [row] = yield* findRow(tenant, id)
     return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
+  }, Effect.orDie)
+
+  const summary = sql.literal(summaryColumns())
+  const findMany: PaymentRepo["Service"]["findMany"] = Effect.fnUntraced(function* (tenant, ids) {
+    if (ids.length === 0) return []
+    const rows = yield* decodeSummaries(
+      yield* sql`
+        SELECT ${summary} FROM payments
+        WHERE id = ANY (${ids}::uuid[]) AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+    )
+    return rows.map((row) => toSummary(row, tenant.env))
   }, Effect.orDie)
 
   const exists: PaymentRepo["Service"]["exists"] = Effect.fnUntraced(function* (id) {
@@ -236,6 +258,7 @@ export const makePaymentRepoSql: Effect.Effect<
     open: yield* makeOpeningSql,
     openExpired,
     find,
+    findMany,
     exists,
     list,
     report,

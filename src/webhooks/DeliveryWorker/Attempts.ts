@@ -161,6 +161,7 @@ export class Attempts extends Context.Service<
           url,
           id: claimed.id,
           body: claimed.body,
+          order: claimed.order ?? undefined,
           secret: yield* secrets.open(secret, endpointId)
         })
         const accepted = outcome._tag === "Answered" && outcome.ok

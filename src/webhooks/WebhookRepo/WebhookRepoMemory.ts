@@ -4,7 +4,14 @@ import { Effect, Option } from "effect"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Delivery, DeliveryAttempt, DeliveryStatus, Endpoint } from "../../domain/Webhook.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
-import type { AttemptResult, Claim, ClaimedDelivery, WebhookRepo } from "../WebhookRepo.ts"
+import type {
+  AttemptResult,
+  Claim,
+  ClaimedDelivery,
+  OrderOf,
+  StoredEvent,
+  WebhookRepo
+} from "../WebhookRepo.ts"
 import { provenMillis } from "./provenMillis.ts"
 
 interface StoredEndpoint {
@@ -16,6 +23,7 @@ interface StoredEndpoint {
 interface StoredDelivery extends Tenant {
   readonly view: Omit<Delivery, "attempts">
   readonly endpointId: string | null
+  readonly order: OrderOf | null
   readonly body: Uint8Array
   readonly attempts: number
   readonly interruptions: number
@@ -50,7 +58,8 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
     tenant: Tenant,
     view: Omit<Delivery, "attempts" | "status">,
     body: Uint8Array,
-    at: Date
+    at: Date,
+    order: OrderOf | null = null
   ): StoredDelivery => {
     const endpointId = activeOf(tenant)?.view.id ?? null
     const stored: StoredDelivery = {
@@ -58,6 +67,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
       env: tenant.env,
       view: { ...view, status: endpointId === null ? "cancelled" : "pending" },
       endpointId,
+      order,
       body,
       attempts: 0,
       interruptions: 0,
@@ -68,6 +78,16 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
     deliveries.set(view.id, stored)
     return stored
   }
+
+  const eventsOf = (tenant: Tenant): ReadonlyArray<StoredEvent> =>
+    [...deliveries.values()]
+      .filter((one) => sameTenant(one, tenant))
+      .map(({ view, body }) => ({
+        id: view.id,
+        body,
+        paymentId: view.paymentId,
+        createdAt: view.createdAt
+      }))
 
   const cancel = (stored: StoredDelivery) =>
     deliveries.set(stored.view.id, {
@@ -120,6 +140,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
       leaseUntil,
       type: stored.view.type,
       body: stored.body,
+      order: stored.order,
       attempt,
       interruptions,
       resentFrom: stored.resentFrom,
@@ -220,7 +241,11 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
       }),
     enqueueSettled: (tenant, paymentId, { id, body }, at) =>
       Effect.sync(
-        () => void queue(tenant, { id, type: "payment.settled", paymentId, createdAt: at }, body, at)
+        () =>
+          void queue(tenant, { id, type: "payment.settled", paymentId, createdAt: at }, body, at, {
+            paymentId,
+            intentUrl: tenant.intentUrl
+          })
       ),
     claimTest: (tenant, { id, body }, by) =>
       Effect.sync(() =>
@@ -302,6 +327,17 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
         return found === undefined
           ? Option.none()
           : Option.some({ delivery: viewOf(found), body: found.body })
+      }),
+    findEvent: (tenant, id) =>
+      Effect.sync(() => Option.fromUndefinedOr(eventsOf(tenant).find((one) => one.id === id))),
+    // In the order of their arrival: nothing here is committed late.
+    listEvents: (tenant, { limit, after }) =>
+      Effect.sync(() => {
+        const all = eventsOf(tenant)
+        const last = after === undefined ? -1 : all.findIndex((one) => one.id === after)
+        if (after !== undefined && last === -1) return Option.none()
+        const rest = all.slice(last + 1)
+        return Option.some({ events: rest.slice(0, limit), hasMore: rest.length > limit })
       }),
     listDeliveries: (tenant, limit) =>
       Effect.sync(() =>

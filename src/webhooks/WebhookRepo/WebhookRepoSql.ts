@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { WebhookRepo } from "../WebhookRepo.ts"
 import { claimsSql } from "./claimsSql.ts"
+import { eventsSql } from "./eventsSql.ts"
 import {
   allDeliveries,
   deliveryColumns,
@@ -20,6 +21,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
     const sql = yield* SqlClient.SqlClient
     const claims = yield* claimsSql
     const workers = yield* workersSql
+    const events = yield* eventsSql
 
     const endpoint = sql.literal(endpointColumns)
     const delivery = sql.literal(deliveryColumns)
@@ -28,6 +30,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
     return {
       ...claims,
       ...workers,
+      ...events,
 
       findEndpoint: Effect.fn("WebhookRepo.findEndpoint")(function* (tenant) {
         return yield* firstEndpoint(

@@ -53,6 +53,8 @@ const ClaimedRow = Schema.Struct({
   due_at: Schema.Date,
   type: EventType,
   body: Schema.Uint8Array,
+  payment_id: Schema.NullOr(PaymentId),
+  intent_url: Schema.NullOr(Schema.String),
   attempt: Schema.Int,
   interruptions: Schema.Int,
   resent_from: Schema.NullOr(DeliveryStatus),
@@ -65,7 +67,7 @@ const ClaimedRow = Schema.Struct({
 
 /** What `ClaimedRow` is read from: the delivery `d` and its endpoint `e`. */
 export const claimedColumns =
-  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
+  "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id, (SELECT p.intent_url FROM payments p WHERE p.id = d.payment_id) AS intent_url, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
 
 const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery => ({
   id: row.id,
@@ -75,6 +77,10 @@ const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery
   leaseUntil: row.due_at,
   type: row.type,
   body: row.body,
+  order:
+    row.payment_id === null || row.intent_url === null
+      ? null
+      : { paymentId: row.payment_id, intentUrl: row.intent_url },
   attempt: row.attempt,
   interruptions: row.interruptions,
   resentFrom: row.resent_from,

@@ -1,6 +1,7 @@
 // WebhookSender's request and outcome, shared by its layers and the delivery queue.
 import type { Redacted } from "effect"
 import type { PostFailure } from "../../egress/PostFailure.ts"
+import type { SignedOrder } from "../Signature.ts"
 
 /** One delivery to send. */
 export interface SendRequest {
@@ -9,6 +10,8 @@ export interface SendRequest {
   readonly id: string
   /** The exact bytes to sign and send. */
   readonly body: Uint8Array
+  /** What the order's headers say; absent from a test. */
+  readonly order?: SignedOrder | undefined
   readonly secret: Redacted.Redacted<string>
 }
 

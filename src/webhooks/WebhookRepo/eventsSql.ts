@@ -1,0 +1,121 @@
+// The feed of events. A settlement may be committed after a later one was read, so its time and id say
+// nothing about its place: rows get their positions once they are visible, one reader of a tenant at a time.
+import { Effect, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Tenant, Uuid } from "../../domain/Merchant.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import type { EventPage, StoredEvent, WebhookRepo } from "../WebhookRepo.ts"
+
+const EventRow = Schema.Struct({
+  id: Uuid,
+  body: Schema.Uint8Array,
+  payment_id: Schema.NullOr(PaymentId),
+  created_at: Schema.Date
+})
+const eventColumns = "id, body, payment_id, created_at"
+
+const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(EventRow))
+const decodePositions = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ feed_position: Schema.NullOr(Schema.BigInt) }))
+)
+
+const toEvent = ({ payment_id, created_at, ...row }: typeof EventRow.Type): StoredEvent => ({
+  ...row,
+  paymentId: payment_id,
+  createdAt: created_at
+})
+
+/** Rows that get their positions in one transaction. */
+const placedTogether = 1000
+/** Milliseconds between looks at a row that a worker is writing. */
+const busyMillis = 20
+const busyLooks = 250
+
+/** The part of WebhookRepo that reads events. */
+export const eventsSql = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const columns = sql.literal(eventColumns)
+  const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  const findEvent: WebhookRepo["Service"]["findEvent"] = Effect.fn("WebhookRepo.findEvent")(function* (
+    tenant,
+    id
+  ) {
+    const [row] = yield* decodeEvents(
+      yield* sql`SELECT ${columns} FROM webhook_deliveries WHERE id = ${id} AND ${ofTenant(tenant)}`
+    )
+    return Option.map(Option.fromUndefinedOr(row), toEvent)
+  }, Effect.orDie)
+
+  /**
+   * Gives positions to rows that have none; whether there were any. The lock is held until the commit, and
+   * the statement after it sees all that was placed before. A row that a worker is writing waits for the
+   * next time: who waits for one while holding others may deadlock.
+   */
+  const place = (tenant: Tenant) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`
+          SELECT pg_advisory_xact_lock(hashtextextended(${`events ${tenant.merchantId} ${tenant.env}`}, 0))`
+        const placed = yield* sql`
+          WITH unplaced AS MATERIALIZED (
+            SELECT id, created_at FROM webhook_deliveries
+            WHERE ${ofTenant(tenant)} AND feed_position IS NULL
+            ORDER BY created_at, id LIMIT ${placedTogether} FOR NO KEY UPDATE SKIP LOCKED
+          ), numbered AS (
+            SELECT id, row_number() OVER (ORDER BY created_at, id) + coalesce((
+              SELECT feed_position FROM webhook_deliveries
+              WHERE ${ofTenant(tenant)} AND feed_position IS NOT NULL
+              ORDER BY feed_position DESC LIMIT 1), 0) AS position
+            FROM unplaced
+          )
+          UPDATE webhook_deliveries d SET feed_position = numbered.position
+          FROM numbered WHERE d.id = numbered.id
+          RETURNING d.id`
+        return placed.length > 0
+      })
+    )
+
+  const hasUnplaced = (tenant: Tenant) =>
+    Effect.map(
+      sql`SELECT 1 FROM webhook_deliveries WHERE ${ofTenant(tenant)} AND feed_position IS NULL LIMIT 1`,
+      (rows) => rows.length > 0
+    )
+
+  /** The position of `after`, which gets one where it has none; undefined where there is no such event. */
+  const positionOf = Effect.fnUntraced(function* (tenant: Tenant, after: string) {
+    for (let look = 0; look < busyLooks; look++) {
+      const [row] = yield* decodePositions(
+        yield* sql`SELECT feed_position FROM webhook_deliveries WHERE id = ${after} AND ${ofTenant(tenant)}`
+      )
+      if (row === undefined) return undefined
+      if (row.feed_position !== null) return row.feed_position
+      if (!(yield* place(tenant))) yield* Effect.sleep(busyMillis)
+    }
+    return yield* Effect.die(new Error(`The event ${after} stays locked.`))
+  })
+
+  const pageFrom = (tenant: Tenant, position: bigint, limit: number) =>
+    Effect.flatMap(
+      sql`
+        SELECT ${columns} FROM webhook_deliveries
+        WHERE ${ofTenant(tenant)} AND feed_position > ${position}::bigint
+        ORDER BY feed_position LIMIT ${limit}`,
+      decodeEvents
+    )
+
+  const listEvents: WebhookRepo["Service"]["listEvents"] = Effect.fn("WebhookRepo.listEvents")(function* (
+    tenant,
+    { after, limit }: EventPage
+  ) {
+    const position = after === undefined ? 0n : yield* positionOf(tenant, after)
+    if (position === undefined) return Option.none()
+    let rows = yield* pageFrom(tenant, position, limit + 1)
+    while (rows.length <= limit && (yield* hasUnplaced(tenant)) && (yield* place(tenant)))
+      rows = yield* pageFrom(tenant, position, limit + 1)
+    // What another reader has placed meanwhile is visible once its lock is free.
+    return Option.some({ events: rows.slice(0, limit).map(toEvent), hasMore: rows.length > limit })
+  }, Effect.orDie)
+
+  return { findEvent, listEvents }
+})

@@ -1,0 +1,149 @@
+// The order of the feed on a real Postgres, where settlements commit late and readers race.
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../src/domain/Merchant.ts"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { partitionedDatabase, testDatabase } from "../support/database.ts"
+import { testConfig } from "../support/memory.ts"
+import { liveEffect } from "../support/run.ts"
+import { newShop, settle } from "./deliveries.ts"
+
+const start = new Date("2026-05-01T12:00:00.000Z")
+const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
+
+const idsAfter = (tenant: Tenant, last: string | undefined, limit = 100) =>
+  Effect.flatMap(WebhookRepo, (repo) =>
+    Effect.map(repo.listEvents(tenant, { limit, after: last }), (page) =>
+      Option.getOrThrow(page).events.map((one) => one.id)
+    )
+  )
+
+for (const [name, database] of Object.entries({
+  Postgres: testDatabase,
+  "a divided Postgres": partitionedDatabase
+})) {
+  describe(`The feed of events on ${name}`, () => {
+    const layer = Layer.mergeAll(
+      PaymentRepo.layer,
+      KeyAuth.layer,
+      WebhookRepo.layer,
+      SecretBox.layer.pipe(Layer.provide(testConfig()))
+    ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(database.layer))
+
+    liveEffect("a settlement that commits after a later one was read is read next", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { tenant } = yield* newShop(start)
+        const written = yield* Deferred.make<string>()
+        const mayCommit = yield* Deferred.make<void>()
+        const late = yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              const { id } = yield* settle(tenant, after(1))
+              yield* Deferred.succeed(written, id)
+              yield* Deferred.await(mayCommit)
+            })
+          )
+          .pipe(Effect.forkChild)
+        const lateId = yield* Deferred.await(written)
+        const { id } = yield* settle(tenant, after(2))
+        expect(yield* idsAfter(tenant, undefined)).toEqual([id])
+        yield* Deferred.succeed(mayCommit, undefined)
+        yield* Fiber.join(late)
+        expect(yield* idsAfter(tenant, id)).toEqual([lateId])
+        expect(yield* idsAfter(tenant, undefined)).toEqual([id, lateId])
+      }).pipe(Effect.provide(layer))
+    )
+
+    liveEffect("a reader waits for the one who gives positions, and reads what that one has placed", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { tenant } = yield* newShop(start)
+        const { id } = yield* settle(tenant, start)
+        const locked = yield* Deferred.make<void>()
+        const mayCommit = yield* Deferred.make<void>()
+        const other = yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`events ${tenant.merchantId} ${tenant.env}`}, 0))`
+              yield* sql`UPDATE webhook_deliveries SET feed_position = 41 WHERE id = ${id}`
+              yield* Deferred.succeed(locked, undefined)
+              yield* Deferred.await(mayCommit)
+            })
+          )
+          .pipe(Effect.forkChild)
+        yield* Deferred.await(locked)
+        const reader = yield* Effect.forkChild(idsAfter(tenant, undefined))
+        expect(Option.isNone(yield* Effect.timeoutOption(Fiber.await(reader), "300 millis"))).toBe(true)
+        yield* Deferred.succeed(mayCommit, undefined)
+        yield* Fiber.join(other)
+        yield* Fiber.join(reader)
+        const next = yield* settle(tenant, after(-1))
+        expect(yield* idsAfter(tenant, undefined)).toEqual([id, next.id])
+        expect(yield* sql`SELECT feed_position FROM webhook_deliveries WHERE id = ${next.id}`).toEqual([
+          { feed_position: 42n }
+        ])
+      }).pipe(Effect.provide(layer))
+    )
+
+    liveEffect("readers that race with settlements each read every event once, in one order", () =>
+      Effect.gen(function* () {
+        const { tenant } = yield* newShop(start)
+        const count = 120
+        const settling = yield* Effect.forEach(
+          Array.from({ length: count }, (_, index) => index),
+          (index) => settle(tenant, after((index * 37) % 50)),
+          { concurrency: 6 }
+        ).pipe(Effect.forkChild)
+        const readAll = Effect.gen(function* () {
+          const read: Array<string> = []
+          while (read.length < count) {
+            const next = yield* idsAfter(tenant, read.at(-1), 7)
+            read.push(...next)
+            if (next.length === 0) yield* Effect.sleep(1)
+          }
+          return read
+        })
+        const reads = yield* Effect.all([readAll, readAll, readAll, readAll], { concurrency: 4 })
+        const settled = yield* Fiber.join(settling)
+        for (const read of reads) expect(read).toEqual(reads[0] ?? [])
+        expect(new Set(reads[0])).toEqual(new Set(settled.map((one) => one.id)))
+        expect(reads[0]).toHaveLength(count)
+      }).pipe(Effect.timeout("30 seconds"), Effect.provide(layer))
+    )
+
+    liveEffect("a row that a worker is writing does not hold up the others, and follows", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { tenant } = yield* newShop(start)
+        const busy = yield* settle(tenant, start)
+        const free = yield* settle(tenant, after(1))
+        const locked = yield* Deferred.make<void>()
+        const mayCommit = yield* Deferred.make<void>()
+        const worker = yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* sql`UPDATE webhook_deliveries SET attempts = 1 WHERE id = ${busy.id}`
+              yield* Deferred.succeed(locked, undefined)
+              yield* Deferred.await(mayCommit)
+            })
+          )
+          .pipe(Effect.forkChild)
+        yield* Deferred.await(locked)
+        expect(yield* idsAfter(tenant, undefined)).toEqual([free.id])
+        // Named as the cursor, it is waited for.
+        const reader = yield* Effect.forkChild(idsAfter(tenant, busy.id))
+        yield* Effect.sleep("100 millis")
+        yield* Deferred.succeed(mayCommit, undefined)
+        yield* Fiber.join(worker)
+        expect(yield* Fiber.join(reader)).toEqual([])
+        expect(yield* idsAfter(tenant, free.id)).toEqual([busy.id])
+      }).pipe(Effect.provide(layer))
+    )
+  })
+}
