@@ -1,23 +1,21 @@
 // The client library for merchants' servers: typed calls for every merchant
 // endpoint, derived from the one contract. Web-standard APIs alone, no dependencies.
 
-import type { EventView } from "../events/Api.ts"
-import type { CreatedIntent } from "../intents/Api.ts"
-import type { PaymentView } from "../payments/Api.ts"
-import type { DeliveryView, EndpointView } from "../webhooks/Api.ts"
 import { type BookCalls, bookCalls } from "./books.ts"
 import { QuittanceError } from "./QuittanceError.ts"
 import { type RefundCalls, refundCalls } from "./refunds.ts"
+import type * as resources from "./resources.ts"
 import { type CallOptions, makeTransport, type QuittanceOptions } from "./transport.ts"
 
-export type Payment = typeof PaymentView.Encoded
-export type PaymentIntent = typeof CreatedIntent.Encoded & {
+type Payment = resources.Payment
+type Event = resources.Event
+type WebhookEndpoint = resources.WebhookEndpoint
+type WebhookDelivery = resources.WebhookDelivery
+
+export interface CreatedIntent extends resources.PaymentIntent {
   /** The id that the payment will have, as the token says. */
   readonly paymentId: string
 }
-export type Event = typeof EventView.Encoded
-export type WebhookEndpoint = typeof EndpointView.Encoded
-export type WebhookDelivery = typeof DeliveryView.Encoded
 
 export interface CreateIntent {
   /** USD, up to 14 integer and 6 decimal digits: `"10.00"`. */
@@ -123,7 +121,7 @@ const paymentIdOf = (intentToken: string): string => {
 export class Quittance {
   readonly paymentIntents: {
     /** Signs a commitment to an amount. Needs a full-access key. */
-    readonly create: (intent: CreateIntent, options?: CallOptions) => Promise<PaymentIntent>
+    readonly create: (intent: CreateIntent, options?: CallOptions) => Promise<CreatedIntent>
   }
   readonly payments: {
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Payment>
@@ -136,6 +134,8 @@ export class Quittance {
     readonly retrieve: (id: string, options?: CallOptions) => Promise<Event>
     /** Every event in its order, oldest first: poll with the last `id` that you have handled as `after`. */
     readonly list: (filter?: ListEvents, options?: CallOptions) => EventList
+    /** Delivers an event once more, with the same id; answers after the attempt. Needs a full-access key. */
+    readonly resend: (id: string, options?: CallOptions) => Promise<WebhookDelivery>
   }
   /** Exports and statements by period. */
   readonly books: BookCalls
@@ -167,7 +167,7 @@ export class Quittance {
 
     this.paymentIntents = {
       create: async ({ amount, intentUrl }, { signal } = {}) => {
-        const created = answered<typeof CreatedIntent.Encoded>(
+        const created = answered<resources.PaymentIntent>(
           // Nothing is stored by it, so a lost answer may be asked for again.
           await call({
             method: "POST",
@@ -212,7 +212,16 @@ export class Quittance {
           (after) => get<EventPage>(`/api/v1/events${query({ limit, after })}`, signal),
           (page) => page.events,
           (one) => one.event.id
-        )
+        ),
+      resend: async (id, { signal } = {}) =>
+        answered<{ readonly delivery: WebhookDelivery }>(
+          await call({
+            method: "POST",
+            path: `/api/v1/events/${encodeURIComponent(id)}/resend`,
+            idempotent: false,
+            signal
+          })
+        ).delivery
     }
 
     this.refunds = refundCalls(call, answered)

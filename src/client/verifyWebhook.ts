@@ -241,7 +241,11 @@ export const signTestWebhook = async (
     const hex = Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("")
     return `t=${timestamp},v1=${hex}`
   }
-  const { order } = options
+  // As the service sends it: what is not ASCII is percent-encoded.
+  const order = options.order && {
+    ...options.order,
+    intentUrl: options.order.intentUrl.replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
+  }
   return {
     body,
     headers: {

@@ -2,15 +2,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { TransactionHash } from "../domain/Chain.ts"
-import { EventNotFound } from "../domain/Errors.ts"
+import { DeliveryPending, EventNotFound, RateLimited, WebhookEndpointNotFound } from "../domain/Errors.ts"
 import { Uuid } from "../domain/Merchant.ts"
 import { Timestamp } from "../domain/Timestamp.ts"
 import { TokenChange } from "../domain/TokenChange.ts"
+import { DeliveryStatus } from "../domain/Webhook.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
 import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
 import { PageLimit, PaymentView } from "../payments/Api.ts"
+import { DeliveryView } from "../webhooks/Api.ts"
 
 /** The body of a `payment.settled` delivery. */
 export const SettledEvent = Schema.Struct({
@@ -34,6 +36,10 @@ export const WebhookBody = Schema.Union([SettledEvent, TestEvent])
 export const EventView = Schema.Struct({
   event: WebhookBody.annotate({ description: "As it is delivered, field by field." }),
   payment: Schema.NullOr(PaymentView).annotate({ description: "Null for a `test` event." }),
+  delivery: DeliveryStatus.annotate({
+    description:
+      "What became of its delivery so far; `cancelled` where no webhook endpoint was there to deliver it to."
+  }),
   createdAt: Timestamp
 }).annotate({ identifier: "Event" })
 
@@ -76,6 +82,25 @@ export class EventsApi extends endpointGroup("events")(
       OpenApi.annotations({
         summary: "Retrieve an event",
         description: "The event with its payment: which order a webhook is about."
+      })
+    )
+  ),
+  allow(
+    { by: "key", kinds: ["secret"], manage: true },
+    HttpApiEndpoint.post("resend", "/events/:id/resend", {
+      params: { id: EventId },
+      success: Schema.Struct({ delivery: DeliveryView }),
+      error: [
+        errorResponse(EventNotFound),
+        errorResponse(WebhookEndpointNotFound),
+        errorResponse(DeliveryPending),
+        errorResponse(RateLimited)
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Resend an event",
+        description:
+          "One more delivery to the webhook endpoint of today, with the same id and bytes; answers after its attempt. 10 a minute, test sends included."
       })
     )
   )

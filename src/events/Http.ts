@@ -3,12 +3,14 @@ import { Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
-import { EventNotFound, InvalidRequest } from "../domain/Errors.ts"
+import { DeliveryPending, EventNotFound, InvalidRequest, WebhookEndpointNotFound } from "../domain/Errors.ts"
 import type { PaymentSummary } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
 import { narrowedGroup } from "../http/narrowed.ts"
 import { viewOf } from "../payments/Http.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { deliveryView } from "../webhooks/Http.ts"
+import { WebhookEndpoints } from "../webhooks/WebhookEndpoints.ts"
 import { type StoredEvent, WebhookRepo } from "../webhooks/WebhookRepo.ts"
 import { type EventList, type EventView, WebhookBody } from "./Api.ts"
 
@@ -22,6 +24,7 @@ const eventView = (event: StoredEvent, payment: PaymentSummary | undefined) =>
     (body): typeof EventView.Encoded => ({
       event: body,
       payment: payment === undefined ? null : viewOf(payment),
+      delivery: event.status,
       createdAt: event.createdAt.toISOString()
     })
   )
@@ -32,6 +35,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const webhooks = yield* WebhookRepo
     const payments = yield* PaymentRepo
+    const endpoints = yield* WebhookEndpoints
     const tenant = Effect.map(CurrentPrincipal, ({ merchant, env }) => ({ merchantId: merchant.id, env }))
 
     return handlers.handleAll({
@@ -68,7 +72,16 @@ export const layer = HttpApiBuilder.group(
         const { paymentId } = event.value
         const payment = paymentId === null ? Option.none() : yield* payments.find(own, paymentId)
         return HttpServerResponse.jsonUnsafe(yield* eventView(event.value, Option.getOrUndefined(payment)))
+      }),
+      resend: Effect.fnUntraced(function* ({ params }) {
+        const own = yield* tenant
+        const id = params.id.toLowerCase()
+        if (Option.isNone(yield* webhooks.findEvent(own, id))) return yield* new EventNotFound()
+        if (Option.isNone(yield* endpoints.find(own))) return yield* new WebhookEndpointNotFound()
+        const sent = yield* endpoints.resend(own, id)
+        if (Option.isNone(sent)) return yield* new DeliveryPending()
+        return { delivery: deliveryView(sent.value) }
       })
     })
   })
-).pipe(narrowedGroup(PaymentRepo, WebhookRepo))
+).pipe(narrowedGroup(PaymentRepo, WebhookEndpoints, WebhookRepo))

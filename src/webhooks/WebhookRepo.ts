@@ -52,6 +52,8 @@ export interface StoredEvent {
   readonly body: Uint8Array
   /** Null for a test. */
   readonly paymentId: PaymentId | null
+  /** What became of its delivery so far. */
+  readonly status: DeliveryStatus
   readonly createdAt: Date
 }
 

@@ -67,6 +67,11 @@ const doors: Readonly<
     path: "/api/v1/events/01a1fc34-7205-710e-9410-874fee9a4996",
     opens: ["full", "readOnly", "liveFull", "liveReadOnly"]
   },
+  "events.resend": {
+    method: "POST",
+    path: "/api/v1/events/01a1fc34-7205-710e-9410-874fee9a4996/resend",
+    opens: ["full", "liveFull"]
+  },
   "paymentLinks.create": {
     method: "POST",
     path: "/api/v1/payment-links",

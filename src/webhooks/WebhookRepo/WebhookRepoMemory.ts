@@ -86,6 +86,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
         id: view.id,
         body,
         paymentId: view.paymentId,
+        status: view.status,
         createdAt: view.createdAt
       }))
 

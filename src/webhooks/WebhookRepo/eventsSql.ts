@@ -4,15 +4,17 @@ import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { DeliveryStatus } from "../../domain/Webhook.ts"
 import type { EventPage, StoredEvent, WebhookRepo } from "../WebhookRepo.ts"
 
 const EventRow = Schema.Struct({
   id: Uuid,
   body: Schema.Uint8Array,
   payment_id: Schema.NullOr(PaymentId),
+  status: DeliveryStatus,
   created_at: Schema.Date
 })
-const eventColumns = "id, body, payment_id, created_at"
+const eventColumns = "id, body, payment_id, status, created_at"
 
 const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(EventRow))
 const decodePositions = Schema.decodeUnknownEffect(

@@ -54,6 +54,34 @@ add("6", "an event of another tenant or environment is unknown", async ({ fresh,
     refused(await shop.call({ method: "GET", path: `${events}?after=${id}`, key }), 400, "INVALID_REQUEST")
   }
 })
+add("6", "an event is resent to the endpoint of today, and not without one", async ({ fresh }) => {
+  const shop = await fresh()
+  await shop.settle()
+  const key = shop.keys.full
+  const { body } = await shop.call({ method: "GET", path: events, key })
+  const [settled] = body.events
+  expect(settled?.delivery).toBe("cancelled")
+  const path = `${events}/${settled?.event.id}/resend`
+  refused(await shop.call({ method: "POST", path, key }), 404, "WEBHOOK_ENDPOINT_NOT_FOUND")
+  refused(
+    await shop.call({ method: "POST", path, key: shop.keys.readOnly }),
+    403,
+    "MANAGE_PERMISSION_REQUIRED"
+  )
+  await shop.call({
+    method: "POST",
+    path: "/api/v1/webhook-endpoint",
+    key,
+    body: { url: "https://hooks.example.com/a" }
+  })
+  const sent = await shop.call({ method: "POST", path, key })
+  expect(sent.body.delivery).toMatchObject({ id: settled?.event.id ?? "", status: "delivered" })
+  refused(
+    await shop.call({ method: "POST", path: path.replace(/[0-9a-f]{8}-/, "00000000-"), key }),
+    404,
+    "EVENT_NOT_FOUND"
+  )
+})
 for (const query of ["after=x", "after=", `after=${unknownId}`, "limit=0", "limit=101", "before=1"]) {
   add("6", `the feed refuses ?${query}`, async ({ shop }) => {
     refused(

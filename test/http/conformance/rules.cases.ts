@@ -275,6 +275,7 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the contract", asy
       "/api/v1/links/{id}",
       "/api/v1/events",
       "/api/v1/events/{id}",
+      "/api/v1/events/{id}/resend",
       "/api/v1/payment-intents",
       "/api/v1/payment-links",
       "/api/v1/payment-links/{id}",

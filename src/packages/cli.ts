@@ -1,0 +1,2 @@
+// What `@quittance/cli` runs.
+import "../terminal/main.ts"

@@ -1,0 +1,162 @@
+// The short commands: login, payments, webhooks, trigger, open.
+import { spawn } from "node:child_process"
+import { createInterface } from "node:readline/promises"
+import { Quittance } from "../client/Quittance.ts"
+import type { Payment } from "../client/resources.ts"
+import type { Command } from "./Command.ts"
+import { CommandRefused } from "./CommandRefused.ts"
+import { forward, receiverUrl } from "./forward.ts"
+import { keepSettings, readSettings } from "./settings.ts"
+
+const ask = async (question: string) => {
+  if (process.stdin.isTTY !== true)
+    throw new CommandRefused("Give the key with --key, or in QUITTANCE_KEY: there is no terminal to ask in.")
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await asking.question(question)
+  asking.close()
+  return answer.trim()
+}
+
+const login: Command = {
+  summary: "Keep the service's address and a secret key on this machine",
+  usage: "login --url https://pay.example.com [--key sk_test_…]",
+  options: {},
+  required: ["url"],
+  run: async ({ flags, print }) => {
+    const key = flags["key"] ?? process.env["QUITTANCE_KEY"] ?? (await ask("Secret key (sk_test_…): "))
+    const settings = readSettings({ url: flags["url"], key })
+    await new Quittance(settings).payments.list({ limit: 1 })
+    const path = keepSettings(settings)
+    print({ path, baseUrl: settings.baseUrl }, `Logged in to ${settings.baseUrl}. Kept in ${path}.`)
+  }
+}
+
+const line = ({ id, status, amount, intentUrl }: Payment) =>
+  `${id}  ${status.padEnd(8)}${amount.padStart(12)}  ${intentUrl}`
+
+const payments: Command = {
+  summary: "List payments, newest first, or show one",
+  usage: "payments [ID] [--limit 20] [--order URL] [--transaction 0x…]",
+  options: { limit: { type: "string" }, order: { type: "string" }, transaction: { type: "string" } },
+  run: async ({ flags, words: [id], print }) => {
+    const quittance = new Quittance(readSettings(flags))
+    if (id !== undefined) {
+      const payment = await quittance.payments.retrieve(id)
+      return print({ payment }, JSON.stringify(payment, undefined, 2))
+    }
+    const page = await quittance.payments.list({
+      limit: Number(flags["limit"] ?? 20),
+      ...(flags["order"] === undefined ? {} : { intentUrl: flags["order"] }),
+      ...(flags["transaction"] === undefined ? {} : { transactionId: flags["transaction"] })
+    })
+    print(page, page.payments.length === 0 ? "No payments." : page.payments.map(line).join("\n"))
+  }
+}
+
+const resend: Command = {
+  summary: "Deliver an event once more",
+  usage: "webhooks resend EVENT",
+  options: {},
+  words: 1,
+  run: async ({ flags, words: [id = ""], print }) => {
+    const delivery = await new Quittance(readSettings(flags)).events.resend(id)
+    const attempt = delivery.attempts.at(-1)
+    print({ delivery }, `${id}  ${delivery.status}  ${attempt?.responseStatus ?? attempt?.failure ?? ""}`)
+  }
+}
+
+const replay: Command = {
+  summary: "Deliver once more every event that failed or had no endpoint, oldest first",
+  usage: "webhooks replay [--after EVENT]",
+  options: { after: { type: "string" } },
+  run: async ({ flags, print }) => {
+    // Ten a minute are taken: the client waits as long as the service says.
+    const quittance = new Quittance({ ...readSettings(flags), retries: 8 })
+    let count = 0
+    const from = flags["after"] === undefined ? {} : { after: flags["after"] }
+    for await (const { event, delivery } of quittance.events.list({ limit: 100, ...from })) {
+      if (event.type === "test" || (delivery !== "failed" && delivery !== "cancelled")) continue
+      const { status } = await quittance.events.resend(event.id)
+      count += 1
+      print({ id: event.id, status }, `${event.id}  ${status}`)
+    }
+    print({ count }, `${count} events delivered once more.`)
+  }
+}
+
+const triggerTest: Command = {
+  summary: "Have the service send a signed test event to the webhook endpoint",
+  usage: "trigger test",
+  options: {},
+  run: async ({ flags, print }) => {
+    const { delivery, endpoint } = await new Quittance(readSettings(flags)).webhookEndpoint.test()
+    print({ delivery }, `test  ${delivery.id}  ${delivery.status}  ${endpoint.url}`)
+  }
+}
+
+const triggerSettled: Command = {
+  summary: "Send a signed sample of payment.settled to a URL; nothing is paid",
+  usage: "trigger payment.settled --forward-to http://localhost:3000/webhooks/quittance [--order URL]",
+  options: { "forward-to": { type: "string" }, order: { type: "string" }, amount: { type: "string" } },
+  required: ["forward-to"],
+  run: async ({ flags, print, say }) => {
+    const settings = readSettings(flags)
+    const url = receiverUrl(flags["forward-to"] ?? "")
+    const id = crypto.randomUUID()
+    const status = await forward(
+      url,
+      {
+        id,
+        type: "payment.settled",
+        livemode: false,
+        transactionId: `0x${"00".repeat(32)}`,
+        tokenChanges: [
+          {
+            amountAtomic: String(Math.round(Number(flags["amount"] ?? "10.00") * 1_000_000)),
+            chainId: 84_532,
+            receiver: `0x${"00".repeat(20)}`,
+            tokenAddress: "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+          }
+        ]
+      },
+      {
+        order: {
+          paymentId: crypto.randomUUID(),
+          intentUrl: flags["order"] ?? "https://shop.example.com/orders/1042"
+        },
+        secret: settings.webhookSecret,
+        patienceSeconds: 5,
+        onWait: () => say(`${url} does not answer; trying again.`)
+      }
+    )
+    print({ id, status }, `payment.settled  ${id}  ->  ${status}`)
+  }
+}
+
+const openers: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" }
+
+const open: Command = {
+  summary: "Open the dashboard, the playground or the documentation in a browser",
+  usage: "open [dashboard|playground|docs]",
+  options: {},
+  run: async ({ flags, words: [page = "dashboard"], print }) => {
+    if (!["dashboard", "playground", "docs"].includes(page))
+      throw new CommandRefused(`There is no page ${page}. Use dashboard, playground or docs.`, 2)
+    const url = new URL(`/${page}`, readSettings(flags).baseUrl).href
+    print({ url }, url)
+    const opener = spawn(openers[process.platform] ?? "xdg-open", [url], { detached: true, stdio: "ignore" })
+    // The address is printed: without a browser it is opened by hand.
+    opener.on("error", () => {})
+    opener.unref()
+  }
+}
+
+export const commands: Readonly<Record<string, Command>> = {
+  login,
+  payments,
+  "webhooks resend": resend,
+  "webhooks replay": replay,
+  "trigger test": triggerTest,
+  "trigger payment.settled": triggerSettled,
+  open
+}

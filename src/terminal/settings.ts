@@ -1,0 +1,77 @@
+// Where the service is and with which key: flags first, then the environment, then what `login` has kept in a file
+// that its owner alone may read.
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
+import { CommandRefused } from "./CommandRefused.ts"
+
+export interface Settings {
+  readonly baseUrl: string
+  readonly key: string
+  /** Signs what `listen` and `trigger` send; made by `login`, the same from then on. */
+  readonly webhookSecret: string
+}
+
+type Kept = { readonly [K in keyof Settings]?: string }
+
+export const settingsPath = (env: NodeJS.ProcessEnv = process.env): string =>
+  env["QUITTANCE_CONFIG"] ??
+  join(env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "quittance", "cli.json")
+
+const isMissing = (error: unknown) =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT"
+
+const readKept = (path: string): Kept => {
+  let text: string
+  try {
+    text = readFileSync(path, "utf8")
+  } catch (error) {
+    if (isMissing(error)) return {}
+    throw new CommandRefused(
+      `${path} cannot be read. Correct its permissions, or delete it and log in again.`
+    )
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === "object" && value !== null)
+      return Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one === "string"))
+  } catch {}
+  throw new CommandRefused(`${path} is not valid. Delete it and log in again.`)
+}
+
+/** Replaces a file as a whole, for its owner alone: a crash leaves the old one or the new one. */
+export const writeOwn = (path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeFileSync(`${path}.next`, text, { mode: 0o600 })
+  chmodSync(`${path}.next`, 0o600)
+  renameSync(`${path}.next`, path)
+}
+
+const newSecret = () => `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`
+
+/** What is known, with a new secret where none is kept. */
+export const readSettings = (
+  flags: { readonly url?: string | undefined; readonly key?: string | undefined },
+  env: NodeJS.ProcessEnv = process.env
+): Settings => {
+  const kept = readKept(settingsPath(env))
+  const baseUrl = flags["url"] ?? env["QUITTANCE_URL"] ?? kept.baseUrl
+  const key = flags["key"] ?? env["QUITTANCE_KEY"] ?? kept.key
+  if (baseUrl === undefined || key === undefined)
+    throw new CommandRefused(
+      "Not logged in. Run `quittance login --url https://pay.example.com`, or set QUITTANCE_URL and QUITTANCE_KEY."
+    )
+  if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
+    throw new CommandRefused(
+      `${baseUrl} is no address. Give the service's origin, such as https://pay.example.com.`
+    )
+  if (!/^sk_(test|live)_/.test(key))
+    throw new CommandRefused("The key must be a secret key, sk_test_… or sk_live_…, from the dashboard.")
+  return { baseUrl, key, webhookSecret: env["WEBHOOK_SECRET"] ?? kept.webhookSecret ?? newSecret() }
+}
+
+export const keepSettings = (settings: Settings, env: NodeJS.ProcessEnv = process.env): string => {
+  const path = settingsPath(env)
+  writeOwn(path, `${JSON.stringify(settings, undefined, 2)}\n`)
+  return path
+}

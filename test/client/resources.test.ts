@@ -1,0 +1,21 @@
+// The client's types are the contract's: a difference fails the type check.
+import { expect, test } from "bun:test"
+import type * as client from "../../src/client/resources.ts"
+import type { EventView } from "../../src/events/Api.ts"
+import type { CreatedIntent } from "../../src/intents/Api.ts"
+import type { PaymentView } from "../../src/payments/Api.ts"
+import type { DeliveryView, EndpointView } from "../../src/webhooks/Api.ts"
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
+
+const same: {
+  readonly payment: Same<client.Payment, typeof PaymentView.Encoded>
+  readonly intent: Same<client.PaymentIntent, typeof CreatedIntent.Encoded>
+  readonly endpoint: Same<client.WebhookEndpoint, typeof EndpointView.Encoded>
+  readonly delivery: Same<client.WebhookDelivery, typeof DeliveryView.Encoded>
+  readonly event: Same<client.Event, typeof EventView.Encoded>
+} = { payment: true, intent: true, endpoint: true, delivery: true, event: true }
+
+test("the client's types are the contract's, which the type check holds", () => {
+  expect(Object.values(same)).not.toContain(false)
+})

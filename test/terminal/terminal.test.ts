@@ -1,0 +1,181 @@
+// `quittance`, as a shop's developer runs it on Node beside a service that it reaches over HTTP alone.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Scope } from "effect"
+import { verifyDelivery } from "../../src/client/verifyWebhook.ts"
+import { makeShop, type Shop } from "../http/shop.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(60_000)
+
+interface Received {
+  readonly body: string
+  readonly headers: Headers
+}
+
+const node = Bun.which("node") ?? process.execPath
+
+describe("quittance", () => {
+  const scope = Effect.runSync(Scope.make())
+  const directory = mkdtempSync(join(tmpdir(), "quittance-terminal-"))
+  const program = join(directory, "main.js")
+  const config = join(directory, "config/cli.json")
+  const env = { PATH: process.env["PATH"] ?? "", QUITTANCE_CONFIG: config }
+  const received: Array<Received> = []
+  let service: TestService
+  let shop: Shop
+  let accepts = true
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      received.push({ body: await request.text(), headers: request.headers })
+      return new Response(null, { status: accepts ? 204 : 500 })
+    }
+  })
+  const forwardTo = `http://127.0.0.1:${receiver.port}/hook`
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const { outputs } = await Bun.build({
+      entrypoints: [join(import.meta.dir, "../../src/terminal/main.ts")],
+      target: "node"
+    })
+    await Bun.write(program, (await outputs[0]?.text()) ?? "")
+  })
+  afterAll(async () => {
+    await receiver.stop(true)
+    rmSync(directory, { recursive: true, force: true })
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  const run = async (...words: ReadonlyArray<string>) => {
+    const child = Bun.spawn([node, program, ...words], { env, stdout: "pipe", stderr: "pipe" })
+    const [output, error] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text()
+    ])
+    return { exitCode: await child.exited, output, error }
+  }
+  const until = async (what: () => boolean) => {
+    const start = performance.now()
+    while (!what()) {
+      if (performance.now() - start > 20_000) throw new Error("it did not happen in time")
+      await Bun.sleep(20)
+    }
+  }
+  const idOf = ({ body }: Received): string => JSON.parse(body).id
+
+  test("refuses a wrong key at login, and keeps a right one for its owner alone", async () => {
+    const wrong = await run("login", "--url", service.baseUrl, "--key", "sk_test_wrong")
+    expect(wrong.exitCode).toBe(1)
+    expect(wrong.error).toContain("INVALID_API_KEY")
+    const right = await run("login", "--url", service.baseUrl, "--key", shop.keys.full)
+    expect(right.exitCode).toBe(0)
+    expect(statSync(config).mode & 0o777).toBe(0o600)
+  })
+
+  test("lists payments, finds one by its order and its transaction, and shows it", async () => {
+    const { payment, transactionId } = await shop.settle()
+    for (const filter of [[], ["--order", payment.intentUrl], ["--transaction", transactionId]]) {
+      const { output } = await run("payments", "--json", ...filter)
+      expect(JSON.parse(output).payments.map((one: { id: string }) => one.id)).toEqual([payment.id])
+    }
+    const { output } = await run("payments", payment.id)
+    expect(JSON.parse(output)).toEqual(payment)
+  })
+
+  test("forwards every event once, over kills and an absent receiver, each signed with its order", async () => {
+    const before = await run("payments", "--json")
+    const orders = new Map(
+      JSON.parse(before.output).payments.map((one: { id: string; intentUrl: string }) => [
+        one.id,
+        one.intentUrl
+      ])
+    )
+    const cursor = join(directory, "cursor")
+    const listen = () =>
+      Bun.spawn([node, program, "listen", "--from-start", "--cursor", cursor, "--forward-to", forwardTo], {
+        env,
+        stderr: "pipe"
+      })
+    let child = listen()
+    await until(() => received.length === 1 && existsSync(cursor))
+    child.kill("SIGKILL")
+    await child.exited
+    const later = [await shop.settle(), await shop.settle()]
+    child = listen()
+    await until(() => received.length === 3)
+    const last = await shop.settle()
+    await until(() => received.length === 4)
+    child.kill("SIGINT")
+    expect(await child.exited).toBe(130)
+    expect(new Set(received.map(idOf)).size).toBe(4)
+
+    const { webhookSecret } = JSON.parse(readFileSync(config, "utf8"))
+    const named: Array<string | undefined> = []
+    for (const { body, headers } of received) {
+      const { event, order } = await verifyDelivery(body, headers, webhookSecret)
+      expect(event.type).toBe("payment.settled")
+      named.push(order?.paymentId)
+    }
+    expect(named).toEqual([
+      ...[...orders.keys()].map(String),
+      ...later.map((one) => one.payment.id),
+      last.payment.id
+    ])
+  })
+
+  test("sends a signed sample, and says what the receiver answers", async () => {
+    received.length = 0
+    accepts = false
+    const { exitCode, output } = await run("trigger", "payment.settled", "--forward-to", forwardTo, "--json")
+    accepts = true
+    expect({ exitCode, status: JSON.parse(output).status }).toEqual({ exitCode: 0, status: 500 })
+    const [sent] = received
+    const { webhookSecret } = JSON.parse(readFileSync(config, "utf8"))
+    expect(await verifyDelivery(sent?.body ?? "", sent?.headers ?? {}, webhookSecret)).toMatchObject({
+      order: { intentUrl: "https://shop.example.com/orders/1042" }
+    })
+  })
+
+  test("resends an event, and replays those that had no endpoint", async () => {
+    const { body } = await shop.call({ method: "GET", path: "/api/v1/events", key: shop.keys.full })
+    const id = body.events[0]?.event.id ?? ""
+    const early = await run("webhooks", "resend", id)
+    expect(early.exitCode).toBe(1)
+    expect(early.error).toContain("WEBHOOK_ENDPOINT_NOT_FOUND")
+    await shop.call({
+      method: "POST",
+      path: "/api/v1/webhook-endpoint",
+      key: shop.keys.full,
+      body: { url: "https://hooks.example.com/a" }
+    })
+    expect((await run("webhooks", "resend", id)).output).toBe(`${id}  delivered  200\n`)
+    const replayed = await run("webhooks", "replay")
+    expect(replayed.output).toEndWith(`${body.events.length - 1} events delivered once more.\n`)
+    expect((await run("webhooks", "replay", "--json")).output).toBe('{"count":0}\n')
+    expect((await run("trigger", "test")).output).toContain("delivered")
+  })
+
+  test("says what is wrong with a command, and how it is written", async () => {
+    for (const [words, told] of [
+      [["listen"], "needs --forward-to"],
+      [["listen", "--forward", "x"], "Usage: quittance listen"],
+      [["listen", "--forward-to", "localhost"], "is no address"],
+      [["nothing", "here"], "no command nothing here"],
+      [["webhooks"], "`quittance webhooks resend`"],
+      [["open", "safe"], "no page safe"],
+      [["webhooks", "resend"], "Usage: quittance webhooks resend EVENT"]
+    ] as const) {
+      const { exitCode, error } = await run(...words)
+      expect({ words, exitCode }).toEqual({ words, exitCode: 2 })
+      expect(error).toContain(told)
+    }
+    expect((await run("payments", "--help")).output).toContain("Usage: quittance payments")
+  })
+})
