@@ -1,12 +1,24 @@
 # The service, as a user without rights, with its own health check.
+FROM oven/bun:1.4.5-slim AS build
+WORKDIR /app
+COPY package.json bun.lock tsconfig.json ./
+COPY patches ./patches
+RUN bun install --frozen-lockfile
+COPY LICENSE ./
+COPY docs/guides ./docs/guides
+COPY migrations ./migrations
+COPY src ./src
+RUN bun src/pages/build.ts && bun src/packages/build.ts
+
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
 COPY package.json bun.lock tsconfig.json ./
 COPY patches ./patches
 RUN bun install --frozen-lockfile --production
 COPY migrations ./migrations
+COPY docs/guides ./docs/guides
 COPY src ./src
-RUN bun run build
+COPY --from=build /app/dist ./dist
 RUN mkdir -p /data && chown bun:bun /data
 USER bun
 ENV HOST=0.0.0.0 PORT=8787 DATA_DIR=/data

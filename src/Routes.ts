@@ -12,6 +12,7 @@ import { DashboardApi } from "./dashboard/Api.ts"
 import * as Dashboard from "./dashboard/Dashboard.ts"
 import { dashboardPaths } from "./dashboard/Pages.ts"
 import * as EventsHttp from "./events/Http.ts"
+import * as Guides from "./guides/Pages.ts"
 import { layerAnswers } from "./http/Answers.ts"
 import { layerApiKeyAuth, layerTestRail } from "./http/ApiKeyAuth/layerApiKeyAuth.ts"
 import { narrowed } from "./http/narrowed.ts"
@@ -54,13 +55,14 @@ const served = Layer.mergeAll(
   contract,
   System.layer,
   Documents.layer,
+  Guides.layer,
   CheckoutPages.layer,
   ReceiptPages.layer,
   LinkPages.layer
 )
 
 /** What takes no query: machines and developers read it. */
-const documents = [...System.systemPaths, ...Documents.documentPaths]
+const documents = [...System.systemPaths, ...Documents.documentPaths, ...Guides.guidePaths]
 const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receiptPaths, ...LinkPages.linkPaths]
 
 /** Without what needs a database. */

@@ -42,7 +42,16 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       body: JSON.stringify({ intentToken: JSON.parse(intent.text).intentToken })
     })
     expect(opened.status).toBe(201)
-    for (const path of ["/dashboard", "/pay", "/playground", "/docs", "/openapi.json"]) {
+    for (const path of [
+      "/dashboard",
+      "/pay",
+      "/playground",
+      "/",
+      "/docs",
+      "/docs/webhooks",
+      "/docs/reference.md",
+      "/openapi.json"
+    ]) {
       const page = yield* ask(path)
       expect([path, page.status]).toEqual([path, 200])
     }

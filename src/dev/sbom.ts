@@ -84,7 +84,7 @@ const componentOf = (path: string) => {
   return component
 }
 
-/** What no package manager installs: the runtime, and the script of `/docs`, which effect carries in its sources. */
+/** What no package manager installs: the runtime, and the script of an API reference, which effect carries in its sources. */
 const carried = () => {
   const bun = new Models.Component(Enums.ComponentType.Platform, "bun", {
     version: Bun.version,

@@ -3,3 +3,7 @@ declare module "*.css" {
   const text: string
   export = text
 }
+declare module "*.md" {
+  const text: string
+  export = text
+}

@@ -16,7 +16,7 @@ test("the bill of materials is valid and holds every package that runs, with its
   const purls: ReadonlyArray<string> = components.map(({ purl }: { readonly purl: string }) => purl)
   for (const [name, version] of Object.entries(dependencies))
     expect(purls).toContain(`pkg:npm/${name.replace("@", "%40")}@${version}`)
-  // What no package manager installs: the runtime, which is the image's, and the script of /docs.
+  // What no package manager installs: the runtime, which is the image's, and a script that effect carries.
   const root = join(import.meta.dir, "../..")
   const image = /^FROM oven\/bun:([\d.]+)-slim$/m.exec(readFileSync(join(root, "Dockerfile"), "utf8"))?.[1]
   expect(purls).toContain(`pkg:github/oven-sh/bun@bun-v${image}`)

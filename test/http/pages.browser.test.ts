@@ -16,7 +16,17 @@ describe("pages", () => {
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-  for (const path of ["/docs", "/docs/errors", "/pay", "/playground", "/dashboard", "/dashboard/sign-in"]) {
+  for (const path of [
+    "/",
+    "/docs",
+    "/docs/quickstart",
+    "/docs/reference",
+    "/docs/errors",
+    "/pay",
+    "/playground",
+    "/dashboard",
+    "/dashboard/sign-in"
+  ]) {
     test(`${path} is in no frame, names no other host and tells nobody where a person came from`, async () => {
       const { headers, status } = await fetch(`${service.baseUrl}${path}`)
       expect(status).toBe(200)
@@ -54,9 +64,9 @@ describe("pages", () => {
       if (/Content Security Policy|violates/i.test(message.text())) complaints.push(message.text())
     })
     page.on("pageerror", (error) => complaints.push(String(error)))
-    await page.goto(`${service.baseUrl}/docs`)
+    await page.goto(`${service.baseUrl}/docs/reference`)
     await page.getByText("Create", { exact: false }).first().waitFor()
-    await page.waitForTimeout(1_500)
+    await page.waitForLoadState("networkidle")
     const others = asked.filter((url) => !url.startsWith(service.baseUrl) && !/^(data|blob):/.test(url))
     expect(others).toEqual([])
     expect(complaints).toEqual([])

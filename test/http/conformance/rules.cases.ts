@@ -91,7 +91,6 @@ for (const [path, allow] of Object.entries({
   })
 }
 for (const path of [
-  "/",
   "/api",
   "/api/v1",
   "/api/v1/",

@@ -1,0 +1,124 @@
+// What developers read of the running service: guides, the reference, errors; each as a page and as markdown.
+// Beside them the front page, and the packages where this release was built with them.
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, type Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import vectors from "../../docs/guides/webhook-vectors.json"
+import { AppConfig } from "../AppConfig.ts"
+import { openApiDocument } from "../openapi/Documents.ts"
+import { pageHeaders } from "../pages/pageHeaders.ts"
+import { errorsGuide } from "./errorsGuide.ts"
+import { guidePage, guidePolicy } from "./guidePage.ts"
+import { guides, titleOf } from "./guides.ts"
+import { referenceGuide } from "./referenceGuide.ts"
+
+const names = [...guides.map(({ name }) => name), "errors", "reference"]
+const packageNames = ["client", "checkout", "cli", "agent-proxy"]
+
+/** Every GET path here, for the answers to other methods. */
+export const guidePaths: ReadonlyArray<string> = [
+  "/",
+  "/favicon.ico",
+  "/llms.txt",
+  "/docs",
+  "/docs/webhook-vectors.json",
+  ...names.flatMap((name) => [`/docs/${name}`, `/docs/${name}.md`]),
+  ...packageNames.map((name) => `/packages/${name}.tgz`)
+]
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+const front = `# Quittance
+
+This service takes payments in USDC for online shops: it proves each payment on the chain and tells the shop by a signed webhook. **It cannot take real money yet**: test payments run on Base Sepolia, live ones stay pending.
+
+- [Dashboard](/dashboard): keys, payments, webhooks
+- [Guides and reference](/docs), begin with the [quickstart](/docs/quickstart)
+- [Playground](/playground)
+`
+
+const contents = (
+  baseUrl: string,
+  summaries: ReadonlyArray<readonly [name: string, title: string, summary: string]>
+) =>
+  `# Documentation
+
+${summaries.map(([name, title, summary]) => `- [${title}](${baseUrl}/docs/${name}${baseUrl === "" ? "" : ".md"}): ${summary}`).join("\n")}
+`
+
+/** Beside the built service, or where \`bun run packages\` puts them. */
+const packageDirectories = [join(import.meta.dir, "packages"), join(import.meta.dir, "../../dist/packages")]
+const tarball = (name: string) =>
+  packageDirectories
+    .flatMap((directory) =>
+      existsSync(directory)
+        ? [...new Bun.Glob(`quittance-${name}-[0-9]*.tgz`).scanSync(directory)].map((file) =>
+            join(directory, file)
+          )
+        : []
+    )
+    .at(0)
+
+const notBuilt = (name: string) =>
+  `@quittance/${name} is not built into this service. Its operator makes it with \`bun run packages\`.\n`
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { baseUrl } = yield* AppConfig
+    const navigation = [
+      { path: "/docs", title: "Contents" },
+      ...guides.map(({ name, markdown }) => ({ path: `/docs/${name}`, title: titleOf(markdown) })),
+      { path: "/docs/errors", title: "Errors" },
+      { path: "/docs/reference", title: "API reference" }
+    ]
+    const summaries: ReadonlyArray<readonly [string, string, string]> = [
+      ...guides.map(({ name, markdown, summary }) => [name, titleOf(markdown), summary] as const),
+      ["errors", "Errors", "Every code, what it means and what to do in code"],
+      ["reference", "API reference", "Every endpoint with its examples"]
+    ]
+    const texts: Readonly<Record<string, () => string>> = {
+      ...Object.fromEntries(guides.map(({ name, markdown }) => [name, () => markdown])),
+      errors: () => errorsGuide,
+      reference: () => referenceGuide(openApiDocument(baseUrl))
+    }
+    const filled = (markdown: string) => markdown.replaceAll("{base_url}", baseUrl)
+    const html = (markdown: string, path: string) =>
+      HttpServerResponse.setHeaders(
+        HttpServerResponse.html(guidePage(filled(markdown), path, path === "/" ? [] : navigation)),
+        pageHeaders(guidePolicy)
+      )
+    const plain = (text: string, contentType: string) => HttpServerResponse.text(text, { contentType })
+
+    yield* router.add("GET", "/", Effect.succeed(html(front, "/")))
+    yield* router.add("GET", "/favicon.ico", Effect.succeed(plain(icon, "image/svg+xml")))
+    yield* router.add("GET", "/docs", Effect.succeed(html(contents("", summaries), "/docs")))
+    yield* router.add(
+      "GET",
+      "/llms.txt",
+      Effect.succeed(plain(contents(baseUrl, summaries), "text/plain; charset=utf-8"))
+    )
+    yield* router.add(
+      "GET",
+      "/docs/webhook-vectors.json",
+      Effect.succeed(HttpServerResponse.jsonUnsafe(vectors))
+    )
+    for (const [name, text] of Object.entries(texts)) {
+      const page = yield* Effect.cached(Effect.sync(() => html(text(), `/docs/${name}`)))
+      const source = yield* Effect.cached(
+        Effect.sync(() => plain(filled(text()), "text/markdown; charset=utf-8"))
+      )
+      yield* router.add("GET", `/docs/${name}`, page)
+      yield* router.add("GET", `/docs/${name}.md`, source)
+    }
+    for (const name of packageNames) {
+      const read = Effect.promise(async () => {
+        const file = tarball(name)
+        return file === undefined
+          ? HttpServerResponse.text(notBuilt(name), { status: 404 })
+          : HttpServerResponse.uint8Array(await Bun.file(file).bytes(), { contentType: "application/gzip" })
+      })
+      yield* router.add("GET", `/packages/${name}.tgz`, read)
+    }
+  })
+)

@@ -1,0 +1,75 @@
+// The `webhooks` of the OpenAPI document: what a merchant's endpoint receives (docs/contract.md 6).
+
+const header = (name: string, description: string, example: string, required = true) => ({
+  name,
+  in: "header",
+  required,
+  description,
+  schema: { type: "string" },
+  example
+})
+
+const signed = `t=1795230000,v1=${"5f".repeat(32)}`
+
+const common = [
+  header(
+    "x-service-signature",
+    "HMAC-SHA256 of `<t>.<raw body>`, keyed with the signing secret. Refuse a `t` more than 300 seconds in the past or 30 in the future.",
+    signed
+  ),
+  header("webhook-id", "The event's `id` (Standard Webhooks).", "5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975"),
+  header("webhook-timestamp", "Unix seconds (Standard Webhooks).", "1795230000"),
+  header(
+    "webhook-signature",
+    "`v1,` and the base64 HMAC of `id.timestamp.body` (Standard Webhooks).",
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+  )
+]
+
+const order = [
+  header("quittance-payment-id", "The payment's id.", "01a1fc34-7205-710e-9410-874fee9a4996"),
+  header(
+    "quittance-intent-url",
+    "The payment's `intentUrl`: the order. What is not ASCII is percent-encoded.",
+    "https://shop.example.com/orders/1042"
+  ),
+  header(
+    "quittance-order-signature",
+    "HMAC-SHA256 of `quittance-order`, `t`, the payment's id and the URL, each followed by a line feed, and then the raw body. Verify it before you use the two headers.",
+    signed
+  )
+]
+
+const delivery = (
+  schema: string,
+  summary: string,
+  description: string,
+  parameters: ReadonlyArray<unknown>
+) => ({
+  post: {
+    tags: ["Events"],
+    operationId: `webhooks.${schema}`,
+    summary,
+    description,
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } }
+    },
+    responses: {
+      "204": { description: "Handled, now or before. Every 2xx ends the delivery." },
+      "400": { description: "Refused. Anything but 2xx is tried again after one minute and after four more." }
+    }
+  }
+})
+
+export const webhooks = {
+  "payment.settled": delivery(
+    "PaymentSettledEvent",
+    "A payment has settled",
+    "Ship on this event, once for each `<type>:<id>`: it comes again where an answer is lost.",
+    [...common, ...order]
+  ),
+  test: delivery("TestEvent", "A test", "Somebody has asked for a test delivery. It has no order.", common)
+}

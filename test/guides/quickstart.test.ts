@@ -1,0 +1,134 @@
+// The quickstart, line by line as it is written: from an empty folder, a service's address and test keys to order 1042
+// paid, on Node with the packages that the service hands out, and on Python.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Scope } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+import { makeShop, type Shop } from "../http/shop.ts"
+import { buildPackages } from "../packages/installed.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+
+setDefaultTimeout(120_000)
+
+const until = async <A>(what: () => Promise<A | undefined> | A | undefined): Promise<A> => {
+  for (const start = performance.now(); performance.now() - start < 30_000; await Bun.sleep(50)) {
+    const found = await what()
+    if (found !== undefined) return found
+  }
+  throw new Error("it did not happen in time")
+}
+
+describe("quickstart.md", () => {
+  const scope = Effect.runSync(Scope.make())
+  const directory = mkdtempSync(join(tmpdir(), "quittance-quickstart-"))
+  const running: Array<Bun.Subprocess> = []
+  let service: TestService
+  let shop: Shop
+  let guide: string
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    buildPackages()
+    const port = await Effect.runPromise(freePort(0))
+    const baseUrl = `http://localhost:${port}`
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase, { baseUrl }), scope))
+  })
+  afterAll(async () => {
+    for (const one of running) one.kill("SIGKILL")
+    rmSync(directory, { recursive: true, force: true })
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  const begin = async (folder: string) => {
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const text = await (await fetch(`${service.baseUrl}/docs/quickstart.md`)).text()
+    // The test's service says another address of itself than the one it listens on.
+    guide = text.replaceAll(/http:\/\/localhost:(?!3000)\d+/g, service.baseUrl)
+    mkdirSync(join(directory, folder))
+    env = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: directory,
+      npm_config_offline: "false",
+      QUITTANCE_URL: service.baseUrl,
+      QUITTANCE_KEY: shop.keys.full,
+      PUBLISHABLE_KEY: shop.keys.publishable
+    }
+    return join(directory, folder)
+  }
+  const blocks = (language: string) =>
+    [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
+      ([, code = ""]) => code
+    )
+  const start = (cwd: string, ...command: ReadonlyArray<string>) => {
+    let output = ""
+    const child = Bun.spawn([...command], { cwd, env, stdout: "pipe", stderr: "pipe" })
+    running.push(child)
+    const collect = async (stream: ReadableStream<Uint8Array>) => {
+      for await (const chunk of stream) output += new TextDecoder().decode(chunk)
+    }
+    void collect(child.stdout)
+    void collect(child.stderr)
+    return () => output
+  }
+  /** A buyer pays what the page at `url` asks for. */
+  const payAt = async (url: string) => {
+    const page = await until(async () => {
+      const answer = await fetch(url).catch(() => undefined)
+      return answer?.ok === true ? answer.text() : undefined
+    })
+    const [, intentToken = ""] = /intent-token="([^"]+)"/.exec(page) ?? []
+    expect(page).toContain(`publishable-key="${shop.keys.publishable}"`)
+    const opened = await shop.call({
+      method: "POST",
+      path: "/api/v1/payments",
+      key: shop.keys.publishable,
+      body: { intentToken }
+    })
+    const { id } = opened.body.payment
+    await shop.report(id, await shop.transfer(10_000_000n), 10_000_000n)
+  }
+
+  test("Node: installs from the service, takes a payment, ships order 1042 once", async () => {
+    const cwd = await begin("node")
+    const [install = "", run = "", listen = ""] = blocks("sh")
+    const port = await Effect.runPromise(freePort(0))
+    env = { ...env, PORT: String(port), WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 5).toString("base64")}` }
+    writeFileSync(join(cwd, "shop.mjs"), blocks("js")[0] ?? "")
+    const typed = install.split("\n").filter((line) => line.startsWith("npm"))
+    expect(typed).toHaveLength(2)
+    for (const line of typed) {
+      // Not at once: the service that hands out the packages runs in this process.
+      const child = Bun.spawn(["sh", "-c", line], { cwd, env, stdout: "ignore", stderr: "pipe" })
+      running.push(child)
+      const error = await new Response(child.stderr).text()
+      const exitCode = await child.exited
+      expect({ line, exitCode, error: exitCode === 0 ? "" : error }).toEqual({ line, exitCode: 0, error: "" })
+    }
+    const told = start(cwd, "sh", "-c", `exec ${run.trim()}`)
+    const listening = start(cwd, "sh", "-c", `exec ${listen.trim().replace("3000", String(port))}`)
+    await until(() => (listening().includes("WEBHOOK_SECRET") ? true : undefined))
+    await payAt(`http://localhost:${port}/orders/1042`)
+    await until(() => (told().includes("Order 1042 is paid: ship it.") ? true : undefined))
+    expect(await (await fetch(`http://localhost:${port}/orders/1042`)).text()).toContain(
+      "Order 1042 is paid."
+    )
+    expect(told().match(/ship it/g)).toHaveLength(1)
+    expect(listening()).toContain("->  204")
+  })
+
+  const python = Bun.which("python3")
+  test.skipIf(python === null)("Python: takes a payment and ships order 1042 once", async () => {
+    const cwd = await begin("python")
+    const port = await Effect.runPromise(freePort(0))
+    env = { ...env, PORT: String(port) }
+    writeFileSync(join(cwd, "shop.py"), blocks("python")[0] ?? "")
+    const told = start(cwd, python ?? "python3", "shop.py")
+    await payAt(`http://127.0.0.1:${port}/orders/1042`)
+    await until(() => (told().includes("/orders/1042 is paid: ship it.") ? true : undefined))
+    await Bun.sleep(1_500)
+    expect(told().match(/ship it/g)).toHaveLength(1)
+  })
+})
