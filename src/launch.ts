@@ -3,6 +3,8 @@
 import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
+import { variables } from "./AppConfig/settings.ts"
 import { startWarnings } from "./AppConfig/startWarnings.ts"
 import { AppConfig } from "./AppConfig.ts"
 import * as Logs from "./telemetry/Logs.ts"
@@ -21,7 +23,8 @@ const announce = Layer.effectDiscard(
         : `the embedded Postgres in ${config.database.directory}`
     yield* say(`Quittance listens on ${config.baseUrl}, on ${database}.`)
     yield* say(`Dashboard: ${config.baseUrl}/dashboard, API reference: ${config.baseUrl}/docs`)
-    for (const warning of startWarnings(config)) yield* Effect.logWarning(warning)
+    for (const warning of [...startWarnings(config), ...misspeltVariables(process.env, variables)])
+      yield* Effect.logWarning(warning)
     if (Option.isNone(config.faucet.privateKey)) {
       yield* say("The faucet is off: set FAUCET_PRIVATE_KEY to grant test funds.")
     }

@@ -6,11 +6,16 @@ import { Address } from "../domain/Chain.ts"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 import * as codecs from "./codecs.ts"
 
+/** The names of all settings below, and of what the environment gives to others. */
+export const variables = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD"])
+
 /** One that may be missing. */
-const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, mustBe: string) =>
-  Config.option(Config.schema(codec, variable)).pipe(
+const optional = <T>(variable: string, codec: Schema.ConstraintCodec<T, unknown>, mustBe: string) => {
+  variables.add(variable)
+  return Config.option(Config.schema(codec, variable)).pipe(
     Effect.mapError(() => ConfigRefusal.mustBe(variable, mustBe))
   )
+}
 
 const setting = <T>(
   variable: string,

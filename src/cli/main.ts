@@ -13,6 +13,7 @@ import { audit } from "./audit.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { completions } from "./completions.ts"
 import { backup, database, restore } from "./database.ts"
+import { doctor } from "./doctor.ts"
 import { exportBooks } from "./export.ts"
 import { init } from "./init.ts"
 import { key } from "./key.ts"
@@ -40,6 +41,7 @@ const root = Command.make("quittance").pipe(
   ),
   Command.withSubcommands([
     init.pipe(Command.provide(SecureRandom.layerWebCrypto)),
+    doctor.pipe(Command.provide(config)),
     merchant.pipe(Command.provide(operator)),
     user.pipe(Command.provide(operator)),
     key.pipe(Command.provide(operator)),
