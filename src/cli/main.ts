@@ -35,7 +35,11 @@ const copies = Database.layerCopy.pipe(Layer.provideMerge(config))
 
 const faucetOperator = App.layerFaucetOperator.pipe(Layer.provideMerge(config))
 
-const root = Command.make("quittance").pipe(
+/** As it was typed: help shows it. Completions are for the command `quittance`. */
+const isCompletion = process.argv.some((word) => /^(--)?completions/.test(word))
+const typed = process.env["npm_lifecycle_event"] === "cli" && !isCompletion ? "bun run cli" : "quittance"
+
+const root = Command.make(typed).pipe(
   Command.withDescription(
     "Operate Quittance: merchants, people, keys, webhooks, agents, and tools for developers."
   ),

@@ -3,6 +3,9 @@
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
+import { NotFound } from "../domain/Errors.ts"
+import { errorAnswer } from "../http/Answers.ts"
+import { RequestId } from "../http/RequestContext.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 
@@ -19,9 +22,17 @@ const shellPaths = [
   )
 ] as const
 
+/** Whatever else stands below /dashboard: the page says that it is not there. */
+const unknownPaths = [
+  "/dashboard/:one",
+  "/dashboard/:one/:two",
+  "/dashboard/:one/:two/:three/:four/:five"
+] as const
+
 /** Every GET path here, for the answers to other methods. */
 export const dashboardPaths: ReadonlyArray<string> = [
   ...shellPaths,
+  ...unknownPaths,
   "/dashboard/app.js",
   "/dashboard/app.css",
   "/dashboard/icon.svg"
@@ -64,10 +75,17 @@ const styles = browserBundle("dashboard/browser/dashboard.css")
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { signUp } = yield* AppConfig
+    const { baseUrl, signUp } = yield* AppConfig
     const page = HttpServerResponse.setHeaders(HttpServerResponse.html(shell(signUp)), securityHeaders)
 
     for (const path of shellPaths) yield* router.add("GET", path, Effect.succeed(page))
+    const unknown = HttpServerResponse.setStatus(page, 404)
+    for (const path of unknownPaths)
+      yield* router.add("GET", path, (request) =>
+        request.url.startsWith("/dashboard/api/")
+          ? Effect.map(RequestId, (id) => errorAnswer(new NotFound(), id, baseUrl))
+          : Effect.succeed(unknown)
+      )
     for (const [path, bundle, contentType] of [
       ["/dashboard/app.js", script, "text/javascript"],
       ["/dashboard/app.css", styles, "text/css"]

@@ -75,7 +75,7 @@ describe("Files of the dashboard", () => {
     const root = join(import.meta.dir, "../..")
     const image = mkdtempSync(join(tmpdir(), "quittance-image-"))
     try {
-      const copied = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^COPY (.+) \S+$/gm)
+      const copied = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^COPY (?!--from)(.+) \S+$/gm)
       for (const [, sources = ""] of copied) {
         for (const source of sources.split(" ")) {
           cpSync(join(root, source), join(image, source), { recursive: true })

@@ -1,5 +1,5 @@
 import { Quittance } from "../../src/client/Quittance.ts"
-import { verifyWebhook, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
 import { fulfilOnce } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
@@ -20,7 +20,12 @@ Bun.serve({
     "/webhooks/quittance": {
       POST: async (request: Request) => {
         try {
-          fulfilOnce(await verifyWebhook(await request.arrayBuffer(), request.headers, WEBHOOK_SECRET))
+          const { event, order } = await verifyDelivery(
+            await request.arrayBuffer(),
+            request.headers,
+            WEBHOOK_SECRET
+          )
+          fulfilOnce(event, order?.intentUrl)
           return new Response(null, { status: 204 })
         } catch (error) {
           if (!(error instanceof WebhookVerificationError)) throw error

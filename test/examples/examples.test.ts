@@ -22,6 +22,10 @@ const event: WebhookEvent = {
   transactionId: `0x${"ab".repeat(32)}`,
   tokenChanges: [{ amountAtomic: "10000000", chainId: 84532, receiver: "0x1", tokenAddress: "0x2" }]
 }
+const order = {
+  paymentId: "01a1fc34-7205-710e-9410-874fee9a4997",
+  intentUrl: "https://shop.example.com/orders/1042"
+}
 const readme = readFileSync(join(import.meta.dir, "../../docs/shop.md"), "utf8")
 
 describe("The shops of docs/shop.md", () => {
@@ -65,7 +69,7 @@ describe("The shops of docs/shop.md", () => {
               await Bun.sleep(50)
             }
           })
-          const signed = yield* Effect.promise(() => signTestWebhook(event, secret))
+          const signed = yield* Effect.promise(() => signTestWebhook(event, secret, { order }))
           const statuses = yield* Effect.promise(async () => {
             const intent: unknown = await (await post("/checkout")).json()
             expect(intent).toMatchObject({ intentToken: expect.stringContaining(".") })
@@ -77,13 +81,8 @@ describe("The shops of docs/shop.md", () => {
             return answers.map((answer) => answer.status)
           })
           expect(statuses).toEqual([204, 204, 400])
-          const rows = new Database(db, { readonly: true }).query("SELECT * FROM shipments").all()
-          expect(rows).toEqual([
-            {
-              transaction_id: event.type === "payment.settled" ? event.transactionId : "",
-              amount_atomic: "10000000"
-            }
-          ])
+          const rows = new Database(db, { readonly: true }).query("SELECT * FROM orders").all()
+          expect(rows).toEqual([{ url: order.intentUrl, paid: 1, shipments: 1 }])
         })
       )
       await Effect.runPromise(run)

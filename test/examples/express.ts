@@ -1,6 +1,6 @@
 import express from "express"
 import { Quittance } from "../../src/client/Quittance.ts"
-import { verifyWebhook, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
 import { fulfilOnce } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
@@ -18,7 +18,8 @@ app.post("/checkout", async (_request, response) => {
 // The raw body: a JSON parser before this route would change the bytes that were signed.
 app.post("/webhooks/quittance", express.raw({ type: "application/json" }), async (request, response) => {
   try {
-    fulfilOnce(await verifyWebhook(request.body, request.headers, WEBHOOK_SECRET))
+    const { event, order } = await verifyDelivery(request.body, request.headers, WEBHOOK_SECRET)
+    fulfilOnce(event, order?.intentUrl)
     response.status(204).end()
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error

@@ -1,6 +1,6 @@
 import { Hono } from "hono"
 import { Quittance } from "../../src/client/Quittance.ts"
-import { verifyWebhook, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
+import { verifyDelivery, WebhookVerificationError } from "../../src/client/verifyWebhook.ts"
 import { fulfilOnce } from "./orders.ts"
 
 const { QUITTANCE_KEY = "", QUITTANCE_URL = "", WEBHOOK_SECRET = "" } = process.env
@@ -18,7 +18,8 @@ app.post("/checkout", async (context) => {
 app.post("/webhooks/quittance", async (context) => {
   try {
     const body = await context.req.arrayBuffer()
-    fulfilOnce(await verifyWebhook(body, context.req.raw.headers, WEBHOOK_SECRET))
+    const { event, order } = await verifyDelivery(body, context.req.raw.headers, WEBHOOK_SECRET)
+    fulfilOnce(event, order?.intentUrl)
     return context.body(null, 204)
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error

@@ -85,3 +85,25 @@ describe("guides", () => {
     expect(text.match(/\.md\)/g)?.length).toBe(documents.filter((one) => one.endsWith(".md")).length)
   })
 })
+
+describe("addresses that nothing is at", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  for (const [path, type] of [
+    ["/dashboard/zz", "text/html"],
+    ["/dashboard/zz/yy", "text/html"],
+    ["/dashboard/a/test/b/c/d", "text/html"],
+    ["/dashboard/api/zz", "application/json"],
+    ["/nothing", "application/json"]
+  ] as const) {
+    test(`${path} is 404, as ${type}`, async () => {
+      const answer = await fetch(`${service.baseUrl}${path}`)
+      expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([404, type])
+    })
+  }
+})

@@ -48,7 +48,8 @@ const Main = () => {
 
   const place = placeOf(address)
   const atDoor = doors.includes(address.pathname)
-  const home = state.tag === "in" && place === undefined && !atDoor
+  const isRoot = /^\/dashboard\/?$/.test(address.pathname)
+  const home = state.tag === "in" && isRoot && !atDoor
   useEffect(() => {
     if (state.tag === "out" && !atDoor) {
       const to = place === undefined ? "" : `?to=${encodeURIComponent(address.pathname)}`
@@ -77,6 +78,15 @@ const Main = () => {
         >
           Sign out
         </Button>
+      </Door>
+    )
+  }
+  if (place === undefined && !isRoot) {
+    return (
+      <Door title="Page not found">
+        <p>
+          Nothing is at this address. <a href="/dashboard">Go to the dashboard</a>
+        </p>
       </Door>
     )
   }
