@@ -71,6 +71,8 @@ const named: Readonly<Record<string, unknown>> = {
   rpcUrl: "https://sepolia.base.org",
   onrampUrl: "https://onramp.example.com",
   symbol: "USDC",
+  projectId: "4f1c9a7be2d84c6f8a0b5d3e7c1f2a90",
+  relayUrl: "wss://relay.example.com",
   scheme: "exact",
   network: "eip155:84532",
   payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
