@@ -9,7 +9,7 @@ import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
-import { AttemptMethod, PayerType, type PaymentStatus } from "../../domain/Payment.ts"
+import { AttemptMethod, PayerType, type Payment, type PaymentStatus } from "../../domain/Payment.ts"
 import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
@@ -113,10 +113,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /**
-     * Settlements by day since `from`, a midnight of UTC. A range of the index for each day costs less
-     * than half of grouping all of it.
-     */
     settledDays: Effect.fn("PaymentPagesRepo.settledDays")(function* (
       tenant: Tenant,
       from: Date,
@@ -135,7 +131,6 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    /** Failures since `from`; what is pending. */
     counts: Effect.fn("PaymentPagesRepo.counts")(function* (tenant: Tenant, from: Date) {
       const [row] = yield* decodeCounts(
         yield* sql`
@@ -149,7 +144,6 @@ const make = Effect.gen(function* () {
       return row
     }, Effect.orDie),
 
-    /** Newest first. */
     list: Effect.fn("PaymentPagesRepo.list")(function* (
       tenant: Tenant,
       page: {
@@ -189,7 +183,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-type Repo = Effect.Success<typeof make>
+type Repo = PaymentPagesRepo["Service"]
 
 const dayMillis = 24 * 3_600_000
 
@@ -216,9 +210,33 @@ const withClosedDays = Effect.fnUntraced(function* (repo: Repo) {
   return { ...repo, settledDays }
 })
 
-export class PaymentPagesRepo extends Context.Service<PaymentPagesRepo, Repo>()(
-  "quittance/dashboard/PaymentPagesRepo"
-) {
+export class PaymentPagesRepo extends Context.Service<
+  PaymentPagesRepo,
+  {
+    /**
+     * Settlements by day since `from`, a midnight of UTC. A range of the index for each day costs less
+     * than half of grouping all of it.
+     */
+    readonly settledDays: (
+      tenant: Tenant,
+      from: Date,
+      days: number
+    ) => Effect.Effect<ReadonlyArray<typeof SettledDay.Type>>
+    /** Failures since `from`; what is pending. */
+    readonly counts: (tenant: Tenant, from: Date) => Effect.Effect<typeof Counts.Type>
+    /** Newest first. */
+    readonly list: (
+      tenant: Tenant,
+      page: {
+        readonly limit: number
+        readonly status?: PaymentStatus
+        readonly search?: Search
+        readonly startingAfter?: string
+      }
+    ) => Effect.Effect<ReadonlyArray<Payment>>
+    readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
+  }
+>()("quittance/dashboard/PaymentPagesRepo") {
   static readonly layer: Layer.Layer<PaymentPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     PaymentPagesRepo,
     Effect.gen(function* () {
