@@ -122,7 +122,6 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** The next rows of a period, in the order of time. */
     page: Effect.fn("BooksRepo.page")(function* (
       kind: ExportKind,
       tenant: Tenant,
@@ -133,7 +132,6 @@ const make = Effect.gen(function* () {
       return yield* decodeRows(yield* pages[kind](tenant, period, after, limit))
     }, Effect.orDie),
 
-    /** What came to the receivers and left them, by what explains it. */
     sums: Effect.fn("BooksRepo.sums")(function* (tenant: Tenant, start: Date, end: Date) {
       const rows = yield* decodeSums(
         yield* sql`
@@ -160,7 +158,6 @@ const make = Effect.gen(function* () {
       return sums
     }, Effect.orDie),
 
-    /** Transfers that neither a payment nor a refund explains, the oldest first, and whether there are more. */
     others: Effect.fn("BooksRepo.others")(function* (tenant: Tenant, { end, start }: Period) {
       const rows = yield* decodeRows(
         yield* sql`
@@ -192,7 +189,6 @@ const make = Effect.gen(function* () {
       yield* sql`UPDATE merchants SET time_zone = ${timeZone} WHERE id = ${merchantId}`
     }, Effect.orDie),
 
-    /** Up to which block of the chain, and its time, transfers are in the books. */
     readUntil: Effect.fn("BooksRepo.readUntil")(function* (tenant: Tenant) {
       const [row] = yield* Schema.decodeUnknownEffect(
         Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_time: Schema.Date }))
@@ -206,7 +202,6 @@ const make = Effect.gen(function* () {
       }))
     }, Effect.orDie),
 
-    /** Since when what comes to the merchant's receivers, and leaves them, is written down. */
     keptSince: Effect.fn("BooksRepo.keptSince")(function* (tenant: Tenant) {
       const [{ since }] = yield* decodeSince(
         yield* sql`
@@ -218,7 +213,6 @@ const make = Effect.gen(function* () {
       return since
     }, Effect.orDie),
 
-    /** What addresses held at an instant, as far as it was read. */
     balances: Effect.fn("BooksRepo.balances")(function* (
       tenant: Tenant,
       addresses: ReadonlyArray<Address>,
@@ -246,8 +240,45 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class BooksRepo extends Context.Service<BooksRepo, Effect.Success<typeof make>>()(
-  "quittance/books/BooksRepo"
-) {
+export class BooksRepo extends Context.Service<
+  BooksRepo,
+  {
+    /** The next rows of a period, in the order of time. */
+    readonly page: (
+      kind: ExportKind,
+      tenant: Tenant,
+      period: Period,
+      after: PageEnd | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<BookRow>>
+    /** What came to the receivers and left them, by what explains it. */
+    readonly sums: (tenant: Tenant, start: Date, end: Date) => Effect.Effect<BookSums>
+    /** Transfers that neither a payment nor a refund explains, the oldest first, and whether there are more. */
+    readonly others: (
+      tenant: Tenant,
+      period: Period
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<BookRow>; readonly hasMore: boolean }>
+    readonly timeZone: (merchantId: MerchantId) => Effect.Effect<string>
+    readonly changeTimeZone: (merchantId: MerchantId, timeZone: string) => Effect.Effect<void>
+    /** Up to which block of the chain, and its time, transfers are in the books. */
+    readonly readUntil: (
+      tenant: Tenant
+    ) => Effect.Effect<Option.Option<{ readonly block: bigint; readonly at: Date }>>
+    /** Since when what comes to the merchant's receivers, and leaves them, is written down. */
+    readonly keptSince: (tenant: Tenant) => Effect.Effect<Date | null>
+    /** What addresses held at an instant, as far as it was read. */
+    readonly balances: (
+      tenant: Tenant,
+      addresses: ReadonlyArray<Address>,
+      at: Date
+    ) => Effect.Effect<Map<Address, bigint>>
+    readonly keepBalance: (
+      tenant: Tenant,
+      address: Address,
+      at: Date,
+      read: { readonly block: bigint; readonly balance: bigint }
+    ) => Effect.Effect<void>
+  }
+>()("quittance/books/BooksRepo") {
   static readonly layer: Layer.Layer<BooksRepo, never, SqlClient.SqlClient> = Layer.effect(BooksRepo, make)
 }
