@@ -53,6 +53,9 @@ const build = async () => {
     sourcemap: "linked"
   })
   process.env["TEST_BUILT"] = built
+  const packages = Bun.spawnSync([process.execPath, "src/packages/build.ts"], { stderr: "inherit" })
+  if (packages.exitCode !== 0) throw new Error("The packages cannot be built.")
+  process.env["TEST_PACKAGES"] = "built"
 }
 
 const args = process.argv.slice(2)

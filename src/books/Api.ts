@@ -32,28 +32,31 @@ export const ExportQuery = {
 export const ExportBody = HttpApiSchema.StreamUint8Array({ contentType: ["text/csv", "application/json"] })
 
 const Sum = Schema.Struct({
-  amount: Schema.String.annotate({ description: "USDC, decimal." }),
-  count: Schema.Int.annotate({ description: "Transfers." })
+  amount: Schema.String.annotate({ description: "USDC, decimal.", examples: ["41.20"] }),
+  count: Schema.Int.annotate({ description: "Transfers.", examples: [12] })
 })
 const Balance = Schema.NullOr(
-  Schema.String.annotate({ description: "USDC, decimal; null where too few nodes know the block." })
+  Schema.String.annotate({
+    description: "USDC, decimal; null where too few nodes know the block.",
+    examples: ["41.20"]
+  })
 )
 
 export const BookTransfer = Schema.Struct({
-  at: Schema.String,
+  at: Schema.String.annotate({ examples: ["2026-01-31T12:00:00.000Z"] }),
   direction: Schema.Literals(["in", "out"]),
   kind: Schema.Literals(["unexplained", "handled", "other"]),
-  amount: Schema.String,
-  from: Schema.String,
-  to: Schema.String,
-  transactionId: Schema.String,
-  note: Schema.NullOr(Schema.String)
+  amount: Schema.String.annotate({ examples: ["4.20"] }),
+  from: Schema.String.annotate({ examples: ["0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"] }),
+  to: Schema.String.annotate({ examples: ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8"] }),
+  transactionId: Schema.String.annotate({ examples: [`0x${"ab".repeat(32)}`] }),
+  note: Schema.NullOr(Schema.String.annotate({ examples: ["Deposit returned"] }))
 })
 
 export const StatementView = Schema.Struct({
   from: Day,
   to: Day,
-  timeZone: Schema.String,
+  timeZone: Schema.String.annotate({ examples: ["Europe/Berlin"] }),
   env: Env,
   currency: Schema.Literal("USDC"),
   payments: Sum.annotate({ description: "Came in and settled payments." }),
@@ -61,9 +64,11 @@ export const StatementView = Schema.Struct({
   handled: Sum.annotate({ description: "Came in, pays nothing, and was handled by a person." }),
   refunds: Sum.annotate({ description: "Left as proven refunds." }),
   other: Sum.annotate({ description: "Left otherwise." }),
-  change: Schema.String.annotate({ description: "What came in less what left." }),
-  until: Schema.NullOr(Schema.String).annotate({ description: "Up to when the chain is in the books." }),
-  keptSince: Schema.NullOr(Schema.String).annotate({
+  change: Schema.String.annotate({ description: "What came in less what left.", examples: ["37.00"] }),
+  until: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-31T23:00:00.000Z"] })).annotate({
+    description: "Up to when the chain is in the books."
+  }),
+  keptSince: Schema.NullOr(Schema.String.annotate({ examples: ["2026-01-01T08:00:00.000Z"] })).annotate({
     description: "What moved earlier is not in the books."
   }),
   transfers: Schema.Array(BookTransfer).annotate({

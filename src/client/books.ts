@@ -1,6 +1,7 @@
 // Exports of a merchant's books, as they stream, and statements.
-import type { BalancesView, StatementView } from "../books/Api.ts"
+
 import { QuittanceError } from "./QuittanceError.ts"
+import type { Statement, StatementBalances } from "./resources.ts"
 import type { CallOptions, QuittanceOptions, Transport } from "./transport.ts"
 
 export interface BookPeriod {
@@ -13,8 +14,8 @@ export interface BookPeriod {
 }
 
 export interface BookStatement {
-  readonly statement: StatementView
-  readonly balances: BalancesView
+  readonly statement: Statement
+  readonly balances: StatementBalances
 }
 
 export interface BookCalls {

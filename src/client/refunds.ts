@@ -1,8 +1,6 @@
 // Refunds: what a merchant's wallet sends back, and what the service has proven of it.
-import type { RefundView } from "../refunds/Api.ts"
+import type { Refund } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
-
-export type Refund = RefundView
 
 /** Of a payment or of an incoming transfer. */
 export type CreateRefund = ({ readonly paymentId: string } | { readonly incomingTransferId: string }) & {

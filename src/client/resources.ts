@@ -104,3 +104,89 @@ export interface Event {
   readonly delivery: "pending" | "delivered" | "failed" | "cancelled"
   readonly createdAt: string
 }
+
+/** What a merchant's wallet sends back. Absent fields are omitted. */
+export interface Refund {
+  readonly id: string
+  /** `pending` until the chain proves the transfer. */
+  readonly status: "pending" | "proven" | "failed" | "cancelled"
+  readonly paymentId?: string
+  readonly incomingTransferId?: string
+  /** Decimal USD. */
+  readonly amount: string
+  readonly currency: "USD"
+  readonly env: "test" | "live"
+  readonly livemode: boolean
+  /** Where the USDC goes. */
+  readonly recipient: string
+  readonly reason?: string
+  readonly beyondPaid: boolean
+  readonly createdAt: string
+  readonly transactionId?: string
+  /** Your address that sent it, once proven. */
+  readonly sender?: string
+  readonly provenAt?: string
+  /** Since when the chain no longer shows the transfer. */
+  readonly droppedAt?: string
+  readonly failureReason?:
+    | "receiver"
+    | "amount"
+    | "token"
+    | "payer"
+    | "reverted"
+    | "too_old"
+    | "declared_changes"
+    | "no_transfer"
+    | "already_used"
+    | "not_found"
+    | "expired"
+  /** While pending: the transfer by EIP-681. */
+  readonly uri?: string
+  readonly token: Token
+}
+
+export interface BookSum {
+  /** USDC, decimal. */
+  readonly amount: string
+  readonly count: number
+}
+
+/** A transfer that neither a payment nor a refund explains. */
+export interface BookTransfer {
+  readonly at: string
+  readonly direction: "in" | "out"
+  readonly kind: "unexplained" | "handled" | "other"
+  readonly amount: string
+  readonly from: string
+  readonly to: string
+  readonly transactionId: string
+  readonly note: string | null
+}
+
+/** What came to the receiving addresses and left them in a period. */
+export interface Statement {
+  /** Days, `2026-01-01`. */
+  readonly from: string
+  readonly to: string
+  readonly timeZone: string
+  readonly env: "test" | "live"
+  readonly currency: "USDC"
+  readonly payments: BookSum
+  readonly unexplained: BookSum
+  readonly handled: BookSum
+  readonly refunds: BookSum
+  readonly other: BookSum
+  readonly change: string
+  readonly until: string | null
+  readonly keptSince: string | null
+  readonly transfers: ReadonlyArray<BookTransfer>
+  readonly hasMore: boolean
+}
+
+/** USDC, decimal; null where too few nodes know the block. */
+export interface StatementBalances {
+  readonly opening: string | null
+  readonly closing: string | null
+  readonly change: string | null
+  readonly difference: string | null
+}

@@ -5,8 +5,8 @@ const isZone = (name: string) => Option.isSome(DateTime.zoneMakeNamed(name))
 
 /** A name of the IANA's time zones. */
 export const TimeZone = Schema.String.check(
-  Schema.isMaxLength(64),
-  Schema.makeFilter((name) => isZone(name) || "a time zone's name, such as Europe/Berlin")
+  Schema.makeFilter((name) => isZone(name) || "a time zone's name, such as Europe/Berlin"),
+  Schema.isMaxLength(64)
 ).annotate({ description: "A name of the IANA's time zones.", examples: ["Europe/Berlin"] })
 
 const isDay = (text: string) =>
@@ -16,7 +16,9 @@ const isDay = (text: string) =>
 
 /** A day of the calendar, `2026-01-31`. */
 export const Day = Schema.String.check(
-  Schema.makeFilter((text) => isDay(text) || "a day that exists, such as 2026-01-31")
+  Schema.makeFilter((text) => isDay(text) || "a day that exists, such as 2026-01-31"),
+  // Last: what documents the schema has to stand in JSON Schema.
+  Schema.isMaxLength(10)
 ).annotate({ examples: ["2026-01-31"] })
 
 /** Whole days, both included. */

@@ -1,4 +1,6 @@
 // What `@quittance/client` exports.
+
+export type { BookCalls, BookPeriod, BookStatement } from "../client/books.ts"
 export {
   type MockDelivery,
   type MockQuittance,
@@ -20,10 +22,16 @@ export {
   type QuittanceErrorCode,
   type QuittanceErrorDetail
 } from "../client/QuittanceError.ts"
+export type { CreateRefund, ListRefunds, RefundCalls } from "../client/refunds.ts"
 export type {
+  BookSum,
+  BookTransfer,
   Event,
   Payment,
   PaymentIntent,
+  Refund,
+  Statement,
+  StatementBalances,
   Token,
   TokenChange,
   WebhookDelivery,

@@ -53,7 +53,12 @@ export const RefundView = Schema.Struct({
   ),
   failureReason: Schema.optionalKey(RefundFailure),
   uri: Schema.optionalKey(
-    Schema.String.annotate({ description: "While pending: the transfer by EIP-681, for a QR code." })
+    Schema.String.annotate({
+      description: "While pending: the transfer by EIP-681, for a QR code.",
+      examples: [
+        "ethereum:0x036CbD53842c5426634e7929541eC2318f3dCF7e@84532/transfer?address=0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045&uint256=4200000"
+      ]
+    })
   ),
   token: Token
 }).annotate({ identifier: "Refund" })

@@ -1,9 +1,11 @@
 // The client's types are the contract's: a difference fails the type check.
 import { expect, test } from "bun:test"
+import type { BalancesView, StatementView } from "../../src/books/Api.ts"
 import type * as client from "../../src/client/resources.ts"
 import type { EventView } from "../../src/events/Api.ts"
 import type { CreatedIntent } from "../../src/intents/Api.ts"
 import type { PaymentView } from "../../src/payments/Api.ts"
+import type { RefundView } from "../../src/refunds/Api.ts"
 import type { DeliveryView, EndpointView } from "../../src/webhooks/Api.ts"
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
@@ -14,7 +16,19 @@ const same: {
   readonly endpoint: Same<client.WebhookEndpoint, typeof EndpointView.Encoded>
   readonly delivery: Same<client.WebhookDelivery, typeof DeliveryView.Encoded>
   readonly event: Same<client.Event, typeof EventView.Encoded>
-} = { payment: true, intent: true, endpoint: true, delivery: true, event: true }
+  readonly refund: Same<client.Refund, RefundView>
+  readonly statement: Same<client.Statement, StatementView>
+  readonly balances: Same<client.StatementBalances, BalancesView>
+} = {
+  refund: true,
+  statement: true,
+  balances: true,
+  payment: true,
+  intent: true,
+  endpoint: true,
+  delivery: true,
+  event: true
+}
 
 test("the client's types are the contract's, which the type check holds", () => {
   expect(Object.values(same)).not.toContain(false)

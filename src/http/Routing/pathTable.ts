@@ -49,13 +49,14 @@ export const pathTable = (
     table.set(path, found)
     return found
   }
-  for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
   for (const { access, method, path } of endpoints) {
     const { methods, crossOrigin } = entry(path)
     methods.add(method)
     if (method === "GET") methods.add("HEAD")
     if (isCrossOrigin(access)) crossOrigin.add(method)
   }
+  // After the endpoints: a page's pattern may match their paths too.
+  for (const path of systemPaths) entry(path).methods.add("GET").add("HEAD")
   return [...table.values()]
 }
 
