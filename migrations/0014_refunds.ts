@@ -6,6 +6,8 @@ import { SqlClient } from "effect/sql"
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  // First: a wait for the busiest table then holds up no other.
+  yield* sql`LOCK TABLE claimed_transfers IN ACCESS EXCLUSIVE MODE`
   yield* sql`
     CREATE TABLE refunds (
       id uuid PRIMARY KEY,

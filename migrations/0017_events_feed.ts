@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE webhook_deliveries ADD COLUMN feed_position bigint CHECK (feed_position > 0)`
+  yield* sql`ALTER TABLE webhook_deliveries ADD COLUMN feed_position bigint`
 })
 
 export const down = Effect.gen(function* () {

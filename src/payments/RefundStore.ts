@@ -1,6 +1,6 @@
 // Refunds at rest. What is refunded is a settled payment, or an incoming transfer that pays none.
 import type { Effect, Option } from "effect"
-import type { Address, TransactionHash } from "../domain/Chain.ts"
+import type { Address, Env, TransactionHash } from "../domain/Chain.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
 import type { PaymentId } from "../domain/Payment.ts"
@@ -94,6 +94,8 @@ export interface RefundStore {
   readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
   readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
   /** The merchant's receiving addresses of present and past: what leaves them is the merchant's. */
+  /** Whether what comes to an address may pay a payment: it has been some merchant's receiver. */
+  readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
   readonly ownReceivers: (tenant: Tenant) => Effect.Effect<ReadonlySet<Address>>
   /** Names the transaction of a pending refund; false where it is not pending. */
   readonly nameRefundTransaction: (
@@ -114,11 +116,18 @@ export interface RefundStore {
   ) => Effect.Effect<Option.Option<Refund>, TransferAlreadyUsed>
   /**
    * Ends a refund that is pending, or proven by what the chain no longer shows: its log is free again, and
-   * so is a transfer that no other refund takes. False where it stands.
+   * so is a transfer that no other refund takes. False where it stands, and for a failure where another
+   * transaction has been named than the one that was checked.
    */
   readonly endRefund: (
     id: string,
-    end: { readonly status: "cancelled" } | { readonly status: "failed"; readonly reason: RefundFailure },
+    end:
+      | { readonly status: "cancelled" }
+      | {
+          readonly status: "failed"
+          readonly reason: RefundFailure
+          readonly transactionId: TransactionHash | null
+        },
     at: Date
   ) => Effect.Effect<boolean>
   /** Takes refunds that are due for a look; each is out of other instances' sight until `leaseUntil`. */

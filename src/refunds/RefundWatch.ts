@@ -47,7 +47,11 @@ const make = Effect.gen(function* () {
     })
 
   const fail = Effect.fnUntraced(function* (refund: Refund, reason: RefundFailure, now: Date) {
-    const ended = yield* repo.endRefund(refund.id, { status: "failed", reason }, now)
+    const ended = yield* repo.endRefund(
+      refund.id,
+      { status: "failed", reason, transactionId: refund.transactionId },
+      now
+    )
     if (ended && reason !== "expired")
       yield* raise(
         refund,

@@ -7,13 +7,14 @@ import type { Address, TransactionHash } from "../domain/Chain.ts"
 import {
   IncomingTransferExplained,
   IncomingTransferNotFound,
+  InvalidRequest,
   LiveModeGated,
   PaymentNotFound,
   PaymentNotSettled,
   RefundEnded,
   RefundExceedsPaid,
   RefundNotFound,
-  type RefundNotProven
+  RefundNotProven
 } from "../domain/Errors.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import { AtomicUsdc, formatUsd } from "../domain/Money.ts"
@@ -134,11 +135,20 @@ const make = Effect.gen(function* () {
       if (tenant.env === "live") return yield* new LiveModeGated()
       const { payer, sinceBlock } = yield* thingOf(tenant, of)
       const recipient = input.recipient ?? payer
+      if (yield* repo.isReceiver(tenant.env, recipient))
+        return yield* new RefundNotProven({
+          reason: "receiver",
+          message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
+          details: [{ path: "body.recipient", message: "Not an address that a merchant receives at." }]
+        })
       const earlier = yield* repo.listRefunds(tenant, { of, limit: 100 })
       const same = Option.getOrElse(earlier, () => []).find(
         (one) =>
-          one.id === input.id ||
-          (transactionId !== undefined &&
+          (one.id === input.id &&
+            one.recipient === recipient &&
+            (input.amount === undefined || one.amount === input.amount)) ||
+          (input.id === undefined &&
+            transactionId !== undefined &&
             one.transactionId === transactionId &&
             one.recipient === recipient &&
             (input.amount === undefined || one.amount === input.amount) &&
@@ -178,8 +188,18 @@ const make = Effect.gen(function* () {
           return yield* new IncomingTransferExplained()
         case "Exceeds":
           return yield* exceeds(made.balance, amount)
-        case "Known":
-          return { refund: made.refund, created: false }
+        case "Known": {
+          const { refund } = made
+          const isSame =
+            refund.amount === amount &&
+            refund.recipient === recipient &&
+            ("paymentId" in of ? refund.paymentId === of.paymentId : refund.transferId === of.transferId)
+          return isSame
+            ? { refund, created: false }
+            : yield* new InvalidRequest({
+                details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
+              })
+        }
         case "Created": {
           if (transactionId === undefined) return { refund: made.refund, created: true }
           const looked = yield* look(made.refund, transactionId)
@@ -232,6 +252,7 @@ export class Refunds extends Context.Service<
       | IncomingTransferExplained
       | RefundExceedsPaid
       | RefundNotProven
+      | InvalidRequest
       | LiveModeGated
     >
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound>

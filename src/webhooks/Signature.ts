@@ -57,6 +57,7 @@ export const standardSignature = ({ id, timestamp, body }: Signable, secret: str
 }
 
 /** A URL as a header carries it: what is not ASCII is percent-encoded. */
+const maxHeaderLength = 4096
 const headerSafe = (url: string) => url.toWellFormed().replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
 
 /**
@@ -85,6 +86,8 @@ const orderHeaders = (
 ): OrderHeaders | Record<never, never> => {
   if (order === undefined) return {}
   const sent = { paymentId: order.paymentId, intentUrl: headerSafe(order.intentUrl) }
+  // Longer than servers accept as a header: the event has to arrive.
+  if (sent.intentUrl.length > maxHeaderLength) return {}
   return {
     "quittance-payment-id": sent.paymentId,
     "quittance-intent-url": sent.intentUrl,

@@ -239,7 +239,10 @@ describe("A merchant's first day", () => {
       const acknowledge = page.getByRole("button", { name: /^Acknowledge/ })
       for (const left of [2, 1, 0]) {
         await acknowledge.first().click()
-        await page.waitForFunction((open) => document.querySelectorAll(".alert.open").length === open, left)
+        await page.waitForFunction(
+          (open) => document.querySelectorAll(".alert.open:not(.transfer)").length === open,
+          left
+        )
       }
       await page.getByText("Acknowledged", { exact: true }).first().waitFor()
       await page.getByRole("link", { name: "Alerts", exact: true }).waitFor()

@@ -218,10 +218,13 @@ export const refundsContract = (layer: RepoLayer): void => {
       const repo = yield* PaymentRepo
       const of = yield* paid
       const refund = yield* created(of, { recipient: of.receiver, amount: usdc(10_000_000n) })
-      const own = yield* Effect.result(
-        repo.proveRefund(refund.id, proofOf(of, { ...of.transfer, sender: of.payer }), after(30), after(90))
-      )
-      expect(Result.isFailure(own)).toBeTrue()
+      expect(yield* repo.isReceiver(of.tenant.env, of.receiver)).toBeTrue()
+      expect(yield* repo.isReceiver(of.tenant.env, of.payer)).toBeFalse()
+      const own = proofOf(of, { ...of.transfer, sender: of.payer })
+      expect(yield* repo.proveRefund(refund.id, own, after(30), after(90))).toEqual(Option.none())
+      // Nor does any other that came to a receiver: a payment may be waiting for it.
+      const elsewhere = proofOf(of, { ...of.transfer, sender: of.payer, transactionId: newHash() })
+      expect(yield* repo.proveRefund(refund.id, elsewhere, after(31), after(90))).toEqual(Option.none())
       const other = yield* paid
       const proof = proofOf(other)
       const back = yield* created(other, { amount: usdc(10_000_000n) })
@@ -241,7 +244,11 @@ export const refundsContract = (layer: RepoLayer): void => {
       const of = yield* paid
       const refund = yield* created(of, { amount: usdc(10_000_000n) })
       expect(
-        yield* repo.endRefund(refund.id, { status: "failed", reason: "not_found" }, after(20))
+        yield* repo.endRefund(
+          refund.id,
+          { status: "failed", reason: "not_found", transactionId: refund.transactionId },
+          after(20)
+        )
       ).toBeTrue()
       expect(yield* repo.endRefund(refund.id, { status: "cancelled" }, after(21))).toBeFalse()
       const again = yield* created(of, { amount: usdc(10_000_000n) })
@@ -335,6 +342,37 @@ export const refundsContract = (layer: RepoLayer): void => {
       yield* repo.endRefund(third.id, { status: "cancelled" }, after(31))
       yield* repo.endRefund(first.id, { status: "cancelled" }, after(32))
       expect(yield* isOpen).toBeTrue()
+    }))
+
+  it("whichever of its refunds ends last gives a transfer back", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
+      const transferId = yield* read(of.tenant, "transfers", transfer)
+      const part = { of: { transferId }, amount: usdc(2_000_000n) }
+      const [first, second] = [yield* created(of, part), yield* created(of, part)]
+      yield* repo.endRefund(first.id, { status: "cancelled" }, after(30))
+      yield* repo.endRefund(second.id, { status: "cancelled" }, after(31))
+      const open = yield* repo.listTransfers(of.tenant, {
+        status: "open",
+        limit: 10,
+        startingAfter: undefined
+      })
+      expect(open.map(({ id }) => id)).toContain(transferId)
+    }))
+
+  it("does not fail for a transaction that is no longer the one that was named", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of, { amount: usdc(10_000_000n) })
+      const [wrong, right] = [newHash(), newHash()]
+      yield* repo.nameRefundTransaction(refund.id, wrong, after(20), after(25))
+      yield* repo.nameRefundTransaction(refund.id, right, after(21), after(26))
+      const failed = { status: "failed", reason: "amount" } as const
+      expect(yield* repo.endRefund(refund.id, { ...failed, transactionId: wrong }, after(30))).toBeFalse()
+      expect(yield* repo.endRefund(refund.id, { ...failed, transactionId: right }, after(31))).toBeTrue()
     }))
 
   it("is listed newest first, page by page, and due under a lease", () =>

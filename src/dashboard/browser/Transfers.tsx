@@ -127,7 +127,7 @@ const Row = (props: {
 }) => {
   const { isOpen, one } = props
   return (
-    <li class="alert open">
+    <li class="alert open transfer">
       <details onToggle={({ currentTarget }) => props.onToggle(currentTarget.open)}>
         <summary>
           <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}

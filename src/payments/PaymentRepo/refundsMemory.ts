@@ -127,6 +127,8 @@ export const makeRefundsMemory = (known: {
       ),
     refundBalance: (tenant, of) =>
       Effect.sync(() => ({ paid: received(tenant, of, new Date(0))?.paid ?? 0n, refunded: sumOf(of) })),
+    isReceiver: (env, address) =>
+      Effect.sync(() => [...known.payments()].some((one) => one.env === env && one.receiver === address)),
     ownReceivers: (tenant) =>
       Effect.sync(
         () =>
@@ -146,6 +148,8 @@ export const makeRefundsMemory = (known: {
     proveRefund: Effect.fnUntraced(function* (id, proof, at, lookAt) {
       const one = refunds.get(id)
       if (one?.status !== "pending") return Option.none()
+      if ([...known.payments()].some(({ env, receiver }) => env === one.env && receiver === one.recipient))
+        return Option.none()
       const claimed = known.claim({
         ...proof,
         refundId: id,
@@ -169,6 +173,7 @@ export const makeRefundsMemory = (known: {
         const one = refunds.get(id)
         const mayEnd = one?.status === "pending" || (one?.status === "proven" && one.droppedAt !== null)
         if (one === undefined || !mayEnd) return false
+        if (end.status === "failed" && end.transactionId !== one.transactionId) return false
         refunds.set(id, {
           ...one,
           status: end.status,
@@ -178,6 +183,9 @@ export const makeRefundsMemory = (known: {
         })
         known.release(id)
         const { transferId } = one
+        const heir = [...refunds.values()].find((other) => other.transferId === transferId && stands(other))
+        if (transferId !== null && one.tookTransfer && heir !== undefined)
+          refunds.set(heir.id, { ...heir, tookTransfer: true })
         if (
           transferId !== null &&
           one.tookTransfer &&

@@ -130,14 +130,14 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     return sum
   })
 
-  const insert = (refund: NewRefund, sinceBlock: bigint, tookTransfer: boolean) => sql`
+  const insert = (refund: NewRefund, sinceBlock: bigint) => sql`
     INSERT INTO refunds (id, merchant_id, env, payment_id, transfer_id, amount, recipient, since_block, beyond_paid,
-      reason, created_by, created_at, status, took_transfer, transaction_id, named_at, next_look_at)
+      reason, created_by, created_at, status, transaction_id, named_at, next_look_at)
     VALUES (${refund.id}, ${refund.merchantId}, ${refund.env},
       ${"paymentId" in refund.of ? refund.of.paymentId : null}::uuid,
       ${"transferId" in refund.of ? refund.of.transferId : null}::uuid,
       ${refund.amount.toString()}::numeric, ${toBytes(refund.recipient)}, ${sinceBlock.toString()}::bigint,
-      ${refund.beyondPaid}, ${refund.reason}, ${refund.createdBy}, ${refund.at}, 'pending', ${tookTransfer},
+      ${refund.beyondPaid}, ${refund.reason}, ${refund.createdBy}, ${refund.at}, 'pending',
       ${refund.transactionId === null ? null : toBytes(refund.transactionId)}::bytea,
       ${refund.transactionId === null ? null : refund.at}::timestamptz, ${refund.lookAt})
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
@@ -168,9 +168,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
         const balance: RefundBalance = { paid: thing.paid, refunded: yield* sumOf(refund.of) }
         if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)
           return { _tag: "Exceeds", balance }
-        const took = "transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0
-        const [created] = yield* decode(insert(refund, thing.since_block, took))
-        return created === undefined ? { _tag: "Unknown" } : { _tag: "Created", refund: created }
+        const [created] = yield* decode(insert(refund, thing.since_block))
+        if (created === undefined) return { _tag: "Unknown" }
+        if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)
+          yield* sql`UPDATE refunds SET took_transfer = true WHERE id = ${created.id}`
+        return { _tag: "Created", refund: created }
       },
       (effect) => sql.withTransaction(effect),
       Effect.orDie
@@ -225,6 +227,12 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return { paid, refunded: yield* sumOf(of) }
     }, Effect.orDie),
 
+    isReceiver: Effect.fn("PaymentRepo.isReceiver")(function* (env, address) {
+      const rows =
+        yield* sql`SELECT 1 FROM merchant_receivers WHERE env = ${env} AND address = ${toBytes(address)}`
+      return rows.length > 0
+    }, Effect.orDie),
+
     ownReceivers: Effect.fn("PaymentRepo.ownReceivers")(function* (tenant) {
       const rows = yield* decodeAddresses(
         yield* sql`SELECT address FROM merchant_receivers WHERE ${ofTenant(tenant)}`
@@ -252,7 +260,10 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
               transaction_id = ${toBytes(proof.transactionId)}, sender = ${toBytes(proof.sender)},
               ordinal = ${proof.ordinal}::integer, block_number = ${proof.blockNumber.toString()}::bigint,
               block_hash = ${toBytes(proof.blockHash)}
+            -- What comes to a receiver may pay a payment: it proves no refund.
             WHERE r.id = ${id} AND r.status = 'pending' AND NOT EXISTS (
+              SELECT 1 FROM merchant_receivers m WHERE m.env = r.env AND m.address = r.recipient)
+            AND NOT EXISTS (
               SELECT 1 FROM claimed_transfers c
               WHERE c.chain_id = ${proof.chainId} AND c.transaction_id = ${toBytes(proof.transactionId)}
                 AND c.block_hash <> ${toBytes(proof.blockHash)})
@@ -274,13 +285,28 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       )
     ),
 
-    endRefund: Effect.fn("PaymentRepo.endRefund")(function* (id, end, at) {
-      const rows = yield* sql`
+    endRefund: Effect.fn("PaymentRepo.endRefund")(
+      function* (id, end, at) {
+        // The refunds of a transfer are made and ended one after the other.
+        yield* sql`
+        SELECT 1 FROM incoming_transfers WHERE id = (SELECT transfer_id FROM refunds WHERE id = ${id})
+        FOR NO KEY UPDATE`
+        const checked = end.status === "failed" ? end.transactionId : undefined
+        const named =
+          checked === undefined
+            ? sql``
+            : sql`AND transaction_id IS NOT DISTINCT FROM ${checked === null ? null : toBytes(checked)}::bytea`
+        const rows = yield* sql`
         WITH ended AS (
           UPDATE refunds SET status = ${end.status}, ended_at = ${at}, next_look_at = NULL,
             failure_reason = ${end.status === "failed" ? end.reason : null}
-          WHERE id = ${id} AND (status = 'pending' OR (status = 'proven' AND dropped_at IS NOT NULL))
+          WHERE id = ${id} AND (status = 'pending' OR (status = 'proven' AND dropped_at IS NOT NULL)) ${named}
           RETURNING ${columns}, took_transfer
+        ), heir AS (
+          -- Another refund of the transfer keeps it handled, and gives it back in its turn.
+          UPDATE refunds SET took_transfer = true WHERE id = (
+            SELECT o.id FROM refunds o JOIN ended e ON o.transfer_id = e.transfer_id AND o.id <> e.id
+            WHERE e.took_transfer AND o.status IN ('pending', 'proven') ORDER BY o.id LIMIT 1)
         ), freed AS (
           DELETE FROM claimed_transfers c USING ended e
           WHERE c.refund_id = e.id AND c.transaction_id = e.transaction_id AND c.payer = e.sender
@@ -293,8 +319,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
             SELECT 1 FROM refunds o WHERE o.transfer_id = t.id AND o.id <> e.id AND o.status IN ('pending', 'proven'))
         )
         SELECT id FROM ended`
-      return rows.length > 0
-    }, Effect.orDie),
+        return rows.length > 0
+      },
+      (effect) => sql.withTransaction(effect),
+      Effect.orDie
+    ),
 
     takeDueRefunds: Effect.fn("PaymentRepo.takeDueRefunds")(function* (at, leaseUntil, limit) {
       return yield* decode(sql`
