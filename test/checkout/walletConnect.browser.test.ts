@@ -68,6 +68,40 @@ describe("WalletConnect", () => {
     await browser.close()
   })
 
+  browserTest("a phone keeps the links to wallets' own browsers beside it", async () => {
+    const { context, createIntent } = world()
+    const userAgent =
+      "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
+    const browser = await context([], { userAgent, width: 360 })
+    const page = await browser.newPage()
+    await openPay(page, (await createIntent()).token)
+    await page.getByRole("link", { name: "MetaMask" }).waitFor()
+    await page.getByRole("button", { name: "WalletConnect" }).waitFor()
+    await expectNoAxeViolations(page)
+    await screenshot(page, "walletconnect-phone")
+    await browser.close()
+  })
+
+  browserTest("an approval that comes after another wallet was chosen connects nothing", async () => {
+    const { context, createIntent, transfers, wallet } = world()
+    const [late, buyer] = [await wallet({ gas: false }), await wallet({ gas: false })]
+    const pocket = await makeWalletConnectWallet(relay.url, projectId, late)
+    const browser = await context([buyer])
+    const page = await browser.newPage()
+    await openPay(page, (await createIntent()).token)
+    const uri = await pairingOf(page)
+    await page.getByRole("button", { name: "Stop waiting" }).click()
+    await page.getByRole("button", { name: "Test Wallet" }).click()
+    await page.getByRole("button", { name: /^Pay \$/ }).waitFor()
+    await pocket.pair(uri)
+    await Bun.sleep(1_000)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(late.count("eth_signTypedData_v4")).toBe(0)
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
   browserTest("is chosen, left and chosen again by keyboard alone", async () => {
     const { context, createIntent } = world()
     const browser = await context([])

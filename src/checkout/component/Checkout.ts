@@ -345,6 +345,7 @@ export class Checkout {
   async #connect(walletId: string, tell: (message: Message) => void): Promise<void> {
     const wallet = this.#wallets.find(({ id }) => id === walletId)
     if (wallet === undefined) return tell({ type: "ConnectFailed", failure: "unclear" })
+    const { epoch } = this.model
     const offer = (uri: unknown) => {
       if (typeof uri === "string") tell({ type: "PairingOffered", uri })
     }
@@ -352,7 +353,10 @@ export class Checkout {
     try {
       const [account] = accountsOf(await ask(wallet.provider, "eth_requestAccounts"))
       if (account === undefined) return tell({ type: "ConnectFailed", failure: "unauthorized" })
-      this.#connected(wallet, account, await askChainId(wallet.provider), tell)
+      const chainId = await askChainId(wallet.provider)
+      // An approval that comes after the buyer has gone another way connects nothing.
+      if (this.#stopped || this.model.epoch !== epoch) return
+      this.#connected(wallet, account, chainId, tell)
     } catch (error) {
       tell({ type: "ConnectFailed", failure: failureOf(error) })
     } finally {

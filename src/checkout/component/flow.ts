@@ -1,5 +1,6 @@
 // The checkout as a pure state machine: a model, what happened, and what is to be
 // done next. It knows neither the page nor the network; tests walk it without either.
+
 import type { Attempt } from "./attempt.ts"
 import { atomicOf } from "./erc20.ts"
 import type { MessageKey } from "./messages/en.ts"
@@ -15,6 +16,7 @@ import {
 } from "./service.ts"
 import type { SignedTerms } from "./signed.ts"
 import type { Hex, WalletFailure } from "./wallets.ts"
+import { isOnPage } from "./wallets.ts"
 
 export type CheckoutState =
   | "loading"
@@ -377,7 +379,7 @@ const longestWatch = 3_000
 
 /** While the buyer pays elsewhere, by a phone or from an exchange, the page follows the payment. */
 const watching = (model: Model): Next =>
-  model.state === "connect" && (model.panel !== undefined || model.wallets.length === 0)
+  model.state === "connect" && (model.panel !== undefined || !model.wallets.some(isOnPage))
     ? [
         { ...model, polls: model.polls + 1 },
         [after(Math.min(pollDelay(model.polls), longestWatch), { run: "readAttempts" })]

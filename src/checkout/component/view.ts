@@ -7,6 +7,7 @@ import type { MessageKey } from "./messages/en.ts"
 import { qrCode } from "./qr.ts"
 import type { Translation } from "./translate.ts"
 import { walletApps } from "./walletApps.ts"
+import { isOnPage } from "./wallets.ts"
 
 export interface ViewTools {
   readonly translation: Translation
@@ -258,15 +259,6 @@ const screens = (model: Model, tools: ViewTools) => {
     }
     if (model.panel === "address") return byAddress()
     if (model.panel === "phone") return byPhone()
-    if (model.wallets.length === 0) {
-      return {
-        icon: tools.phone ? "wallet" : "phone",
-        title: t("connectNone"),
-        text: [t(tools.phone ? "connectPhoneText" : "connectNoneText")],
-        body: [tools.phone ? apps() : code(tools.payUrl, "qrPay")],
-        actions: [panelButton("secondary", "payByAddress", "address"), cancel]
-      }
-    }
     const choices = model.wallets.map(({ id, name, icon: image }) => {
       const choice = h(
         "button",
@@ -279,6 +271,18 @@ const screens = (model: Model, tools: ViewTools) => {
       choice.addEventListener("click", () => send({ type: "ChooseWallet", walletId: id }))
       return h("li", {}, choice)
     })
+    if (model.busy !== "balance" && !model.wallets.some(isOnPage)) {
+      return {
+        icon: tools.phone ? "wallet" : "phone",
+        title: t("connectNone"),
+        text: [t(tools.phone ? "connectPhoneText" : "connectNoneText")],
+        body: [
+          tools.phone ? apps() : code(tools.payUrl, "qrPay"),
+          ...(choices.length === 0 ? [] : [h("ul", { class: "wallets", part: "wallets" }, ...choices)])
+        ],
+        actions: [panelButton("secondary", "payByAddress", "address"), cancel]
+      }
+    }
     return {
       icon: model.busy === "balance" ? "spinner" : "wallet",
       title: t("connectTitle"),

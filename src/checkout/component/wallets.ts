@@ -180,6 +180,9 @@ const marks: Readonly<Record<string, string>> = {
   isMetaMask: "MetaMask"
 }
 
+/** One that scans a code is at hand on every page. */
+export const isOnPage = ({ rdns }: Pick<Wallet, "rdns">): boolean => rdns !== "org.walletconnect"
+
 /** Providers that the page holds without an announcement: one, or several behind it. */
 const injectedWallets = (): ReadonlyArray<Wallet> => {
   const own: unknown = Reflect.get(globalThis, "ethereum")
@@ -201,15 +204,21 @@ export const discoverWallets = (found: (wallets: ReadonlyArray<Wallet>) => void)
   const listen = (event: Event) => {
     const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined
     if (wallet === undefined || wallets.some((one) => one.provider === wallet.provider)) return
-    wallets = [...wallets.filter(({ id }) => id !== wallet.id && !id.startsWith(legacyId)), wallet]
+    const isNamed = isOnPage(wallet)
+    wallets = [
+      ...wallets.filter(({ id }) => id !== wallet.id && !(isNamed && id.startsWith(legacyId))),
+      wallet
+    ]
     found(wallets)
   }
   addEventListener("eip6963:announceProvider", listen)
   dispatchEvent(new Event("eip6963:requestProvider"))
   const look = () => {
-    if (wallets.length > 0) return
-    wallets = injectedWallets()
-    if (wallets.length > 0) found(wallets)
+    if (wallets.some(isOnPage)) return
+    const injected = injectedWallets()
+    if (injected.length === 0) return
+    wallets = [...injected, ...wallets]
+    found(wallets)
   }
   const timers = announcementMillis.map((millis) => setTimeout(look, millis))
   addEventListener("ethereum#initialized", look)

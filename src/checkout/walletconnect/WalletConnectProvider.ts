@@ -24,16 +24,12 @@ const walletMethods = [
   "eth_sendTransaction",
   "eth_signTypedData_v4",
   "personal_sign",
-  "wallet_addEthereumChain",
   "wallet_getCallsStatus",
   "wallet_getCapabilities",
-  "wallet_sendCalls",
-  "wallet_switchEthereumChain"
+  "wallet_sendCalls"
 ]
 
-const hex = (chainId: number) => `0x${chainId.toString(16)}`
 /** `eip155:<chain>:<address>` (CAIP-10). */
-const chainOf = (account: string) => Number(account.split(":")[1])
 const addressOf = (account: string) => account.split(":")[2] ?? ""
 
 class ProviderError extends Error {
@@ -58,22 +54,24 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     for (const listener of listeners.get(event) ?? []) listener(value)
   }
   let session: Session | undefined
-  let chainId = options.chainId
   let started: Promise<Client> | undefined
+  let pairing: Promise<void> | undefined
+  /** Of the pairing that waits for its wallet. */
+  let pairingUri: string | undefined
   let calls = 0
+  const chain = `eip155:${options.chainId}`
 
-  const accounts = (): ReadonlyArray<string> => {
-    const all = session?.namespaces["eip155"]?.accounts ?? []
-    const here = all.filter((account) => chainOf(account) === chainId)
-    return [...new Set(here.map(addressOf))]
-  }
+  const accountsOf = (one: Session | undefined): ReadonlyArray<string> =>
+    (one?.namespaces["eip155"]?.accounts ?? [])
+      .filter((account) => account.startsWith(`${chain}:`))
+      .map(addressOf)
+  const accounts = () => accountsOf(session)
 
-  const use = (found: Session | undefined) => {
-    session = found
-    const all = found?.namespaces["eip155"]?.accounts ?? []
-    if (all.some((account) => chainOf(account) === options.chainId)) chainId = options.chainId
-    else if (all[0] !== undefined) chainId = chainOf(all[0])
-  }
+  /** Ends a session; a wallet that cannot be reached forgets it when it expires. */
+  const leave = (signClient: Client, one: Session) =>
+    signClient
+      .disconnect({ topic: one.topic, reason: { code: 6000, message: "The page has ended the session." } })
+      .catch(() => {})
 
   const start = async (): Promise<Client> => {
     const client = await SignClient.init({
@@ -85,25 +83,22 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     })
     // No frame of another service on the page: the wallet shows the page's address as unverified.
     client.core.verify.register = () => Promise.resolve("")
-    client.on("session_delete", ({ topic }) => {
+    const ended = ({ topic }: { readonly topic: string }) => {
       if (topic !== session?.topic) return
-      use(undefined)
+      session = undefined
       emit("accountsChanged", [])
-    })
+    }
+    client.on("session_delete", ended)
+    client.on("session_expire", ended)
     client.on("session_update", ({ topic, params }) => {
       if (session === undefined || topic !== session.topic) return
-      use({ ...session, namespaces: params.namespaces })
+      session = { ...session, namespaces: params.namespaces }
       emit("accountsChanged", accounts())
     })
     client.on("session_event", ({ topic, params: { event } }) => {
-      if (topic !== session?.topic) return
-      if (event.name === "chainChanged") {
-        chainId = Number(event.data)
-        emit("chainChanged", hex(chainId))
-      }
-      if (event.name === "accountsChanged") emit("accountsChanged", accounts())
+      if (topic === session?.topic && event.name === "accountsChanged") emit("accountsChanged", accounts())
     })
-    use(client.session.getAll().at(-1))
+    session = client.session.getAll().findLast((one) => accountsOf(one).length > 0)
     return client
   }
   const client = (): Promise<Client> => {
@@ -114,20 +109,34 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     return started
   }
 
-  const pair = async (): Promise<void> => {
+  const startPairing = async (): Promise<void> => {
     const signClient = await client()
-    if (accounts().length > 0) return
     const { approval, uri } = await signClient.connect({
       optionalNamespaces: {
-        eip155: {
-          chains: [`eip155:${options.chainId}`],
-          methods: walletMethods,
-          events: ["accountsChanged", "chainChanged"]
-        }
+        eip155: { chains: [chain], methods: walletMethods, events: ["accountsChanged"] }
       }
     })
+    pairingUri = uri
     emit("display_uri", uri)
-    use(await approval())
+    const approved = await approval()
+    if (accountsOf(approved).length === 0) {
+      await leave(signClient, approved)
+      throw new ProviderError(4902, `The wallet offers no account on chain ${options.chainId}.`)
+    }
+    const before = session
+    session = approved
+    if (before === undefined) return
+    emit("accountsChanged", accounts())
+    await leave(signClient, before)
+  }
+  /** One at a time, whoever asks: a code that is shown is the one that connects. */
+  const pair = (): Promise<void> => {
+    if (pairingUri !== undefined) emit("display_uri", pairingUri)
+    pairing ??= startPairing().finally(() => {
+      pairing = undefined
+      pairingUri = undefined
+    })
+    return pairing
   }
 
   const askNode = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
@@ -148,18 +157,8 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
     if (!session.namespaces["eip155"]?.methods.includes(method))
       throw new ProviderError(4200, `The wallet does not offer ${method}.`)
     const request = { method, params: [...params] }
-    return signClient.request({ topic: session.topic, chainId: `eip155:${chainId}`, request })
-  }
-
-  const switchTo = async (params: ReadonlyArray<unknown>): Promise<unknown> => {
-    const [asked] = params
-    const id = Number(asked instanceof Object ? Reflect.get(asked, "chainId") : Number.NaN)
-    const all = session?.namespaces["eip155"]?.accounts ?? []
-    if (!all.some((account) => chainOf(account) === id))
-      return askWallet("wallet_switchEthereumChain", params)
-    chainId = id
-    emit("chainChanged", hex(id))
-    return null
+    // A wallet on another chain signs and sends for this one all the same.
+    return signClient.request({ topic: session.topic, chainId: chain, request })
   }
 
   const answer = async (method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {
@@ -171,9 +170,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
         await client()
         return accounts()
       case "eth_chainId":
-        return hex(chainId)
-      case "wallet_switchEthereumChain":
-        return switchTo(params)
+        return `0x${options.chainId.toString(16)}`
       default:
         return walletMethods.includes(method) ? askWallet(method, params) : askNode(method, params)
     }
