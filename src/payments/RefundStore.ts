@@ -22,7 +22,7 @@ export interface NewRefund extends Tenant {
   readonly transactionId: TransactionHash | null
   readonly createdBy: string
   readonly at: Date
-  readonly lookAt: Date
+  readonly checkAt: Date
 }
 
 /** The log that proves a refund. */
@@ -102,7 +102,7 @@ export interface RefundStore {
     id: string,
     transactionId: TransactionHash,
     at: Date,
-    lookAt: Date
+    checkAt: Date
   ) => Effect.Effect<boolean>
   /**
    * Proves a pending refund and claims its log, both or neither. None where it is not pending, or while a
@@ -112,7 +112,7 @@ export interface RefundStore {
     id: string,
     proof: RefundProof,
     at: Date,
-    lookAt: Date
+    checkAt: Date
   ) => Effect.Effect<Option.Option<Refund>, TransferAlreadyUsed>
   /**
    * Ends a refund that is pending, or proven by what the chain no longer shows: its log is free again, and
@@ -130,12 +130,12 @@ export interface RefundStore {
         },
     at: Date
   ) => Effect.Effect<boolean>
-  /** Takes refunds that are due for a look; each is out of other instances' sight until `leaseUntil`. */
+  /** Takes refunds that are due for a check; each is out of other instances' sight until `leaseUntil`. */
   readonly takeDueRefunds: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Refund>>
   /** A transfer that left one of the merchant's receivers, fits the pending refund and proves no other. */
   readonly sentFor: (refund: Refund) => Effect.Effect<Option.Option<TransactionHash>>
-  /** When to look at a pending refund next. */
-  readonly noteRefundLook: (id: string, lookAt: Date) => Effect.Effect<void>
+  /** When to check a pending refund next. */
+  readonly noteRefundCheck: (id: string, checkAt: Date) => Effect.Effect<void>
   /** What became of the block of a proven refund. */
   readonly noteRefundWatched: (id: string, note: WatchNote) => Effect.Effect<void>
 }

@@ -59,43 +59,43 @@ const make = Effect.gen(function* () {
       )
   })
 
-  const lookAgain = (refund: Refund, now: Date) =>
-    repo.noteRefundLook(
+  const checkAgain = (refund: Refund, now: Date) =>
+    repo.noteRefundCheck(
       refund.id,
       new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
 
-  const lookNamed = Effect.fnUntraced(function* (refund: Refund, now: Date) {
+  const checkNamed = Effect.fnUntraced(function* (refund: Refund, now: Date) {
     const { namedAt, transactionId } = refund
     if (transactionId === null) return
-    const looked = yield* refunds.look(refund, transactionId)
-    switch (looked._tag) {
+    const checked = yield* refunds.check(refund, transactionId)
+    switch (checked._tag) {
       case "Proven":
       case "Ended":
         return
       case "Pending": {
         const age = now.getTime() - (namedAt ?? refund.createdAt).getTime()
-        if (looked.isUnknown && age > unknownMillis) return yield* fail(refund, "not_found", now)
-        return yield* lookAgain(refund, now)
+        if (checked.isUnknown && age > unknownMillis) return yield* fail(refund, "not_found", now)
+        return yield* checkAgain(refund, now)
       }
       case "Refused": {
-        const { reason } = looked.error
-        if (looked.final && isMismatch(reason)) return yield* fail(refund, reason, now)
-        return yield* lookAgain(refund, now)
+        const { reason } = checked.error
+        if (checked.final && isMismatch(reason)) return yield* fail(refund, reason, now)
+        return yield* checkAgain(refund, now)
       }
     }
   })
 
   /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
-  const lookForSent = Effect.fnUntraced(function* (refund: Refund, now: Date) {
+  const findSent = Effect.fnUntraced(function* (refund: Refund, now: Date) {
     const sent = yield* repo.sentFor(refund)
     if (Option.isSome(sent)) {
-      const looked = yield* refunds.look(refund, sent.value)
-      if (looked._tag === "Proven" || looked._tag === "Ended") return
+      const checked = yield* refunds.check(refund, sent.value)
+      if (checked._tag === "Proven" || checked._tag === "Ended") return
     } else if (now.getTime() - refund.createdAt.getTime() > unsentMillis) {
       return yield* fail(refund, "expired", now)
     }
-    yield* lookAgain(refund, now)
+    yield* checkAgain(refund, now)
   })
 
   const statusOf = ({
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
       if (refund.droppedAt !== null && note.droppedAt === null)
         yield* alerts.resolve("refund_unproven", refund.id)
     } else if (refund.status === "pending") {
-      yield* refund.transactionId === null ? lookForSent(refund, now) : lookNamed(refund, now)
+      yield* refund.transactionId === null ? findSent(refund, now) : checkNamed(refund, now)
     }
   })
 
@@ -159,7 +159,7 @@ const make = Effect.gen(function* () {
     "The refund sweep",
     due.next("refunds", "1 second"),
     leased({
-      what: "Looking at a refund",
+      what: "Checking a refund",
       leaseMillis,
       batch: 64,
       concurrency: 8,

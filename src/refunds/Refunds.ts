@@ -39,14 +39,14 @@ export interface RefundRequest {
 }
 
 /** What the chain says of a pending refund. */
-export type RefundLook =
+export type RefundCheck =
   | { readonly _tag: "Proven"; readonly refund: Refund }
   | { readonly _tag: "Pending"; readonly isUnknown: boolean }
   | { readonly _tag: "Refused"; readonly error: RefundNotProven; readonly final: boolean }
   | { readonly _tag: "Ended" }
 
-/** How long after its creation the worker first looks at a refund. */
-const firstLookMillis = 2_500
+/** How long after its creation the worker first checks a refund. */
+const firstCheckMillis = 2_500
 /** How long after the proof the block is first checked for a reorganisation. */
 const firstWatchMillis = 60_000
 
@@ -83,17 +83,17 @@ const make = Effect.gen(function* () {
     return yield* repo.proveRefund(refund.id, proof, at, after(at, firstWatchMillis))
   })
 
-  const look = Effect.fn("Refunds.look")(function* (
+  const check = Effect.fn("Refunds.check")(function* (
     refund: Refund,
     transactionId: TransactionHash
-  ): Effect.fn.Return<RefundLook> {
+  ): Effect.fn.Return<RefundCheck> {
     while (true) {
       const found = yield* verify(refund, transactionId)
       if (found._tag === "Pending") return { _tag: "Pending", isUnknown: found.reason === "not_found" }
       if (found._tag === "Mismatch")
         return { _tag: "Refused", error: refundNotProven(found), final: found.confirmed }
       const settled = yield* Effect.result(proven(refund, found))
-      // Another payment or refund has claimed it meanwhile: look whether the transaction holds an equal one.
+      // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
       if (Result.isFailure(settled)) continue
       if (Option.isSome(settled.success)) return { _tag: "Proven", refund: settled.success.value }
       const now = yield* repo.findRefund(refund, refund.id)
@@ -122,11 +122,11 @@ const make = Effect.gen(function* () {
       ]
     })
 
-  /** As `look`, where a person has just named the transaction: what it does not prove is an error. */
-  const lookNow = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash) {
-    const looked = yield* look(refund, transactionId)
-    if (looked._tag === "Proven") return looked.refund
-    if (looked._tag === "Refused") return yield* looked.error
+  /** As `check`, where a person has just named the transaction: what it does not prove is an error. */
+  const checkNow = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash) {
+    const checked = yield* check(refund, transactionId)
+    if (checked._tag === "Proven") return checked.refund
+    if (checked._tag === "Refused") return yield* checked.error
     return yield* found(refund, refund.id)
   })
 
@@ -177,7 +177,7 @@ const make = Effect.gen(function* () {
         transactionId: transactionId ?? null,
         createdBy: by,
         at,
-        lookAt: after(at, firstLookMillis)
+        checkAt: after(at, firstCheckMillis)
       })
       switch (made._tag) {
         case "Unknown":
@@ -202,11 +202,11 @@ const make = Effect.gen(function* () {
         }
         case "Created": {
           if (transactionId === undefined) return { refund: made.refund, created: true }
-          const looked = yield* look(made.refund, transactionId)
-          if (looked._tag !== "Refused")
-            return { refund: looked._tag === "Proven" ? looked.refund : made.refund, created: true }
+          const checked = yield* check(made.refund, transactionId)
+          if (checked._tag !== "Refused")
+            return { refund: checked._tag === "Proven" ? checked.refund : made.refund, created: true }
           yield* repo.endRefund(made.refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
-          return yield* looked.error
+          return yield* checked.error
         }
       }
     }),
@@ -220,9 +220,9 @@ const make = Effect.gen(function* () {
       const verification = yield* verify(refund, transactionId)
       if (verification._tag === "Mismatch") return yield* refundNotProven(verification)
       const at = yield* DateTime.nowAsDate
-      if (!(yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstLookMillis))))
+      if (!(yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))))
         return yield* new RefundEnded()
-      return yield* lookNow(yield* found(tenant, id), transactionId)
+      return yield* checkNow(yield* found(tenant, id), transactionId)
     }),
     cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
       const refund = yield* found(tenant, id)
@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
       const ended = yield* repo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
       return ended ? yield* found(tenant, id) : yield* new RefundEnded()
     }),
-    look
+    check
   })
 })
 
@@ -267,7 +267,7 @@ export class Refunds extends Context.Service<
     /** Of a pending refund, or one whose transfer has left the chain. */
     readonly cancel: (tenant: Tenant, id: string) => Effect.Effect<Refund, RefundNotFound | RefundEnded>
     /** Asks the chain, and proves what it shows. */
-    readonly look: (refund: Refund, transactionId: TransactionHash) => Effect.Effect<RefundLook>
+    readonly check: (refund: Refund, transactionId: TransactionHash) => Effect.Effect<RefundCheck>
   }
 >()("quittance/refunds/Refunds") {
   static readonly layer: Layer.Layer<

@@ -74,7 +74,7 @@ const refundOf = Effect.fnUntraced(function* (of: Paid, changes: Partial<NewRefu
     transactionId: null,
     createdBy: "ann@example.com",
     at: after(10),
-    lookAt: after(12),
+    checkAt: after(12),
     ...changes
   }
   return refund
@@ -380,7 +380,7 @@ export const refundsContract = (layer: RepoLayer): void => {
       const repo = yield* PaymentRepo
       const of = yield* paid
       const all = yield* Effect.forEach([1, 2, 3], (n) =>
-        created(of, { amount: usdc(1n), at: after(10 + n), lookAt: after(12 + n) })
+        created(of, { amount: usdc(1n), at: after(10 + n), checkAt: after(12 + n) })
       )
       const first = Option.getOrThrow(yield* repo.listRefunds(of.tenant, { limit: 2 }))
       expect(first.map(({ id }) => id)).toEqual([all[2]?.id ?? "", all[1]?.id ?? ""])

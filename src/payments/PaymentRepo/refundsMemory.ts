@@ -10,7 +10,7 @@ import type { MemoryTransfers } from "./transfersMemory.ts"
 
 interface KeptRefund extends Refund {
   readonly tookTransfer: boolean
-  readonly lookAt: Date | null
+  readonly checkAt: Date | null
 }
 
 /** A log by what tells it from the others of its chain. */
@@ -64,7 +64,7 @@ export const makeRefundsMemory = (known: {
       .reduce((sum, { amount }) => sum + amount, 0n)
 
   return {
-    createRefund: ({ at, lookAt, of, ...input }) =>
+    createRefund: ({ at, checkAt, of, ...input }) =>
       Effect.sync((): RefundCreation => {
         const thing = received(input, of, at)
         if (thing === undefined) return { _tag: "Unknown" }
@@ -104,7 +104,7 @@ export const makeRefundsMemory = (known: {
           failureReason: null,
           droppedAt: null,
           tookTransfer,
-          lookAt
+          checkAt
         }
         refunds.set(refund.id, refund)
         return { _tag: "Created", refund }
@@ -138,14 +138,14 @@ export const makeRefundsMemory = (known: {
               .map(({ receiver }) => receiver)
           )
       ),
-    nameRefundTransaction: (id, transactionId, at, lookAt) =>
+    nameRefundTransaction: (id, transactionId, at, checkAt) =>
       Effect.sync(() => {
         const one = refunds.get(id)
         if (one?.status !== "pending") return false
-        refunds.set(id, { ...one, transactionId, namedAt: at, lookAt })
+        refunds.set(id, { ...one, transactionId, namedAt: at, checkAt })
         return true
       }),
-    proveRefund: Effect.fnUntraced(function* (id, proof, at, lookAt) {
+    proveRefund: Effect.fnUntraced(function* (id, proof, at, checkAt) {
       const one = refunds.get(id)
       if (one?.status !== "pending") return Option.none()
       if ([...known.payments()].some(({ env, receiver }) => env === one.env && receiver === one.recipient))
@@ -161,7 +161,7 @@ export const makeRefundsMemory = (known: {
       const { blockHash, blockNumber, ordinal, sender, transactionId } = proof
       const proven: KeptRefund = {
         ...one,
-        ...{ blockHash, blockNumber, ordinal, sender, transactionId, lookAt },
+        ...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt },
         status: "proven",
         provenAt: at
       }
@@ -178,7 +178,7 @@ export const makeRefundsMemory = (known: {
           ...one,
           status: end.status,
           endedAt: at,
-          lookAt: null,
+          checkAt: null,
           failureReason: end.status === "failed" ? end.reason : null
         })
         known.release(id)
@@ -197,9 +197,9 @@ export const makeRefundsMemory = (known: {
     takeDueRefunds: (at, leaseUntil, limit) =>
       Effect.sync(() => {
         const due = [...refunds.values()]
-          .filter(({ lookAt }) => lookAt !== null && lookAt <= at)
+          .filter(({ checkAt }) => checkAt !== null && checkAt <= at)
           .slice(0, limit)
-        for (const one of due) refunds.set(one.id, { ...one, lookAt: leaseUntil })
+        for (const one of due) refunds.set(one.id, { ...one, checkAt: leaseUntil })
         return due
       }),
     sentFor: (refund) =>
@@ -224,10 +224,10 @@ export const makeRefundsMemory = (known: {
           .toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
         return Option.fromUndefinedOr(found[0]?.transactionId)
       }),
-    noteRefundLook: (id, lookAt) =>
+    noteRefundCheck: (id, checkAt) =>
       Effect.sync(() => {
         const one = refunds.get(id)
-        if (one?.status === "pending") refunds.set(id, { ...one, lookAt })
+        if (one?.status === "pending") refunds.set(id, { ...one, checkAt })
       }),
     noteRefundWatched: (id, { droppedAt, moved, watchAt }) =>
       Effect.sync(() => {
@@ -236,7 +236,7 @@ export const makeRefundsMemory = (known: {
         refunds.set(id, {
           ...one,
           droppedAt,
-          lookAt: watchAt,
+          checkAt: watchAt,
           blockNumber: moved?.blockNumber ?? one.blockNumber,
           blockHash: moved?.blockHash ?? one.blockHash
         })

@@ -139,7 +139,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       ${refund.amount.toString()}::numeric, ${toBytes(refund.recipient)}, ${sinceBlock.toString()}::bigint,
       ${refund.beyondPaid}, ${refund.reason}, ${refund.createdBy}, ${refund.at}, 'pending',
       ${refund.transactionId === null ? null : toBytes(refund.transactionId)}::bytea,
-      ${refund.transactionId === null ? null : refund.at}::timestamptz, ${refund.lookAt})
+      ${refund.transactionId === null ? null : refund.at}::timestamptz, ${refund.checkAt})
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
 
   /** The one that the same request made before. */
@@ -244,19 +244,19 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       id,
       transactionId,
       at,
-      lookAt
+      checkAt
     ) {
       const rows = yield* sql`
-          UPDATE refunds SET transaction_id = ${toBytes(transactionId)}, named_at = ${at}, next_look_at = ${lookAt}
+          UPDATE refunds SET transaction_id = ${toBytes(transactionId)}, named_at = ${at}, next_look_at = ${checkAt}
           WHERE id = ${id} AND status = 'pending' RETURNING id`
       return rows.length > 0
     }, Effect.orDie),
 
     proveRefund: Effect.fn("PaymentRepo.proveRefund")(
-      function* (id, proof, at, lookAt) {
+      function* (id, proof, at, checkAt) {
         const [proven] = yield* decode(sql`
           WITH proven AS (
-            UPDATE refunds r SET status = 'proven', proven_at = ${at}, next_look_at = ${lookAt},
+            UPDATE refunds r SET status = 'proven', proven_at = ${at}, next_look_at = ${checkAt},
               transaction_id = ${toBytes(proof.transactionId)}, sender = ${toBytes(proof.sender)},
               ordinal = ${proof.ordinal}::integer, block_number = ${proof.blockNumber.toString()}::bigint,
               block_hash = ${toBytes(proof.blockHash)}
@@ -355,8 +355,8 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return Option.map(Option.fromUndefinedOr(found), (row) => row.transaction_id)
     }, Effect.orDie),
 
-    noteRefundLook: Effect.fn("PaymentRepo.noteRefundLook")(function* (id, lookAt) {
-      yield* sql`UPDATE refunds SET next_look_at = ${lookAt} WHERE id = ${id} AND status = 'pending'`
+    noteRefundCheck: Effect.fn("PaymentRepo.noteRefundCheck")(function* (id, checkAt) {
+      yield* sql`UPDATE refunds SET next_look_at = ${checkAt} WHERE id = ${id} AND status = 'pending'`
     }, Effect.orDie),
 
     noteRefundWatched: Effect.fn("PaymentRepo.noteRefundWatched")(function* (
