@@ -71,6 +71,31 @@ describe("Refunds on Postgres", () => {
     expect(list.body).toMatchObject({ refunds: [{ id: first.body.refund.id }], hasMore: false })
   })
 
+  test("an id names one refund: of another payment or amount it is refused, and sent again it is the same", async () => {
+    const [{ payment: one }, { payment: other }] = [await shop.settle(), await shop.settle()]
+    const id = crypto.randomUUID()
+    const first = await create({ id, paymentId: one.id, amount: "1" })
+    expect(first.status).toBe(201)
+    expect((await create({ id, paymentId: one.id, amount: "1" })).status).toBe(200)
+    for (const body of [
+      { id, paymentId: other.id, amount: "1" },
+      { id, paymentId: one.id, amount: "2" }
+    ])
+      expect(code(await create(body))).toBe("400 INVALID_REQUEST")
+    expect((await ask("GET", `?paymentId=${other.id}`)).body.refunds).toEqual([])
+    await ask("POST", `/${id}/cancel`)
+  })
+
+  test("no receiving address takes a refund: what comes there may pay a payment", async () => {
+    const { payment } = await shop.settle()
+    const other = await newShop()
+    for (const recipient of [shop.merchant.receiver, other.merchant.receiver])
+      expect(code(await create({ paymentId: payment.id, amount: "1", recipient }))).toBe(
+        "422 REFUND_NOT_PROVEN receiver"
+      )
+    expect((await ask("GET", `?paymentId=${payment.id}`)).body.refunds).toEqual([])
+  })
+
   test("announced first, it is found on the chain when the transfer comes, without anybody's word", async () => {
     const { payment } = await shop.settle("3.21", 3_210_000n)
     const { body } = await create({ paymentId: payment.id })

@@ -55,6 +55,16 @@ describe("the order's headers", () => {
   const signable = { id: "5f0c3a52-9d1e-8b47-a3c6-20f1d4e8b975", timestamp: 1_795_230_000, body, order }
   const headers = signatureHeaders(signable, Redacted.make(secret))
 
+  test("are left out where the URL is longer than servers accept as a header", () => {
+    const long = { ...order, intentUrl: `https://shop.example.com/${"注".repeat(1_000)}` }
+    expect(signatureHeaders({ ...signable, order: long }, Redacted.make(secret))).not.toHaveProperty(
+      "quittance-intent-url"
+    )
+    expect(signatureHeaders({ ...signable, order: long }, Redacted.make(secret))).not.toHaveProperty(
+      "quittance-order-signature"
+    )
+  })
+
   // printf 'quittance-order\n%s\n%s\n%s\n' "$timestamp" "$payment" "$url" | cat - body | openssl dgst -sha256 -hmac "$secret" -r
   test("are visible ASCII, signed as openssl signs them", () => {
     expect(headers).toMatchObject({
