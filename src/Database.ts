@@ -239,9 +239,15 @@ const askingEach = (servers: number) =>
     while: (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
   })
 
+/** What to do about it. */
+const remedyOf = (cause: string, otherwise: string) =>
+  /certificate/i.test(cause)
+    ? "The server's certificate is checked: set NODE_EXTRA_CA_CERTS to the file of its authority's certificate, and name the server as the certificate does"
+    : otherwise
+
 const unusable = (where: string) => (error: unknown) =>
   new DatabaseRefusal({
-    message: `The database ${where} cannot be used: ${causeOf(error)}. Check its address and password, and that it runs.`
+    message: `The database ${where} cannot be used: ${causeOf(error)}. ${remedyOf(causeOf(error), "Check its address and password, and that it runs")}.`
   })
 
 /** The client of one session, which the first server that takes one has begun. */
@@ -291,7 +297,7 @@ const refused = (where: string) => (error: unknown) => {
   const why =
     SqlError.isSqlError(error) && sqlStateOf(error) === readOnly
       ? "it is closed to writing, as `database move` leaves it. Set DATABASE_URL to where the shop was moved; to go on with this one instead, run: bun run cli database reopen"
-      : `${causeOf(error)}. Check DATABASE_URL.`
+      : `${causeOf(error)}. ${remedyOf(causeOf(error), "Check DATABASE_URL")}.`
   return new DatabaseRefusal({ message: `The database ${where} cannot be used: ${why}` })
 }
 
@@ -374,6 +380,9 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
     )
   }).pipe(Effect.scoped)
 
+/** How often the pool is asked for its first session. */
+const firstTries = 4
+
 const opened = Effect.gen(function* () {
   const { database } = yield* AppConfig
   const where = whereOf(database)
@@ -382,8 +391,19 @@ const opened = Effect.gen(function* () {
   const sessions = abandonedSessions(connection.stream, sweeper(connection))
   yield* sessions.swept
   const bounds = yield* acceptedBounds(connection, where)
-  return Layer.catch(pool({ ...connection, stream: sessions.stream }, bounds), (error) =>
-    Layer.effectContext(Effect.fail(refused(where)(error)))
+  // What is built on the pool asks it at once, and does not ask twice.
+  const answers = Layer.effectDiscard(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
+      Effect.retry({
+        times: firstTries - 1,
+        schedule: Schedule.spaced("500 millis"),
+        while: (error) => error.reason._tag === "ConnectionError"
+      })
+    )
+  )
+  return answers.pipe(
+    Layer.provideMerge(pool({ ...connection, stream: sessions.stream }, bounds)),
+    Layer.catch((error) => Layer.effectContext(Effect.fail(refused(where)(error))))
   )
 })
 

@@ -46,6 +46,33 @@ describe("a connector", () => {
     server.close()
   })
 
+  test("neither a session that this process ends before it was answered, nor a cancel request, is a refusal", async () => {
+    const { at, server } = await listening((socket) => socket.write(ready))
+    const connect = makeConnector([at])
+    for (const kind of ["session", "cancel"]) {
+      const ended = connect()
+      if (kind === "cancel") ended.emit(kind)
+      await new Promise((resolve) => ended.once("data", resolve))
+      if (kind === "session") ended.emit(kind)
+      ended.end()
+      ended.destroy()
+      await closed(ended)
+    }
+    connect().destroy()
+    server.close()
+  })
+
+  test("a cancel request that its server ends without a word is no refusal", async () => {
+    const { at, server } = await listening((socket) => socket.end())
+    const connect = makeConnector([at])
+    const cancel = connect()
+    cancel.emit("cancel")
+    cancel.resume()
+    await closed(cancel)
+    connect().destroy()
+    server.close()
+  })
+
   test("a session that ends as it has begun was refused, and callers are told so for half a second", async () => {
     const { at, server } = await listening((socket) => socket.end(ready))
     const connect = makeConnector([at])
