@@ -1,6 +1,6 @@
 // What browsers load: the component's script and the hosted pages, under a strict
 // policy and in no frame.
-import { Effect, type Layer } from "effect"
+import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
@@ -52,7 +52,16 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
     const config = yield* AppConfig
     const { baseUrl } = config
     const constants = { QUITTANCE_BASE_URL: baseUrl }
-    const checkout = browserBundle("checkout/component/main.ts", constants)
+    const walletConnect = browserBundle("checkout/walletconnect/main.ts")
+    const checkoutWith = (integrity: string) =>
+      browserBundle("checkout/component/main.ts", {
+        ...constants,
+        QUITTANCE_WALLETCONNECT_INTEGRITY: integrity
+      })
+    // Who pins the component's script pins the one that it loads.
+    const checkout = Option.isNone(config.walletConnect)
+      ? checkoutWith("")
+      : yield* Effect.cached(Effect.flatMap(walletConnect, ({ integrity }) => checkoutWith(integrity)))
     const service = originOf(baseUrl)
     const node = browserNode(config)
     const nodes = node === undefined ? [] : originOf(node)
@@ -75,7 +84,6 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       page(payDocument, [...service, ...wallets, ...(wallets.length > 0 ? nodes : [])])
     )
     yield* router.add("GET", "/playground", page(playgroundDocument, [...service, ...nodes, ...wallets]))
-    const walletConnect = browserBundle("checkout/walletconnect/main.ts", {})
     yield* router.add("GET", "/walletconnect.js", bundleAnswer(walletConnect, { crossOrigin: true }))
     for (const name of ["pay", "playground"] as const) {
       const bundle = browserBundle(`checkout/pages/${name}.ts`, constants)

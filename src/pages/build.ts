@@ -6,7 +6,7 @@ const out = join(import.meta.dir, "../../dist")
 
 /** What is served, with the constants that each service writes for itself. */
 const entries: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "checkout/component/main.ts": ["QUITTANCE_BASE_URL"],
+  "checkout/component/main.ts": ["QUITTANCE_BASE_URL", "QUITTANCE_WALLETCONNECT_INTEGRITY"],
   "checkout/walletconnect/main.ts": [],
   "checkout/pages/pay.ts": ["QUITTANCE_BASE_URL"],
   "checkout/pages/playground.ts": ["QUITTANCE_BASE_URL"],

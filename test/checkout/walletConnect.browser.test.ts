@@ -1,5 +1,5 @@
 // Paying with a wallet at the other end of WalletConnect, in real Chromium over a relay of the test's own.
-import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoAxeViolations, hasChromium, screenshot } from "../support/browser.ts"
 import { checkoutSuite } from "./browserWorld.ts"
@@ -28,10 +28,14 @@ const pairingOf = async (page: Page): Promise<string> => {
   return (await link.getAttribute("href")) ?? ""
 }
 
+const button = (page: Page) => page.getByRole("button", { name: "WalletConnect" })
+const unreachable = "Your wallet cannot be reached. Try again, or choose another."
+
 describe("WalletConnect", () => {
   beforeAll(async () => {
     if (hasChromium) await world().fundRelayer()
   }, 30_000)
+  afterEach(() => relay.silence(false))
 
   browserTest("a wallet with no wei scans the code, and pays by one signature", async () => {
     const { context, createIntent, payment, transfers, wallet } = world()
@@ -79,6 +83,9 @@ describe("WalletConnect", () => {
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
     await expectNoAxeViolations(page)
     await screenshot(page, "walletconnect-phone")
+    await pairingOf(page)
+    await expectNoAxeViolations(page)
+    await screenshot(page, "walletconnect-phone-code")
     await browser.close()
   })
 
@@ -131,5 +138,152 @@ describe("WalletConnect", () => {
     await pocket.disconnect()
     await page.getByRole("button", { name: "WalletConnect" }).waitFor()
     await browser.close()
+  })
+
+  browserTest("nothing of it is loaded before it is chosen", async () => {
+    const { baseUrl, context, createIntent } = world()
+    const browser = await context([])
+    const page = await browser.newPage()
+    const asked: Array<string> = []
+    browser.on("request", (request) => asked.push(request.url()))
+    const before = relay.connections()
+    await openPay(page, (await createIntent()).token)
+    await button(page).waitFor()
+    await page.waitForLoadState("networkidle")
+    expect(asked).not.toContain(`${baseUrl}/walletconnect.js`)
+    expect(relay.connections()).toBe(before)
+    await pairingOf(page)
+    expect(asked.filter((url) => url === `${baseUrl}/walletconnect.js`)).toHaveLength(1)
+    await browser.close()
+  })
+
+  browserTest("a script that does not arrive, or is another, is said, and fetched anew", async () => {
+    const { baseUrl, context, createIntent } = world()
+    const browser = await context([])
+    const page = await browser.newPage()
+    await openPay(page, (await createIntent()).token)
+    for (const fault of ["lost", "changed"]) {
+      await browser.route(`${baseUrl}/walletconnect.js`, (route) =>
+        fault === "lost"
+          ? route.abort()
+          : route.fulfill({
+              contentType: "text/javascript",
+              headers: { "access-control-allow-origin": "*" },
+              body: "document.title = 'taken over'"
+            })
+      )
+      await button(page).click()
+      await page.getByText(unreachable).first().waitFor()
+      expect(await page.title()).not.toBe("taken over")
+      await browser.unroute(`${baseUrl}/walletconnect.js`)
+    }
+    expect(await pairingOf(page)).toStartWith("wc:")
+    await browser.close()
+  })
+
+  browserTest(
+    "a relay that does not answer is said within 20 seconds, and another wallet pays",
+    async () => {
+      const { context, createIntent, transfers, wallet } = world()
+      const buyer = await wallet({ gas: false })
+      const browser = await context([buyer])
+      const page = await browser.newPage()
+      await openPay(page, (await createIntent()).token)
+      relay.silence(true)
+      await button(page).click()
+      await page.getByText(unreachable).first().waitFor({ timeout: 20_000 })
+      await page.getByRole("button", { name: "Test Wallet" }).click()
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    },
+    60_000
+  )
+
+  browserTest(
+    "a signature that the wallet lets expire leads back to the review, which asks again",
+    async () => {
+      const { context, createIntent, wallet } = world()
+      const buyer = await wallet({ gas: false })
+      let asked = 0
+      buyer.behave("eth_signTypedData_v4", async (_, next) => {
+        asked += 1
+        if (asked === 1) throw { code: 8000, message: "Request expired. Please try again." }
+        return next()
+      })
+      const pocket = await makeWalletConnectWallet(relay.url, projectId, buyer)
+      const browser = await context([])
+      const page = await browser.newPage()
+      await openPay(page, (await createIntent()).token)
+      await pocket.pair(await pairingOf(page))
+      await press(page, "Pay $10.00")
+      await page.getByText(unreachable).first().waitFor()
+      await page.getByText("None for you").waitFor()
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      await browser.close()
+    }
+  )
+
+  browserTest("a shop's page with the documented policy pays by it", async () => {
+    const { baseUrl, complaints, context, createIntent, keys, pages, payment, shopUrl, wallet } = world()
+    pages.set("/order", {
+      headers: {
+        "content-type": "text/html",
+        "content-security-policy": [
+          "default-src 'none'",
+          `script-src 'self' ${baseUrl}`,
+          `connect-src ${baseUrl} ${relay.url} https://rpc.walletconnect.org`,
+          "style-src 'self'",
+          "img-src data:",
+          "require-trusted-types-for 'script'",
+          "trusted-types quittance"
+        ].join("; ")
+      },
+      body: `<!doctype html><html lang="en"><title>Order</title><script src="${baseUrl}/checkout.js"></script>
+        <body></body></html>`
+    })
+    const pocket = await makeWalletConnectWallet(relay.url, projectId, await wallet({ gas: false }))
+    const browser = await context([])
+    const page = await browser.newPage()
+    await page.goto(`${shopUrl}/order`)
+    const { id, token } = await createIntent()
+    await page.evaluate(
+      ([intent = "", key = ""]) => {
+        const checkout = document.createElement("quittance-checkout")
+        checkout.setAttribute("intent-token", intent)
+        checkout.setAttribute("publishable-key", key)
+        document.body.append(checkout)
+      },
+      [token, keys.test.publishable]
+    )
+    await pocket.pair(await pairingOf(page))
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await payment(id)).toMatchObject({ status: "settled" })
+    expect(complaints).toEqual([])
+    await browser.close()
+  })
+
+  browserTest("the code is accessible and whole, light and dark, in Arabic, from 320 px", async () => {
+    const { context, createIntent } = world()
+    for (const locale of ["en", "ar"]) {
+      const browser = await context([], { locale })
+      const page = await browser.newPage()
+      await openPay(page, (await createIntent()).token)
+      await button(page).click()
+      await page.locator("quittance-checkout svg.qr").waitFor()
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+        for (const width of [320, 360, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
+          if (width !== 320) await screenshot(page, `walletconnect-code-${locale}-${colorScheme}-${width}`)
+        }
+        await expectNoAxeViolations(page)
+      }
+      await browser.close()
+    }
   })
 })

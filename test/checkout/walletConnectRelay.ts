@@ -40,6 +40,8 @@ export interface WalletConnectRelay {
   readonly url: string
   /** Sides that have connected so far. */
   readonly connections: () => number
+  /** While silent it takes connections and calls, and answers none. */
+  readonly silence: (silent: boolean) => void
   readonly stop: () => Promise<void>
 }
 
@@ -49,6 +51,7 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
   const kept = new Map<string, ReadonlyArray<Message>>()
   let count = 0
   let connections = 0
+  let silent = false
 
   const send = (side: Side, subscription: string, { message, tag, topic }: Message) =>
     side.send(
@@ -118,6 +121,7 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
         sides.delete(side)
       },
       message: (side, text) => {
+        if (silent) return
         const call = decodeCall(String(text))
         if (call._tag === "Some")
           side.send(
@@ -129,6 +133,9 @@ export const startWalletConnectRelay = (): WalletConnectRelay => {
   return {
     url: `ws://127.0.0.1:${server.port}`,
     connections: () => connections,
+    silence: (on) => {
+      silent = on
+    },
     stop: () => server.stop(true)
   }
 }

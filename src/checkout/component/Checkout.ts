@@ -22,7 +22,7 @@ import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError, type SigningTerms } from "./service.ts"
 import { forgetSigned, readSigned, type SignedTerms, sweepSigned, writeSigned } from "./signed.ts"
 import { switchChain } from "./switchChain.ts"
-import { loadWalletConnect } from "./walletConnect.ts"
+import { makeWalletConnect } from "./walletConnect.ts"
 import {
   accountsOf,
   ask,
@@ -115,7 +115,9 @@ export class Checkout {
   readonly #service: CheckoutService
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
   readonly #stops: Array<() => void> = []
-  #wallets: ReadonlyArray<Wallet> = []
+  /** On the page (EIP-6963), or injected. */
+  #announced: ReadonlyArray<Wallet> = []
+  #walletConnect: Wallet | undefined
   #wallet: Wallet | undefined
   #unlisten = () => {}
   /** The wallet says that it takes calls, and does not. */
@@ -160,11 +162,8 @@ export class Checkout {
     this.#stops.push(() => document.removeEventListener("visibilitychange", look))
     this.#stops.push(
       discoverWallets((wallets) => {
-        this.#wallets = wallets
-        this.send({
-          type: "WalletsFound",
-          wallets: wallets.map(({ id, rdns, name, icon }) => ({ id, rdns, name, icon }))
-        })
+        this.#announced = wallets
+        this.#tellWallets()
       })
     )
     this.#run({ run: "load" })
@@ -289,7 +288,8 @@ export class Checkout {
       if (context.env !== "test") return this.#cannotStart("LIVE_MODE_GATED")
       const attempt = readAttempt(payment.id)
       const signed = readSigned(payment.id)
-      loadWalletConnect(this.#options.baseUrl, context)
+      this.#walletConnect ??= makeWalletConnect(this.#options.baseUrl, context)
+      if (this.#walletConnect !== undefined) this.#tellWallets()
       tell({ type: "Loaded", context, payment, attempt, signed, elsewhere: await this.#sendingElsewhere() })
     } catch (error) {
       if (error instanceof ServiceError) {
@@ -326,6 +326,17 @@ export class Checkout {
   }
 
   // Wallets
+
+  get #wallets(): ReadonlyArray<Wallet> {
+    return this.#walletConnect === undefined ? this.#announced : [...this.#announced, this.#walletConnect]
+  }
+
+  #tellWallets(): void {
+    this.send({
+      type: "WalletsFound",
+      wallets: this.#wallets.map(({ id, rdns, name, icon }) => ({ id, rdns, name, icon }))
+    })
+  }
 
   async #restore(tell: (message: Message) => void): Promise<void> {
     const rdns = storage.get()

@@ -409,6 +409,7 @@ const walletNotice: { readonly [F in WalletFailure]: MessageKey } = {
   unknown_chain: "noticeUnknownChain",
   unauthorized: "noticeUnauthorized",
   unknown_calls: "noticeWalletError",
+  unreachable: "noticeWalletUnreachable",
   funds: "noticeNoGas",
   unclear: "noticeWalletError"
 }
@@ -735,7 +736,7 @@ export const transition = (model: Model, message: Message): Next => {
       return handedIn(leave(model, "submitted", { signed: message.signed, polls: 0 }))
     case "SignFailed": {
       const { chainId = model.chainId, failure } = message
-      if (failure === "rejected" || failure === "busy") {
+      if (failure === "rejected" || failure === "busy" || failure === "unreachable") {
         const notice: Notice = { key: walletNotice[failure], tone: "warning" }
         return [leave(model, "review", { notice }), []]
       }

@@ -234,19 +234,23 @@ const screens = (model: Model, tools: ViewTools) => {
 
   const connect = (): Screen => {
     if (model.busy === "connecting" && model.pairingUri !== undefined) {
+      const look = tools.phone ? "primary" : "secondary"
+      const scanned = code(model.pairingUri, "qrPair")
+      const opened = h(
+        "a",
+        { class: `open ${look}`, part: `button ${look}`, href: model.pairingUri, "data-key": "openWallet" },
+        t("openWallet")
+      )
       return {
         icon: "phone",
         title: t("connectTitle"),
         text: [t("pairText")],
-        body: [
-          code(model.pairingUri, "qrPair"),
-          h(
-            "a",
-            { class: "button secondary", part: "button", href: model.pairingUri, "data-key": "openWallet" },
-            t("openWallet")
-          )
-        ],
-        actions: [button("secondary", "stopWaiting", { type: "StopWaiting" })]
+        // A phone does not scan its own screen.
+        body: tools.phone ? [opened, scanned] : [scanned],
+        actions: [
+          tools.phone ? undefined : opened,
+          button(tools.phone ? "secondary" : "quiet", "stopWaiting", { type: "StopWaiting" })
+        ]
       }
     }
     if (model.busy === "connecting") {

@@ -30,6 +30,7 @@ export interface Wallet {
  * - `unknown_chain`: the chain is to be added first.
  * - `unauthorized`: the account is not connected to this page, or the wallet refuses the method.
  * - `unknown_calls`: the wallet knows no calls of this id (EIP-5792).
+ * - `unreachable`: the wallet is cut off. It signs nothing; a transaction may have gone out before.
  * - `funds`: not enough for the amount and the fee; nothing was sent.
  * - `unclear`: anything else; a transaction may have gone out.
  */
@@ -39,6 +40,7 @@ export type WalletFailure =
   | "unknown_chain"
   | "unauthorized"
   | "unknown_calls"
+  | "unreachable"
   | "funds"
   | "unclear"
 
@@ -83,9 +85,11 @@ export const walletErrorOf = (error: unknown): WalletError => {
             ? "unauthorized"
             : codes.includes(5730)
               ? "unknown_calls"
-              : /insufficient funds|exceeds (the )?balance/i.test(message)
-                ? "funds"
-                : "unclear"
+              : codes.includes(4900) || codes.includes(4901)
+                ? "unreachable"
+                : /insufficient funds|exceeds (the )?balance/i.test(message)
+                  ? "funds"
+                  : "unclear"
   return new WalletError(failure, message)
 }
 
@@ -146,7 +150,7 @@ export const accountsOf = (value: unknown): ReadonlyArray<string> =>
 
 const imageUrl = /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/i
 
-const isProvider = (value: unknown): value is Eip1193Provider =>
+export const isProvider = (value: unknown): value is Eip1193Provider =>
   isRecord(value) && typeof value["request"] === "function"
 
 const walletOf = (detail: unknown): Wallet | undefined => {
@@ -180,8 +184,10 @@ const marks: Readonly<Record<string, string>> = {
   isMetaMask: "MetaMask"
 }
 
+export const walletConnectRdns = "org.walletconnect"
+
 /** One that scans a code is at hand on every page. */
-export const isOnPage = ({ rdns }: Pick<Wallet, "rdns">): boolean => rdns !== "org.walletconnect"
+export const isOnPage = ({ rdns }: Pick<Wallet, "rdns">): boolean => rdns !== walletConnectRdns
 
 /** Providers that the page holds without an announcement: one, or several behind it. */
 const injectedWallets = (): ReadonlyArray<Wallet> => {

@@ -29,6 +29,8 @@ const walletMethods = [
   "wallet_sendCalls"
 ]
 
+const signatures = ["eth_signTypedData_v4", "personal_sign"]
+
 /** `eip155:<chain>:<address>` (CAIP-10). */
 const addressOf = (account: string) => account.split(":")[2] ?? ""
 
@@ -40,12 +42,34 @@ class ProviderError extends Error {
   }
 }
 
-/** WalletConnect's codes of a refusal are EIP-1193's 4001. */
-const toProviderError = (error: unknown): unknown => {
+/** EIP-1193's code of a provider that is connected to nothing. */
+const disconnected = 4900
+/** WalletConnect's code of a request that nobody has answered in time. */
+const expired = 8000
+
+/** WalletConnect's codes of a refusal are EIP-1193's 4001. A signature that fails otherwise moves no money. */
+const toProviderError = (method: string, error: unknown): unknown => {
+  if (error instanceof ProviderError) return error
   const code: unknown = error instanceof Object ? Reflect.get(error, "code") : undefined
-  return typeof code === "number" && code >= 5000 && code < 5100
-    ? new ProviderError(4001, "The wallet declined.")
+  if (typeof code === "number" && code >= 5000 && code < 5100)
+    return new ProviderError(4001, "The wallet declined.")
+  return signatures.includes(method) && (typeof code !== "number" || code === expired)
+    ? new ProviderError(disconnected, "The wallet did not answer.")
     : error
+}
+
+/** How long the relay may take to answer. A wallet takes as long as its owner does. */
+const relayMillis = 15_000
+
+const relayed = <A>(answer: Promise<A>): Promise<A> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ProviderError(disconnected, "The relay of WalletConnect does not answer.")),
+      relayMillis
+    )
+  })
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
 export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip1193Provider => {
@@ -110,12 +134,14 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
   }
 
   const startPairing = async (): Promise<void> => {
-    const signClient = await client()
-    const { approval, uri } = await signClient.connect({
-      optionalNamespaces: {
-        eip155: { chains: [chain], methods: walletMethods, events: ["accountsChanged"] }
-      }
-    })
+    const signClient = await relayed(client())
+    const { approval, uri } = await relayed(
+      signClient.connect({
+        optionalNamespaces: {
+          eip155: { chains: [chain], methods: walletMethods, events: ["accountsChanged"] }
+        }
+      })
+    )
     pairingUri = uri
     emit("display_uri", uri)
     const approved = await approval()
@@ -179,7 +205,7 @@ export const makeWalletConnectProvider = (options: WalletConnectOptions): Eip119
   return {
     request: ({ method, params = [] }) =>
       answer(method, params).catch((error: unknown) => {
-        throw toProviderError(error)
+        throw toProviderError(method, error)
       }),
     on: (event, listener) => {
       listeners.set(event, (listeners.get(event) ?? new Set()).add(listener))

@@ -1,28 +1,19 @@
-// The script behind {base_url}/walletconnect.js: announces WalletConnect as one more wallet of the page
-// (EIP-6963). The checkout loads it where the operator has a project of WalletConnect, and nowhere else.
+// The script behind {base_url}/walletconnect.js: hands its provider to whoever has loaded it, by the event
+// `provider` on its own element. The checkout loads it when a buyer chooses WalletConnect, and nowhere else.
 import { makeWalletConnectProvider } from "./WalletConnectProvider.ts"
 
-const { chainId, projectId, relayUrl, rpcUrl } = document.currentScript?.dataset ?? {}
+const script = document.currentScript
+const { chainId, projectId, relayUrl, rpcUrl } = script?.dataset ?? {}
 
 if (projectId !== undefined && relayUrl !== undefined && chainId !== undefined) {
   const rpc = new URL("https://rpc.walletconnect.org/v1/")
   rpc.search = new URLSearchParams({ chainId: `eip155:${chainId}`, projectId }).toString()
-  const detail = Object.freeze({
-    info: Object.freeze({
-      uuid: crypto.randomUUID(),
-      name: "WalletConnect",
-      icon: "",
-      rdns: "org.walletconnect"
-    }),
-    provider: makeWalletConnectProvider({
-      projectId,
-      relayUrl,
-      chainId: Number(chainId),
-      rpcUrl: rpcUrl ?? rpc.href,
-      page: { name: document.title === "" ? location.host : document.title, url: location.origin }
-    })
+  const detail = makeWalletConnectProvider({
+    projectId,
+    relayUrl,
+    chainId: Number(chainId),
+    rpcUrl: rpcUrl ?? rpc.href,
+    page: { name: document.title === "" ? location.host : document.title, url: location.origin }
   })
-  const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }))
-  addEventListener("eip6963:requestProvider", announce)
-  announce()
+  script?.dispatchEvent(new CustomEvent("provider", { detail }))
 }

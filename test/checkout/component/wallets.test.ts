@@ -14,7 +14,7 @@ describe("Wallet errors", () => {
     [{ code: -32000, message: "insufficient funds for gas * price + value" }, "funds"],
     [{ code: -32000, message: "nonce too low" }, "unclear"],
     [{ code: -32000, message: "already known" }, "unclear"],
-    [{ code: 4900, message: "disconnected" }, "unclear"],
+    [{ code: 4900, message: "disconnected" }, "unreachable"],
     [new Error("boom"), "unclear"],
     ["text", "unclear"],
     [undefined, "unclear"]

@@ -128,6 +128,7 @@ export const ar: Messages = {
   noticeUnauthorized: "رفضت محفظتك. أعد توصيلها.",
   noticeNoGas: "لا يوجد في محفظتك ETH كافٍ لرسوم الشبكة.",
   noticeWalletError: "تعذّر ذلك على محفظتك. حاول مجددًا.",
+  noticeWalletUnreachable: "تعذّر الوصول إلى محفظتك. حاول مجددًا أو اختر محفظة أخرى.",
   noticeReconnect: "وصّل المحفظة التي كنت تدفع بها لنجد دفعتك.",
   noticeDisconnected: "انقطع اتصال محفظتك.",
   noticeAccountChanged: "بدّلت الحساب في محفظتك.",

@@ -145,6 +145,8 @@ export const de: Messages = {
   noticeUnauthorized: "Ihre Wallet hat verweigert. Verbinden Sie sie erneut.",
   noticeNoGas: "Ihre Wallet hat nicht genug ETH für die Netzwerkgebühr.",
   noticeWalletError: "Ihre Wallet konnte das nicht ausführen. Versuchen Sie es erneut.",
+  noticeWalletUnreachable:
+    "Ihre Wallet ist nicht erreichbar. Versuchen Sie es erneut oder wählen Sie eine andere.",
   noticeReconnect: "Verbinden Sie die Wallet, mit der Sie gezahlt haben, damit wir Ihre Zahlung finden.",
   noticeDisconnected: "Ihre Wallet wurde getrennt.",
   noticeAccountChanged: "Sie haben in Ihrer Wallet das Konto gewechselt.",

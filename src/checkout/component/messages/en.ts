@@ -148,6 +148,7 @@ export const en = {
   noticeUnauthorized: "Your wallet refused. Connect it again.",
   noticeNoGas: "Your wallet has not enough ETH for the network fee.",
   noticeWalletError: "Your wallet could not do this. Try again.",
+  noticeWalletUnreachable: "Your wallet cannot be reached. Try again, or choose another.",
   noticeReconnect: "Connect the wallet you were paying with, so that we find your payment.",
   noticeDisconnected: "Your wallet was disconnected.",
   noticeAccountChanged: "You switched accounts in your wallet.",

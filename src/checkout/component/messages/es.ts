@@ -135,6 +135,7 @@ export const es: Messages = {
   noticeUnauthorized: "Tu billetera se negó. Conéctala de nuevo.",
   noticeNoGas: "Tu billetera no tiene ETH suficiente para la comisión de red.",
   noticeWalletError: "Tu billetera no pudo hacerlo. Inténtalo de nuevo.",
+  noticeWalletUnreachable: "No se puede contactar con tu billetera. Inténtalo de nuevo o elige otra.",
   noticeReconnect: "Conecta la billetera con la que pagabas para encontrar tu pago.",
   noticeDisconnected: "Tu billetera se desconectó.",
   noticeAccountChanged: "Cambiaste de cuenta en tu billetera.",

@@ -142,6 +142,7 @@ export const fr: Messages = {
   noticeUnauthorized: "Votre portefeuille a refusé. Reconnectez-le.",
   noticeNoGas: "Votre portefeuille n’a pas assez d’ETH pour les frais de réseau.",
   noticeWalletError: "Votre portefeuille n’a pas pu le faire. Réessayez.",
+  noticeWalletUnreachable: "Votre portefeuille est injoignable. Réessayez ou choisissez-en un autre.",
   noticeReconnect: "Connectez le portefeuille utilisé pour payer, afin que nous retrouvions votre paiement.",
   noticeDisconnected: "Votre portefeuille a été déconnecté.",
   noticeAccountChanged: "Vous avez changé de compte dans votre portefeuille.",

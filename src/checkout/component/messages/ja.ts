@@ -137,6 +137,7 @@ export const ja: Messages = {
   noticeUnauthorized: "ウォレットが拒否しました。もう一度接続してください。",
   noticeNoGas: "ネットワーク手数料に使う ETH が足りません。",
   noticeWalletError: "ウォレットで処理できませんでした。再試行してください。",
+  noticeWalletUnreachable: "ウォレットに接続できません。もう一度試すか、別のウォレットを選んでください。",
   noticeReconnect: "お支払いを確認するため、お使いになったウォレットを接続してください。",
   noticeDisconnected: "ウォレットの接続が切れました。",
   noticeAccountChanged: "ウォレットのアカウントが変わりました。",

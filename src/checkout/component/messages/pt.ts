@@ -140,6 +140,7 @@ export const pt: Messages = {
   noticeUnauthorized: "Sua carteira recusou. Conecte-a de novo.",
   noticeNoGas: "Sua carteira não tem ETH suficiente para a taxa de rede.",
   noticeWalletError: "Sua carteira não conseguiu. Tente de novo.",
+  noticeWalletUnreachable: "Não foi possível contatar sua carteira. Tente de novo ou escolha outra.",
   noticeReconnect: "Conecte a carteira com que você pagava para encontrarmos seu pagamento.",
   noticeDisconnected: "Sua carteira foi desconectada.",
   noticeAccountChanged: "Você trocou de conta na carteira.",

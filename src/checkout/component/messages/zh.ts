@@ -127,6 +127,7 @@ export const zh: Messages = {
   noticeUnauthorized: "钱包拒绝了请求。请重新连接。",
   noticeNoGas: "钱包中的 ETH 不足以支付网络费。",
   noticeWalletError: "钱包无法完成操作。请重试。",
+  noticeWalletUnreachable: "无法连接到您的钱包。请重试，或选择其他钱包。",
   noticeReconnect: "请连接您付款所用的钱包，以便我们找到您的付款。",
   noticeDisconnected: "钱包已断开连接。",
   noticeAccountChanged: "您在钱包中切换了账户。",
