@@ -53,6 +53,20 @@ describe("/pay", () => {
     await browser.close()
   })
 
+  browserTest("offers and loads nothing of WalletConnect without a project", async () => {
+    const { baseUrl, context, createIntent, keys, wallet } = world()
+    const browser = await context([await wallet()])
+    const asked: Array<string> = []
+    browser.on("request", (request) => asked.push(request.url()))
+    const page = await browser.newPage()
+    await page.goto(`${baseUrl}/pay#token=${(await createIntent()).token}&key=${keys.test.publishable}`)
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    await page.waitForLoadState("networkidle")
+    expect(await page.getByRole("button", { name: "WalletConnect" }).count()).toBe(0)
+    expect(asked.filter((url) => /walletconnect/i.test(url))).toEqual([])
+    await browser.close()
+  })
+
   browserTest("says that a link is incomplete", async () => {
     const { baseUrl, context } = world()
     const browser = await context([])

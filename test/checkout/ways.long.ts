@@ -1,14 +1,22 @@
 // What each way of paying takes, for docs/shop.md: prompts of the wallet, taps, requests, bytes and seconds, in Chromium
 // on anvil. `bun run test:long` prints the table; medians of five, on a machine that does nothing else.
-import { describe, expect } from "bun:test"
+import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import { Address } from "../../src/domain/Chain.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { untilState } from "./checkoutWorld.ts"
 import type { TestWallet } from "./testWallet.ts"
+import { startWalletConnectRelay } from "./walletConnectRelay.ts"
+import { makeWalletConnectWallet } from "./walletConnectWallet.ts"
 
-const { browserTest, world } = checkoutSuite()
+const projectId = "0123456789abcdef0123456789abcdef"
+const relay = startWalletConnectRelay()
+afterAll(() => relay.stop())
+const { browserTest, world } = checkoutSuite(
+  {},
+  { WALLETCONNECT_PROJECT_ID: projectId, WALLETCONNECT_RELAY_URL: relay.url }
+)
 const rounds = 5
 const phone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"
@@ -48,6 +56,8 @@ interface Way {
   readonly userAgent?: string
   /** Opens the page that the buyer pays on. */
   readonly open: (browser: BrowserContext) => Promise<Page>
+  /** Where the wallet is not in the page's browser. */
+  readonly connect?: (page: Page, buyer: TestWallet) => Promise<void>
   /** Requests that the wallet refuses without asking its owner. */
   readonly refused?: number
   /** Presses from the review on, and how many they are. */
@@ -60,6 +70,8 @@ const pay = async (page: Page) => {
   await page.getByRole("button", { name: /^Pay \$/ }).click()
   return 1
 }
+
+const chosen = (page: Page) => page.getByRole("button", { name: "Test Wallet" }).click()
 
 const median = (values: ReadonlyArray<number>) =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
@@ -78,10 +90,13 @@ const measured = async (way: Way): Promise<string> => {
   for (let round = 0; round < rounds; round++) {
     const buyer = await wallet({ gas: !way.relayed })
     await way.prepare?.(buyer)
-    const browser = await context([buyer], way.userAgent === undefined ? {} : { userAgent: way.userAgent })
+    const browser = await context(
+      way.connect === undefined ? [buyer] : [],
+      way.userAgent === undefined ? {} : { userAgent: way.userAgent }
+    )
     const counted = traffic(browser)
     const page = await way.open(browser)
-    await page.getByRole("button", { name: "Test Wallet" }).click()
+    await (way.connect ?? chosen)(page, buyer)
     await page.getByRole("button", { name: /^Pay \$/ }).waitFor()
     const opened = await counted.take()
     const began = performance.now()
@@ -175,6 +190,19 @@ describe("Ways of paying", () => {
       seen: async () => {
         if (waiting !== undefined) await untilState(waiting, "settled")
         await forgetWaiting()
+      }
+    },
+    {
+      name: "WalletConnect, by signature; without what the relay carries",
+      relayed: true,
+      open: payPage,
+      connect: async (page, buyer) => {
+        await page.getByRole("button", { name: "WalletConnect" }).click()
+        const uri = await page
+          .getByRole("link", { name: "Open a wallet on this device" })
+          .getAttribute("href", { timeout: 10_000 })
+        const pocket = await makeWalletConnectWallet(relay.url, projectId, buyer)
+        await pocket.pair(uri ?? "")
       }
     },
     {
