@@ -161,6 +161,34 @@ describe("Payment links", () => {
     await page.getByText("There is no payment link at this address.").waitFor()
     await browser.close()
   })
+
+  browserTest("a poster is printed, and shared by the device or the clipboard", async () => {
+    const { context } = world()
+    const link = await newLink({ amount: "3.00", description: "Chess lesson" })
+    for (const hasShareSheet of [true, false]) {
+      const browser = await context([])
+      await browser.addInitScript(`
+        window.said = []
+        window.print = () => said.push("printed")
+        ${hasShareSheet ? "navigator.share = async (data) => void said.push(data)" : "delete Navigator.prototype.share"}
+        Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void said.push(text) } })
+      `)
+      const poster = await browser.newPage()
+      await poster.goto(link.posterUrl)
+      await poster.getByRole("img", { name: "QR code of the payment link" }).waitFor()
+      await press(poster, "Print")
+      await press(poster, "Share")
+      if (!hasShareSheet) await poster.getByText("The link is copied.").waitFor()
+      expect(await poster.evaluate<ReadonlyArray<unknown>>("said")).toEqual([
+        "printed",
+        hasShareSheet ? { title: "Chess lesson", url: link.url } : link.url
+      ])
+      await poster.emulateMedia({ media: "print" })
+      expect(await poster.getByRole("button", { name: "Print" }).isVisible()).toBeFalse()
+      await screenshot(poster, "poster-print")
+      await browser.close()
+    }
+  })
 })
 
 describe("In the reader's language", () => {
@@ -227,6 +255,48 @@ describe("The counter", () => {
       await tablet.keyboard.press("Enter")
       await tablet.getByLabel("Amount in USD").waitFor()
       await Promise.all([shop.close(), customer.close()])
+    }
+  )
+
+  browserTest(
+    "by keyboard alone, from sale to sale; a sale that is paid after its end counts, and is said",
+    async () => {
+      const { baseUrl, context, wallet } = world()
+      const link = await newLink({ description: "Counter", minAmount: "0.01", maxAmount: "1000" })
+      const shop = await context([], { width: 820, height: 1180 })
+      const tablet = await shop.newPage()
+      const ring = async (amount: string) => {
+        await tablet.getByLabel("Amount in USD").waitFor()
+        await tablet.keyboard.type(amount)
+        await tablet.keyboard.press("Enter")
+        await tablet.getByRole("heading", { name: `$${amount}` }).waitFor()
+        const sale: { readonly paymentId: string } = await tablet.evaluate(
+          `JSON.parse(localStorage.getItem("quittance-counter-sale:${link.id}"))`
+        )
+        return sale.paymentId
+      }
+      const pays = async (paymentId: string, amount: string) => {
+        const customer = await context([await wallet()])
+        const phone = await customer.newPage()
+        await phone.goto(`${baseUrl}/link/${link.id}#payment=${paymentId}`)
+        await payOn(phone, amount)
+        await customer.close()
+      }
+      await tablet.goto(`${baseUrl}/counter#link=${link.id}`)
+      const cancelled = await ring("2.50")
+      await tablet.keyboard.press("Enter")
+      const second = await ring("4.00")
+      await pays(second, "$4.00")
+      await tablet.getByRole("heading", { name: "$4.00 paid" }).waitFor()
+      await tablet.keyboard.press("Tab")
+      await tablet.keyboard.press("Enter")
+      await tablet.getByLabel("Amount in USD").waitFor()
+      await pays(cancelled, "$2.50")
+      await tablet.getByText("A cancelled sale of $2.50 has been paid after all.").waitFor()
+      await tablet.getByText("Today: $6.50 (2)").waitFor()
+      await tablet.reload()
+      await tablet.getByText("Today: $6.50 (2)").waitFor()
+      await shop.close()
     }
   )
 })

@@ -19,8 +19,18 @@ interface Day {
   readonly atomic: string
 }
 
+/** A sale that the shop has taken back. */
+interface CancelledSale extends Sale {
+  /** Unix milliseconds. */
+  readonly cancelledAt: number
+}
+
 const id = new URLSearchParams(location.hash.slice(1)).get("link") ?? ""
-const [saleKey, dayKey] = [`quittance-counter-sale:${id}`, `quittance-counter-day:${id}`]
+const saleKey = `quittance-counter-sale:${id}`
+const dayKey = `quittance-counter-day:${id}`
+const cancelledKey = `quittance-counter-cancelled:${id}`
+/** For so long it is seen when a cancelled sale is paid all the same: the customer may have been at it. */
+const cancelledMillis = 3_600_000
 const [message, form, waiting, paid] = [
   element("message"),
   element("form"),
@@ -54,6 +64,8 @@ const has = (value: unknown, names: ReadonlyArray<string>) =>
   isRecord(value) && names.every((name) => name in value)
 const isSale = (value: unknown): value is Sale =>
   has(value, ["amount", "intentToken", "paymentId", "publishableKey"])
+const isCancelled = (value: unknown): value is ReadonlyArray<CancelledSale> =>
+  Array.isArray(value) && value.every((one) => isSale(one) && has(one, ["cancelledAt"]))
 const isDay = (value: unknown): value is Day => has(value, ["date", "count", "atomic"])
 
 const dayNow = (): Day => {
@@ -78,31 +90,64 @@ const askAmount = () => {
   amount.focus()
 }
 
-const finish = (sale: Sale) => {
+const addToDay = (sale: Sale) => {
   const { atomic, count } = dayNow()
+  localStorage.setItem(
+    dayKey,
+    JSON.stringify({
+      date: today(),
+      count: count + 1,
+      atomic: (BigInt(atomic) + atomicOf(sale.amount)).toString()
+    })
+  )
+  showTotal()
+}
+
+const finish = (sale: Sale) => {
   // The sale goes with its sum: a reload in between counts it once.
   if (read(saleKey, isSale) !== undefined) {
     localStorage.removeItem(saleKey)
-    localStorage.setItem(
-      dayKey,
-      JSON.stringify({
-        date: today(),
-        count: count + 1,
-        atomic: (BigInt(atomic) + atomicOf(sale.amount)).toString()
-      })
-    )
+    addToDay(sale)
   }
-  showTotal()
   element("thanks").textContent = text("salePaid", { amount: money(sale.amount) })
   show(paid)
   element("thanks").focus()
 }
 
-const follow = async (sale: Sale): Promise<void> => {
-  const status = await paymentOf(sale).then(
-    (payment) => payment.status,
+const statusOf = (sale: Sale) =>
+  paymentOf(sale).then(
+    ({ status }) => status,
     () => "unknown"
   )
+
+const cancelledSales = () => read(cancelledKey, isCancelled) ?? []
+const keepCancelled = (sales: ReadonlyArray<CancelledSale>) =>
+  localStorage.setItem(cancelledKey, JSON.stringify(sales))
+
+const cancel = () => {
+  const sale = read(saleKey, isSale)
+  if (sale !== undefined) keepCancelled([...cancelledSales(), { ...sale, cancelledAt: Date.now() }])
+  message.textContent = ""
+  askAmount()
+}
+
+const lookAtCancelled = async (): Promise<void> => {
+  for (const sale of cancelledSales()) {
+    const status = await statusOf(sale)
+    const isOver = status === "failed" || Date.now() - sale.cancelledAt > cancelledMillis
+    if (status !== "settled" && !isOver) continue
+    const others = cancelledSales().filter(({ paymentId }) => paymentId !== sale.paymentId)
+    if (others.length === cancelledSales().length) continue
+    keepCancelled(others)
+    if (status !== "settled") continue
+    addToDay(sale)
+    message.textContent = text("cancelledPaid", { amount: money(sale.amount) })
+  }
+  setTimeout(() => void lookAtCancelled(), 3_000)
+}
+
+const follow = async (sale: Sale): Promise<void> => {
+  const status = await statusOf(sale)
   if (read(saleKey, isSale)?.intentToken !== sale.intentToken) return
   if (status === "settled") return finish(sale)
   if (status === "failed") {
@@ -151,7 +196,7 @@ form.addEventListener("submit", (event) => {
     message.textContent = told(error, link)
   })
 })
-element("cancel").addEventListener("click", askAmount)
+element("cancel").addEventListener("click", cancel)
 element("next").addEventListener("click", askAmount)
 
 readLink(id)
@@ -160,6 +205,7 @@ readLink(id)
     element("merchant").textContent = known.merchant
     document.title = text("counterOf", { merchant: known.merchant })
     showTotal()
+    void lookAtCancelled()
     if (known.state !== "open") {
       message.textContent = closedWords[known.state] ?? ""
       return

@@ -27,6 +27,7 @@ export const ar: LinkMessages = {
   waiting: "في انتظار أن يمسح العميل الرمز ويدفع…",
   cancel: "إلغاء",
   salePaid: "دُفع {amount}",
+  cancelledPaid: "دُفعت عملية بيع ملغاة بمبلغ {amount} في النهاية، وهي محسوبة ضمن مجموع اليوم.",
   saleExpired: "انتهت صلاحية الدفعة الأخيرة. لم يُخصم شيء.",
   next: "العميل التالي",
   qrSale: "رمز QR للدفعة، للعميل"

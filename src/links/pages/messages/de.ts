@@ -27,6 +27,7 @@ export const de: LinkMessages = {
   waiting: "Warten, bis der Kunde scannt und zahlt…",
   cancel: "Abbrechen",
   salePaid: "{amount} bezahlt",
+  cancelledPaid: "Ein abgebrochener Verkauf über {amount} wurde doch noch bezahlt. Er zählt zur Tagessumme.",
   saleExpired: "Die letzte Zahlung ist abgelaufen. Es wurde nichts abgebucht.",
   next: "Nächster Kunde",
   qrSale: "QR-Code der Zahlung, für den Kunden"

@@ -27,6 +27,7 @@ export const en = {
   waiting: "Waiting for the customer to scan and pay…",
   cancel: "Cancel",
   salePaid: "{amount} paid",
+  cancelledPaid: "A cancelled sale of {amount} has been paid after all. It counts in today’s total.",
   saleExpired: "The last payment expired. Nothing was charged.",
   next: "Next customer",
   qrSale: "QR code of the payment, for the customer"

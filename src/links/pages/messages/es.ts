@@ -27,6 +27,7 @@ export const es: LinkMessages = {
   waiting: "Esperando a que el cliente escanee y pague…",
   cancel: "Cancelar",
   salePaid: "{amount} pagado",
+  cancelledPaid: "Una venta cancelada de {amount} se ha pagado de todos modos. Cuenta en el total de hoy.",
   saleExpired: "El último pago ha caducado. No se ha cobrado nada.",
   next: "Siguiente cliente",
   qrSale: "Código QR del pago, para el cliente"

@@ -27,6 +27,7 @@ export const fr: LinkMessages = {
   waiting: "En attente du client : scanner et payer…",
   cancel: "Annuler",
   salePaid: "{amount} payés",
+  cancelledPaid: "Une vente annulée de {amount} a finalement été payée. Elle compte dans le total du jour.",
   saleExpired: "Le dernier paiement a expiré. Rien n’a été débité.",
   next: "Client suivant",
   qrSale: "Code QR du paiement, pour le client"

@@ -27,6 +27,7 @@ export const ja: LinkMessages = {
   waiting: "お客様の読み取りと支払いを待っています…",
   cancel: "キャンセル",
   salePaid: "{amount} 支払い済み",
+  cancelledPaid: "取り消した {amount} の会計が支払われました。本日の合計に含まれます。",
   saleExpired: "前回の支払いは期限切れです。請求はされていません。",
   next: "次のお客様",
   qrSale: "お客様用の支払い QR コード"

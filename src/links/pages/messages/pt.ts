@@ -27,6 +27,7 @@ export const pt: LinkMessages = {
   waiting: "Esperando o cliente escanear e pagar…",
   cancel: "Cancelar",
   salePaid: "{amount} pago",
+  cancelledPaid: "Uma venda cancelada de {amount} acabou sendo paga. Ela conta no total de hoje.",
   saleExpired: "O último pagamento expirou. Nada foi cobrado.",
   next: "Próximo cliente",
   qrSale: "Código QR do pagamento, para o cliente"

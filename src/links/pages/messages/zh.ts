@@ -27,6 +27,7 @@ export const zh: LinkMessages = {
   waiting: "等待顾客扫码付款…",
   cancel: "取消",
   salePaid: "已付 {amount}",
+  cancelledPaid: "已取消的 {amount} 交易最终完成了付款，已计入今日总额。",
   saleExpired: "上一笔付款已过期。未扣款。",
   next: "下一位顾客",
   qrSale: "供顾客扫描的付款二维码"
