@@ -91,6 +91,8 @@ export const makeOutbox = ({
   const endedCheckAfter = checksBetween * millis(timing.checkEvery)
   /** When `finishOpen` checks what has ended, with nothing open. */
   let endedCheckAt = 0
+  /** When this process last heard from the chain what is mined: blocks may have been replaced since. */
+  let heardAt: number | undefined
   const stored = (transaction: OutgoingTransaction) =>
     Effect.map(repo.find(transaction.wallet, transaction.nonce), (found) => found ?? transaction)
 
@@ -268,7 +270,10 @@ export const makeOutbox = ({
     const open = yield* repo.open(wallet.address)
     const now = yield* DateTime.nowAsDate
     if (open.length === 0 && now.getTime() < endedCheckAt) return
-    const hasEnded = yield* repo.hasEndedSince(wallet.address, new Date(now.getTime() - replacedMillis))
+    const hasEnded = yield* repo.hasEndedSince(
+      wallet.address,
+      new Date(heardAt === undefined ? 0 : heardAt - replacedMillis)
+    )
     const quiet = open.length === 0 && !hasEnded
     endedCheckAt = now.getTime() + (quiet ? seldomMillis : endedCheckAfter)
     if (quiet) return
@@ -279,6 +284,7 @@ export const makeOutbox = ({
     // Their blocks were replaced: nothing behind them goes before they have gone again.
     const left = yield* repo.endedFrom(wallet.address, next)
     yield* Effect.forEach(left, reopen, { discard: true })
+    heardAt = now.getTime()
     const due = left.length === 0 ? open : yield* repo.open(wallet.address)
     yield* Effect.forEach(due, (transaction) => finishOne(transaction, next, head), { discard: true })
   })

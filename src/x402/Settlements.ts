@@ -18,7 +18,7 @@ import { idsOf } from "../wallets/OutboxRepo.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
-import { AuthorizationChain } from "./AuthorizationChain.ts"
+import { AuthorizationChain, type AuthorizationUse } from "./AuthorizationChain.ts"
 import type { RelayLimit } from "./Relayer/RelayerRepo.ts"
 import { Relayer } from "./Relayer.ts"
 import { countX402Settlement } from "./Settlements/countX402Settlement.ts"
@@ -91,7 +91,10 @@ const make = Effect.gen(function* () {
   })
 
   /** The payment's own rules decide: the same claim, the same webhook, the same reconciler. */
-  const prove = Effect.fnUntraced(function* (settlement: X402Settlement, transactionId: TransactionHash) {
+  const prove = Effect.fnUntraced(function* (
+    settlement: X402Settlement,
+    transactionId: TransactionHash
+  ): Effect.fn.Return<X402Settlement, RpcUnavailable> {
     const payment = yield* paymentOf(settlement)
     if (Option.isNone(payment)) return yield* fail(settlement, "invalid_exact_evm_transaction_failed")
     const { from, to, value } = settlement.authorization
@@ -145,9 +148,10 @@ const make = Effect.gen(function* () {
     switch (yield* chain.standing(from, nonce, validBefore)) {
       case "used": {
         const use = yield* chain.findUse(from, nonce, settlement.createdAt)
-        return Option.isSome(use) && !use.value.cancelled && use.value.transactionId === transactionId
+        if (Option.isNone(use)) return settlement
+        return !use.value.cancelled && use.value.transactionId === transactionId
           ? yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch")
-          : settlement
+          : yield* byUse(settlement, use.value)
       }
       case "expired":
         return yield* fail(settlement, "invalid_exact_evm_payload_authorization_valid_before")
@@ -166,6 +170,15 @@ const make = Effect.gen(function* () {
   const giveUp = Effect.fnUntraced(function* (settlement: X402Settlement, reason: SettleReason) {
     yield* repo.release(settlement.id, reason)
     return yield* reread(settlement)
+  })
+
+  /** Whoever has used the authorization: what it was used for decides. */
+  const byUse = Effect.fnUntraced(function* (settlement: X402Settlement, use: AuthorizationUse) {
+    if (!use.cancelled) return yield* prove(settlement, use.transactionId)
+    // A cancellation that a reorganisation may still take back ends nothing yet.
+    return use.blocksSince >= cancelledBlocks
+      ? yield* fail(settlement, alreadyUsed)
+      : yield* giveUp(settlement, alreadyUsed)
   })
 
   const send = Effect.fnUntraced(function* (settlement: X402Settlement) {
@@ -212,12 +225,7 @@ const make = Effect.gen(function* () {
     switch (yield* chain.standing(from, nonce, validBefore, notBefore)) {
       case "used": {
         const use = yield* chain.findUse(from, nonce, settlement.createdAt)
-        if (Option.isNone(use)) return settlement
-        if (!use.value.cancelled) return yield* prove(settlement, use.value.transactionId)
-        // A cancellation that a reorganisation may still take back ends nothing yet.
-        return use.value.blocksSince >= cancelledBlocks
-          ? yield* fail(settlement, alreadyUsed)
-          : yield* giveUp(settlement, alreadyUsed)
+        return Option.isNone(use) ? settlement : yield* byUse(settlement, use.value)
       }
       case "expired":
         return yield* fail(

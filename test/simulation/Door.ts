@@ -3,15 +3,17 @@
 import { Context, Effect, Option, Redacted, Result, Schema, type Scope } from "effect"
 import { HttpEffect, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { AgentChange } from "../../src/agents/AgentRepo.ts"
-import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { CodedError } from "../../src/domain/Errors.ts"
-import { UsdAmount } from "../../src/domain/Money.ts"
-import { type Payment, PaymentId } from "../../src/domain/Payment.ts"
+import type { MerchantId } from "../../src/domain/Merchant.ts"
+import { formatUsd, UsdAmount } from "../../src/domain/Money.ts"
+import { PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import type { TokenChange } from "../../src/domain/TokenChange.ts"
 import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
+import type { KnownAttempts } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
@@ -26,6 +28,10 @@ const Body = Schema.Struct({
     Schema.Struct({
       id: Schema.String,
       status: Schema.Literals(["pending", "settled", "failed"]),
+      amount: Schema.String,
+      refCode: Schema.String,
+      intentUrl: Schema.String,
+      createdAt: Schema.String,
       reportedTransactionId: Schema.optionalKey(Schema.String),
       settledAt: Schema.optionalKey(Schema.String),
       failureReason: Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -33,7 +39,13 @@ const Body = Schema.Struct({
   ),
   attempt: Schema.optionalKey(Schema.Struct({ id: Schema.String, nonce: Schema.optionalKey(Schema.Number) })),
   attempts: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ payer: Schema.String, transactionId: Schema.optionalKey(Schema.String) }))
+    Schema.Array(
+      Schema.Struct({
+        payer: Schema.String,
+        since: Schema.String,
+        transactionId: Schema.optionalKey(Schema.String)
+      })
+    )
   ),
   intentToken: Schema.optionalKey(Schema.String),
   secret: Schema.optionalKey(Schema.String)
@@ -58,6 +70,7 @@ export type Ask =
       readonly paymentId: string
       readonly buyerDidToken: string
       readonly attemptId: string
+      readonly nonce?: number
     }
   | {
       readonly do: "report"
@@ -72,7 +85,7 @@ export type Ask =
       readonly do: "read attempts"
       readonly key: string
       readonly paymentId: string
-      readonly payer: Address
+      readonly payer?: string
     }
   | { readonly do: "decline"; readonly key: string; readonly paymentId: string; readonly attemptId: string }
   | { readonly do: "create endpoint"; readonly key: string; readonly url: string }
@@ -80,6 +93,13 @@ export type Ask =
   | { readonly do: "delete endpoint"; readonly key: string }
   | { readonly do: "send test"; readonly key: string }
   | { readonly do: "renew secret"; readonly key: string }
+  /** Somebody at the merchant's puts a new key in the place of the current one. */
+  | {
+      readonly do: "rotate key"
+      readonly key: string
+      readonly merchantId: MerchantId
+      readonly kind: "secret" | "publishable"
+    }
   /** A person looks at the transfers of this payer that nothing explains, and explains the first. */
   | { readonly do: "explain a transfer"; readonly key: string; readonly payer: Address }
   | SigningAsk
@@ -169,8 +189,8 @@ const requestOf = (
     case "open":
       return { method: "POST", path: "/payments", body: { intentToken: ask.intentToken } }
     case "announce": {
-      const { attemptId, buyerDidToken, paymentId } = ask
-      const body = { buyerDidToken, method: "transfer", attemptId }
+      const { attemptId, buyerDidToken, nonce, paymentId } = ask
+      const body = { buyerDidToken, method: "transfer", attemptId, ...(nonce === undefined ? {} : { nonce }) }
       return { method: "POST", path: `/payments/${paymentId}/attempts`, body }
     }
     case "report": {
@@ -184,7 +204,10 @@ const requestOf = (
     case "retrieve":
       return { method: "GET", path: `/payments/${ask.paymentId}` }
     case "read attempts":
-      return { method: "GET", path: `/payments/${ask.paymentId}/attempts?payer=${ask.payer}` }
+      return {
+        method: "GET",
+        path: `/payments/${ask.paymentId}/attempts${ask.payer === undefined ? "" : `?payer=${ask.payer}`}`
+      }
     case "decline":
       return { method: "DELETE", path: `/payments/${ask.paymentId}/attempts/${ask.attemptId}` }
     case "create endpoint":
@@ -239,16 +262,32 @@ export const doorOfHandlers =
       )
     })
 
-export const paymentBody = ({ failureReason, id, reported, settledAt, status }: Payment): Body => ({
-  payment: {
-    id,
-    status,
-    ...(status === "settled" && reported !== null
-      ? { reportedTransactionId: reported.evidence.transactionId }
-      : {}),
-    ...(settledAt === null ? {} : { settledAt: settledAt.toISOString() }),
-    ...(status === "pending" ? {} : { failureReason })
+export const paymentBody = (payment: PaymentSummary): { readonly payment: NonNullable<Body["payment"]> } => {
+  const { amount, createdAt, failureReason, id, intentUrl, refCode, reported, settledAt, status } = payment
+  return {
+    payment: {
+      id,
+      status,
+      amount: formatUsd(amount),
+      refCode,
+      intentUrl,
+      createdAt: createdAt.toISOString(),
+      ...(status === "settled" && reported !== null
+        ? { reportedTransactionId: reported.evidence.transactionId }
+        : {}),
+      ...(settledAt === null ? {} : { settledAt: settledAt.toISOString() }),
+      ...(status === "pending" ? {} : { failureReason })
+    }
   }
+}
+
+const attemptsBody = ({ attempts, payment }: KnownAttempts): Body => ({
+  ...paymentBody(payment),
+  attempts: attempts.map(({ payer, since, transactionId }) => ({
+    payer: `${payer.slice(0, 6)}…${payer.slice(-4)}`,
+    since: since.toISOString(),
+    ...(transactionId === null ? {} : { transactionId })
+  }))
 })
 
 const statuses: Readonly<Record<string, number>> = {
@@ -288,8 +327,19 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
   const endpoints = Context.get(context, WebhookEndpoints)
   const transfers = Context.get(context, IncomingTransfers)
 
+  const rotated = Effect.fnUntraced(function* ({ kind, merchantId }: Extract<Ask, { do: "rotate key" }>) {
+    const known = yield* keys.listKeys(merchantId)
+    const current = known.find((one) => one.kind === kind && one.env === "test" && one.revokedAt === null)
+    const issued = current === undefined ? Option.none() : yield* keys.rotateKey(merchantId, current.id)
+    return Option.match(issued, {
+      onNone: (): Answer => ({ status: 404, body: {} }),
+      onSome: ({ key }): Answer => ({ status: 200, body: { secret: key } })
+    })
+  })
+
   const answer = (ask: Ask): Effect.Effect<Answer, CodedError> =>
     Effect.gen(function* () {
+      if (ask.do === "rotate key") return yield* rotated(ask)
       const principal = yield* keys.authenticate(ask.key)
       const tenant = { merchantId: principal.merchant.id, env: principal.env }
       switch (ask.do) {
@@ -306,10 +356,11 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
           return { status: created ? 201 : 200, body: paymentBody(payment) }
         }
         case "announce": {
-          const { attemptId, buyerDidToken } = ask
+          const { attemptId, buyerDidToken, nonce: asked } = ask
           const outcome = yield* attempts.announce(principal, PaymentId.make(ask.paymentId), {
             buyerDidToken,
             attemptId,
+            ...(asked === undefined ? {} : { nonce: BigInt(asked) }),
             method: "transfer",
             client: "192.0.2.1"
           })
@@ -337,10 +388,10 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
         case "read attempts": {
           const { paymentId, payer } = ask
           const known = yield* attempts.read(principal, PaymentId.make(paymentId), {
-            payer,
+            payer: payer === undefined ? undefined : Address.make(payer),
             client: "192.0.2.1"
           })
-          return { status: 200, body: paymentBody(known.payment) }
+          return { status: 200, body: attemptsBody(known) }
         }
         case "decline":
           yield* attempts.decline(principal, PaymentId.make(ask.paymentId), ask.attemptId)

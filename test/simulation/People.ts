@@ -31,6 +31,8 @@ export interface Purchase {
   readonly paymentId: string
   /** Transactions that the service has let the buyer send. */
   readonly sent: Array<TransactionHash>
+  /** Those that were not announced before. */
+  readonly unannounced: Set<TransactionHash>
   /** Nonces of the authorizations that the buyer has signed for it. */
   readonly nonces: Array<string>
 }
@@ -202,7 +204,7 @@ export class People {
 
   /** Without the checkout: sends, and tells the service until it answers. */
   #payPlainly(who: string, purchase: Purchase): Effect.Effect<void> {
-    const { amount, buyer, sent, shop } = purchase
+    const { amount, buyer, sent, shop, unannounced } = purchase
     return Effect.gen({ self: this }, function* () {
       yield* Effect.sleep(this.#draw.between(10, 6_000))
       const { hash } = this.#ledger.submit({
@@ -212,11 +214,13 @@ export class People {
         noise: 0,
         reverts: false
       })
+      unannounced.add(hash)
       this.#world.tell(who, `sends ${hash.slice(0, 10)} unannounced`)
       for (let looks = 0; looks < 20; looks++) {
         const answer = yield* this.ask(who, this.#report(purchase, hash))
         // From now on the service knows of it.
-        if (answer !== undefined && answer.status < 500 && !sent.includes(hash)) sent.push(hash)
+        const knows = answer !== undefined && answer.status < 500 && answer.status !== 401
+        if (knows && !sent.includes(hash)) sent.push(hash)
         if (answer?.status === 200 || answer?.status === 409) return
         yield* Effect.sleep(this.#draw.between(1_000, 6_000))
       }
@@ -231,7 +235,15 @@ export class People {
       const who = `buyer ${number}`
       const paymentId = yield* this.open(who, shop, amount)
       if (paymentId === undefined) return
-      const purchase: Purchase = { shop, buyer, amount, paymentId, sent: [], nonces: [] }
+      const purchase: Purchase = {
+        shop,
+        buyer,
+        amount,
+        paymentId,
+        sent: [],
+        unannounced: new Set<TransactionHash>(),
+        nonces: []
+      }
       this.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}`)
       // Some look and go away.
@@ -252,7 +264,19 @@ export class People {
       const amount = 1_000_000n
       const ids = [yield* this.open("thief", shop, amount), yield* this.open("thief", shop, amount)]
       const [first, second] = ids.flatMap((paymentId) =>
-        paymentId === undefined ? [] : [{ shop, buyer: thief, amount, paymentId, sent: [], nonces: [] }]
+        paymentId === undefined
+          ? []
+          : [
+              {
+                shop,
+                buyer: thief,
+                amount,
+                paymentId,
+                sent: [],
+                unannounced: new Set<TransactionHash>(),
+                nonces: []
+              }
+            ]
       )
       if (first === undefined || second === undefined) return
       const trick = this.#draw.pick([
@@ -375,6 +399,7 @@ export class People {
         "move endpoint",
         "new endpoint",
         "renew secret",
+        "rotate key",
         "explain transfers",
         "explain transfers"
       ])
@@ -395,6 +420,19 @@ export class People {
           const answer = yield* this.insist(shop.name, () => ({ do: "renew secret", key: shop.secret }))
           const { secret } = answer?.body ?? {}
           if (secret !== undefined) this.#receivers.trust(shop.url, secret)
+          return
+        }
+        // Pages and servers that have the old key are refused from now on.
+        case "rotate key": {
+          const kind = this.#draw.pick(["secret", "publishable"] as const)
+          const answer = yield* this.insist(shop.name, () => ({
+            do: "rotate key",
+            key: "",
+            merchantId: shop.merchant.id,
+            kind
+          }))
+          const { secret } = answer?.body ?? {}
+          if (secret !== undefined) shop[kind] = secret
           return
         }
         case "explain transfers":

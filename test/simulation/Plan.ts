@@ -15,6 +15,8 @@ export interface Plan {
   readonly merchants: number
   /** Payments that buyers open, one after the other. */
   readonly payments: number
+  /** Whether some buyers pay with the checkout's own code. */
+  readonly checkout: boolean
   /** Buyers without gas, and agents: none in memory. */
   readonly signers: number
   /** Payments a day that the relaying wallet pays for one merchant. */
@@ -45,6 +47,7 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     handlers: draw.chance(1 / 25),
     merchants: draw.pick([1, 1, 2]),
     payments: draw.pick([1, 1, 2, 2, 3]),
+    checkout: draw.of("checkout").chance(0.4),
     signers: 0,
     relayed: draw.pick([1, 4, 10]),
     blockSeconds: draw.pick([2, 2, 3, 5]),

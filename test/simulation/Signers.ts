@@ -22,6 +22,10 @@ interface SimulatedAgent {
   /** The highest that its merchant has ever allowed. */
   readonly capPerPayment: bigint
   readonly capPerDay: bigint
+  /** Grows with each pause that was confirmed, and with each return from it that was asked for. */
+  turns: number
+  /** Confirmed, and no return asked for. */
+  paused: boolean
 }
 
 /** What an agent has signed. */
@@ -42,7 +46,8 @@ export interface Serving {
   readonly request: string
 }
 
-const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number) =>
+/** Wallets without gas. */
+export const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number) =>
   privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`)
 )
 const stranger = addressOf(0x57)
@@ -50,6 +55,8 @@ const stranger = addressOf(0x57)
 export class Signers {
   readonly signatures = new Map<string, AgentSignature>()
   readonly served: Array<Serving> = []
+  /** Requests that an agent has signed which was paused from before the first try until after the answer. */
+  readonly signedInPause: Array<string> = []
   readonly #agents: Array<SimulatedAgent> = []
   readonly #world: World
   readonly #people: People
@@ -68,12 +75,41 @@ export class Signers {
   /** One of those who have come to pay at a shop. */
   come(shop: Shop, number: number): Effect.Effect<void> {
     const who = `signer ${number}`
-    return this.#draw.pick([
+    const pays = this.#draw.pick([
       () => this.#buyBySignature(who, shop),
       () => this.#buyBySignature(who, shop),
       () => this.#buyByAgent(who, shop),
       () => this.#useResource(who, shop)
-    ])()
+    ])
+    return Effect.all([pays(), this.#draw.chance(0.3) ? this.#pause(shop) : Effect.void], {
+      concurrency: 2,
+      discard: true
+    })
+  }
+
+  /** Somebody at the shop pauses its agent for a while. */
+  #pause(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.sleep(this.#draw.between(0, 6_000))
+      const agent = this.#agents.find((one) => one.shop === shop)
+      if (agent === undefined) return
+      const change = (status: "active" | "paused") =>
+        this.#people.insist(shop.name, () => ({
+          do: "change agent",
+          key: shop.secret,
+          agentId: agent.id,
+          change: { status }
+        }))
+      const answer = yield* change("paused")
+      if (answer?.status === 200) {
+        agent.turns++
+        agent.paused = true
+      }
+      yield* Effect.sleep(this.#draw.between(1_000, 20_000))
+      agent.turns++
+      agent.paused = false
+      yield* change("active")
+    })
   }
 
   #uuid(): string {
@@ -88,7 +124,15 @@ export class Signers {
       const paymentId = yield* this.#people.open(who, shop, amount)
       if (account === undefined || paymentId === undefined) return
       const buyer = Address.make(account.address)
-      const purchase: Purchase = { shop, buyer, amount, paymentId, sent: [], nonces: [] }
+      const purchase: Purchase = {
+        shop,
+        buyer,
+        amount,
+        paymentId,
+        sent: [],
+        unannounced: new Set(),
+        nonces: []
+      }
       this.#people.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}, to sign`)
       const sign = (browser: string, mayLeak: boolean) => this.#sign(browser, purchase, account, mayLeak)
@@ -170,7 +214,7 @@ export class Signers {
       }))
       const made = answer?.signing?.agent
       if (made === undefined) return undefined
-      const agent = { shop, ...made, ...caps }
+      const agent = { shop, ...made, ...caps, turns: 0, paused: false }
       this.#agents.push(agent)
       this.#ledger.fund(agent.address, 1_000_000_000n)
       return agent
@@ -181,12 +225,14 @@ export class Signers {
   #header(who: string, agent: SimulatedAgent, resource: string, accepts: ReadonlyArray<unknown>) {
     const requestId = this.#uuid()
     return Effect.gen({ self: this }, function* () {
+      const { paused, turns } = agent
       const ask = (): Ask => ({ do: "sign for agent", key: agent.key, requestId, resource, accepts })
       const answers = yield* this.#draw.chance(0.3)
         ? Effect.all([this.#people.insist(who, ask), this.#people.insist(who, ask)], { concurrency: 2 })
         : Effect.map(this.#people.insist(who, ask), (one) => [one])
       const header = answers.find((one) => one?.signing?.header !== undefined)?.signing?.header
       if (header === undefined) return undefined
+      if (paused && agent.turns === turns) this.signedInPause.push(requestId)
       const { authorization } = yield* Effect.orDie(readPayment(2, Option.getOrNull(decodeHeader(header))))
       const { nonce, value } = authorization
       if (!this.signatures.has(nonce))
@@ -224,6 +270,7 @@ export class Signers {
         amount,
         paymentId,
         sent: [],
+        unannounced: new Set(),
         nonces: [authorization.nonce]
       }
       this.#people.purchases.push(purchase)

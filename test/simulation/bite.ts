@@ -54,7 +54,7 @@ const mutants = async (): Promise<ReadonlyArray<Change>> =>
     .map(({ change, file, line, text }) => ({ name: `${file}:${line}  ${change}`, file, text }))
 
 const tree = await mkdtemp(join(tmpdir(), "quittance-bite-"))
-for (const part of ["src", "test", "migrations", "package.json", "tsconfig.json", "bunfig.toml"])
+for (const part of ["src", "test", "docs", "migrations", "package.json", "tsconfig.json", "bunfig.toml"])
   await cp(join(root, part), join(tree, part), { recursive: true })
 await symlink(join(root, "node_modules"), join(tree, "node_modules"))
 

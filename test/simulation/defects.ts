@@ -231,5 +231,35 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/payments/TransferWatch.ts",
     from: "if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later",
     to: ""
+  },
+  {
+    name: "the checkout sends again with another nonce",
+    file: "src/checkout/component/Checkout.ts",
+    from: "? earlier.nonce\n          : undefined",
+    to: "? start.nonce\n          : undefined"
+  },
+  {
+    name: "the checkout sends again without a look at what it has on record",
+    file: "src/checkout/component/Checkout.ts",
+    from: "if (earlier !== undefined && (!again || earlier.hash !== null)) {",
+    to: 'if (earlier !== undefined && earlier.id === "") {'
+  },
+  {
+    name: "the checkout keeps no record of what it asks the wallet for",
+    file: "src/checkout/component/attempt.ts",
+    from: "    localStorage.setItem(prefix + attempt.paymentId, text)\n    return localStorage.getItem(prefix + attempt.paymentId) === text",
+    to: '    return text !== ""'
+  },
+  {
+    name: "the checkout sends although the service does not answer its announcement",
+    file: "src/checkout/component/Checkout.ts",
+    from: '        default:\n          notSent("noticeUnreachable")',
+    to: "        default:\n          return attempt"
+  },
+  {
+    name: "the checkout takes an attempt of another browser for none",
+    file: "src/checkout/component/Checkout.ts",
+    from: '        case "PAYMENT_ATTEMPT_OPEN":\n          tell({ type: "AttemptOpen" })\n          break',
+    to: '        case "PAYMENT_ATTEMPT_OPEN":\n          return attempt'
   }
 ]

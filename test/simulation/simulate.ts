@@ -10,6 +10,7 @@ import { testConfig } from "../support/memory.ts"
 import { Cluster } from "./Cluster.ts"
 import { Ledger } from "./chain/Ledger.ts"
 import { SimulatedNode } from "./chain/SimulatedNode.ts"
+import { Shopper } from "./checkout/Shopper.ts"
 import { Draw } from "./Draw.ts"
 import { closeEntropy } from "./entropy.ts"
 import { FaultBoard, type FaultName, quiet } from "./faults.ts"
@@ -108,6 +109,7 @@ interface Parts {
   readonly store: Store
   readonly cluster: Cluster
   readonly people: People
+  readonly shopper: Shopper
   readonly signers: Signers
 }
 
@@ -268,7 +270,15 @@ class Run {
         this.#ledger.relayer = store.relayer
         this.#ledger.wei.set(store.relayer, relayerWei)
       }
-      return { store, cluster, people, signers }
+      const shopper = new Shopper({
+        world: this.#world,
+        people,
+        ledger: this.#ledger,
+        nodes: this.#nodes,
+        draw: this.#draw,
+        signs: store.relayer !== undefined
+      })
+      return { store, cluster, people, shopper, signers }
     }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))
   }
 
@@ -276,7 +286,7 @@ class Run {
   #shopping(): Effect.Effect<void> {
     const draw = this.#draw.of("shopping")
     return Effect.gen({ self: this }, function* () {
-      const { people, signers } = this.#built
+      const { people, shopper, signers } = this.#built
       const start = (effect: Effect.Effect<void>) => {
         this.#busy++
         this.#go(
@@ -293,7 +303,7 @@ class Run {
       for (let number = 1; number <= this.#plan.payments; number++) {
         const shop = this.#shops[draw.below(this.#shops.length)]
         if (shop === undefined) continue
-        start(people.buy(shop, number))
+        start(this.#plan.checkout && draw.chance(0.7) ? shopper.buy(shop, number) : people.buy(shop, number))
         if (draw.chance(0.25)) start(people.steal(shop))
         if (draw.chance(0.15)) start(people.stray(shop))
         if (draw.chance(0.15)) start(people.operate(shop))

@@ -1,4 +1,5 @@
 // What a process loads when it first needs it, loaded before the first run: a world waits for no file.
+import { compileCheckout } from "./checkout/compiledCheckout.ts"
 import { type Plan, planOf } from "./Plan.ts"
 import { simulate } from "./simulate.ts"
 import { openSql } from "./sql/sqlStore.ts"
@@ -6,6 +7,7 @@ import { openSql } from "./sql/sqlStore.ts"
 let warm: Promise<void> | undefined
 
 const load = async () => {
+  await compileCheckout()
   // The page of the API reference is imported when its route is first made.
   const plan = { ...planOf("warm"), handlers: true, faults: new Map() }
   simulate(plan)

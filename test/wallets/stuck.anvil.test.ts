@@ -100,4 +100,27 @@ describe("a stuck wallet on Postgres", () => {
       expect(ended.map((one) => one?.outcome)).toEqual(["moved", "moved"])
     })
   )
+
+  liveEffect("replaced blocks are noticed at the next start, however long nobody ran", () =>
+    Effect.gen(function* () {
+      const made = yield* world
+      const recipient = someone()
+      yield* made.chain.rpc("evm_setAutomine", [true])
+      const before = yield* made.chain.rpc("evm_snapshot", [])
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { faucet } = yield* made.instance(quick)
+          yield* faucet.grant(yield* request(made, recipient))
+        })
+      )
+      expect(yield* made.repo.open(made.wallet)).toEqual([])
+      yield* made.chain.rpc("evm_revert", [before])
+      yield* made.chain.rpc("evm_setAutomine", [false])
+      expect((yield* made.balance(recipient)).usdcAtomic).toBe(0n)
+      yield* made.clock.pass(20 * 3_600)
+      yield* made.instance(quick)
+      yield* Effect.sleep("1 second")
+      yield* isPaid(made, recipient)
+    })
+  )
 })

@@ -2,10 +2,19 @@
 // charged once.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect } from "effect"
-import { encodeFunctionData, erc20Abi, type Hex } from "viem"
+import { encodeFunctionData, erc20Abi, type Hex, isHex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Address, networks } from "../../src/domain/Chain.ts"
-import { headerV1, openPayment, payPath, report, rowsOf, transfer, until } from "./payloads.ts"
+import {
+  headerV1,
+  openPayment,
+  payPath,
+  relayElsewhere,
+  report,
+  rowsOf,
+  transfer,
+  until
+} from "./payloads.ts"
 import { receiver, startX402World, type X402World } from "./x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -152,5 +161,33 @@ describe("an authorization beside other transactions", () => {
     await untilMining(async () => (await pay(id, header)).status === 200)
     expect(await world.balanceOf(account.address)).toBe(0n)
     expect(await statusOf(id)).toBe("settled")
+  })
+
+  test("a node had it moved, and it was reverted: what has used the authorization settles the payment", async () => {
+    const account = await world.payer(price)
+    const id = await openPayment(world, "10.00")
+    world.node.behave((method) =>
+      method === "eth_sendRawTransaction" ? { raw: new Response("", { status: 503 }) } : undefined
+    )
+    const payload = await world.authorize(account, price, {
+      validBefore: BigInt(Math.floor(Date.now() / 1000) + 600)
+    })
+    const answer = pay(id, headerV1(payload))
+    await until(async () => (await relayed())?.["outcome"] === null)
+    const raw = String((await relayed())?.["raw"])
+    const elsewhere = await relayElsewhere(world, payload)
+    // One node's receipt, which no other node has.
+    await rowsOf(
+      world,
+      `UPDATE wallet_transactions SET ended_at = now(), outcome = 'moved', block_number = 1,
+         transaction_id = '\\x${keccak256(isHex(raw) ? raw : "0x").slice(2)}' WHERE ended_at IS NULL`
+    )
+    world.node.behave(() => undefined)
+    await rpc("eth_sendRawTransaction", raw)
+    await untilMining(async () => (await statusOf(id)) === "settled")
+    await answer
+    expect(elsewhere).toStartWith("0x")
+    expect(await world.balanceOf(account.address)).toBe(0n)
+    expect((await settlementOf(id))?.["status"]).toBe("settled")
   })
 })
