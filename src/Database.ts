@@ -19,6 +19,7 @@ import * as buyersWays from "../migrations/0013_buyers_ways.ts"
 import * as refunds from "../migrations/0014_refunds.ts"
 import * as books from "../migrations/0015_books.ts"
 import * as eventsFeed from "../migrations/0017_events_feed.ts"
+import * as roles from "../migrations/0020_roles.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -153,7 +154,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0013_buyers_ways": buyersWays,
   "0014_refunds": refunds,
   "0015_books": books,
-  "0017_events_feed": eventsFeed
+  "0017_events_feed": eventsFeed,
+  "0020_roles": roles
 }
 
 /** Every table that the migrations make. */
@@ -206,6 +208,7 @@ export const addedColumns = [
   "alerts.user_id",
   "claimed_transfers.ordinal",
   "claimed_transfers.refund_id",
+  "merchant_members.role",
   "merchant_receivers.watched_since",
   "merchants.moved_receivers",
   "merchants.time_zone",

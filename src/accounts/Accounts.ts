@@ -174,7 +174,7 @@ export class Accounts extends Context.Service<
                 name: input.merchantName,
                 receivers: { test: input.receiver, live: input.receiver }
               })
-              yield* repo.join(made.merchant.id, id, at)
+              yield* repo.join(made.merchant.id, id, "owner", at)
               return made.keys
             })
           )
@@ -237,7 +237,7 @@ export class Accounts extends Context.Service<
           const hash = hashOf(token)
           const link = yield* repo.findLink(hash, at)
           if (Option.isNone(link)) return yield* new OneTimeLinkInvalid()
-          const { email, merchantId, resetPassword, operator } = link.value
+          const { email, merchantId, resetPassword, operator, role } = link.value
           const existing = yield* repo.findCredentials(email)
           const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
           const passwordHash = keeps
@@ -263,7 +263,7 @@ export class Accounts extends Context.Service<
                 yield* audit.note(actor, { action: "operator.granted", env: null, summary })
               }
               if (merchantId !== null) {
-                const joining = repo.join(merchantId, userId, at)
+                const joining = repo.join(merchantId, userId, role, at)
                 yield* audit.recording(merchantId, actor, joining, (joined) =>
                   joined
                     ? Option.some({ action: "member.joined", env: null, summary: "joined by a link" })

@@ -1,11 +1,17 @@
 // Who is signed in.
 import type { Merchant } from "../domain/Merchant.ts"
+import type { Role } from "../domain/Role.ts"
 
 export interface User {
   readonly id: string
   readonly email: string
   /** Sees and acknowledges what concerns the whole service. */
   readonly operator: boolean
+}
+
+/** A merchant, and what the user may do there. */
+export interface Membership extends Merchant {
+  readonly role: Role
 }
 
 export interface Session {
@@ -15,5 +21,5 @@ export interface Session {
   /** When the person last gave the password. */
   readonly confirmedAt: Date
   /** Whose members the user is, the first joined first. */
-  readonly merchants: ReadonlyArray<Merchant>
+  readonly merchants: ReadonlyArray<Membership>
 }

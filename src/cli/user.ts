@@ -6,6 +6,7 @@ import { Accounts } from "../accounts/Accounts.ts"
 import { linkUrl } from "../accounts/linkUrl.ts"
 import { AuditLog, operator } from "../audit/AuditLog.ts"
 import { Email } from "../dashboard/accounts/Api.ts"
+import { Role } from "../domain/Role.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
@@ -20,6 +21,10 @@ const create = Command.make(
   {
     email,
     merchant: merchantId,
+    role: Flag.Literals("role", Role.literals).pipe(
+      Flag.withDescription("What the person may do in the merchant"),
+      Flag.withDefault("owner")
+    ),
     operator: Flag.Boolean("operator").pipe(
       Flag.withDescription("Sees and acknowledges alerts that concern the whole service"),
       Flag.withDefault(false)
@@ -44,6 +49,7 @@ const create = Command.make(
       accounts.createLink({
         email: input.email,
         merchantId: merchant.id,
+        role: input.role,
         resetPassword: false,
         operator: input.operator,
         invitedBy: null
@@ -86,6 +92,7 @@ const resetPassword = Command.make(
     const token = yield* accounts.createLink({
       email: input.email,
       merchantId: null,
+      role: "owner",
       resetPassword: true,
       operator: false,
       invitedBy: null

@@ -3,8 +3,9 @@
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { Session, User } from "../accounts/Session.ts"
-import { CrossOriginRefused, NotFound, SignInRequired } from "../domain/Errors.ts"
+import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../domain/Errors.ts"
 import type { Merchant, Tenant } from "../domain/Merchant.ts"
+import type { Role } from "../domain/Role.ts"
 import { errorResponse } from "../http/Envelope.ts"
 
 /** The session of the request's cookie. */
@@ -15,6 +16,7 @@ export class CurrentSession extends Context.Service<CurrentSession, Session>()(
 export interface Member {
   readonly user: User
   readonly merchant: Merchant
+  readonly role: Role
   readonly tenant: Tenant
 }
 
@@ -37,8 +39,10 @@ export class SessionRequired extends HttpApiMiddleware.Service<
 /** The path's parameters that `MemberRequired` judges, where an endpoint declares more of its own. */
 export const memberParams = { merchantId: Schema.String, env: Schema.String }
 
-/** Membership of the path's merchant; 404 for merchants of others and for unknown ones alike. */
+/** A role that the endpoint allows, in the path's merchant; 404 for merchants of others and unknown ones alike. */
 export class MemberRequired extends HttpApiMiddleware.Service<
   MemberRequired,
   { provides: CurrentMember; requires: CurrentSession }
->()("quittance/dashboard/MemberRequired", { error: [errorResponse(NotFound)] }) {}
+>()("quittance/dashboard/MemberRequired", {
+  error: [errorResponse(NotFound), errorResponse(RoleRequired)]
+}) {}

@@ -24,7 +24,14 @@ export const createPerson = Effect.fn("createPerson")(function* (merchantId: Mer
   const password = `demo-${(yield* random.uuidV4()).slice(0, 8)}`
   yield* Effect.gen(function* () {
     const accounts = yield* Accounts
-    const link = { email, merchantId, resetPassword: true, invitedBy: null, operator: true }
+    const link = {
+      email,
+      merchantId,
+      role: "owner" as const,
+      resetPassword: true,
+      invitedBy: null,
+      operator: true
+    }
     yield* Effect.orDie(accounts.redeem(yield* accounts.createLink(link), password))
   }).pipe(Effect.provide(Accounts.layer))
   return { email, password }

@@ -13,6 +13,8 @@ export const AuditAction = Schema.Literals([
   "member.invitation_withdrawn",
   "member.joined",
   "member.removed",
+  "member.left",
+  "member.role_changed",
   "operator.granted"
 ])
 export type AuditAction = typeof AuditAction.Type

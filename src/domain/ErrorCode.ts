@@ -90,6 +90,12 @@ export const errorCodes = {
     retryable: false,
     summary: "This change requires your password. Confirm it and try again within five minutes."
   },
+  ROLE_REQUIRED: {
+    status: 403,
+    retryable: false,
+    summary:
+      "Your role does not allow this. `expected` names the roles that may; ask an owner of the merchant."
+  },
   SIGN_UP_CLOSED: {
     status: 403,
     retryable: false,
@@ -205,10 +211,10 @@ export const errorCodes = {
     summary:
       "Another merchant uses, or has used, this receiving address. Use another one. If it is yours, change to it in the settings: `details` then contains a message to sign with its key, and the signature moves it to your merchant."
   },
-  LAST_MEMBER: {
+  LAST_OWNER: {
     status: 409,
     retryable: false,
-    summary: "A merchant needs at least one member. Add another before removing this one."
+    summary: "A merchant needs at least one owner. Make another member an owner first."
   },
   DELIVERY_PENDING: {
     status: 409,

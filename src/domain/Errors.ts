@@ -85,7 +85,8 @@ export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_L
 export class CrossOriginRefused extends define("CrossOriginRefused", "CROSS_ORIGIN_REFUSED") {}
 export class OperatorOnly extends define("OperatorOnly", "OPERATOR_ONLY") {}
 export class ReceiverTaken extends define("ReceiverTaken", "RECEIVER_TAKEN") {}
-export class LastMember extends define("LastMember", "LAST_MEMBER") {}
+export class LastOwner extends define("LastOwner", "LAST_OWNER") {}
+export class RoleRequired extends define("RoleRequired", "ROLE_REQUIRED") {}
 export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING") {}
 export class NotFound extends define("NotFound", "NOT_FOUND") {}
 export class MethodNotAllowed extends define("MethodNotAllowed", "METHOD_NOT_ALLOWED") {}

@@ -4,6 +4,7 @@ import type { Array as Arr } from "effect"
 import { Context } from "effect"
 import { type HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { KeyKind } from "../domain/Merchant.ts"
+import type { Role } from "../domain/Role.ts"
 
 /** Holders of an API key. */
 export interface KeyAccess {
@@ -23,12 +24,20 @@ export interface PublicAccess {
   readonly crossOrigin?: true
 }
 
-/** People who are signed in: to their own account, or as members of the merchant that the path names. */
+/** People who are signed in, to their own account. */
 export interface SessionAccess {
-  readonly by: "session" | "member"
+  readonly by: "session"
 }
 
-export type Access = KeyAccess | PublicAccess | SessionAccess
+/** Members of the merchant that the path names, in one of these roles. */
+export interface MemberAccess {
+  readonly by: "member"
+  readonly roles: ReadonlyArray<Role>
+  /** In the live environment, where fewer may. */
+  readonly live?: ReadonlyArray<Role>
+}
+
+export type Access = KeyAccess | PublicAccess | SessionAccess | MemberAccess
 
 class EndpointAccess extends Context.Service<EndpointAccess, Access>()("quittance/http/EndpointAccess") {}
 

@@ -23,6 +23,7 @@ describe("The merchant's face", () => {
         const link = {
           email: "anna@example.com",
           merchantId: MerchantId.make(merchantId),
+          role: "owner" as const,
           resetPassword: true,
           invitedBy: null,
           operator: false

@@ -239,7 +239,14 @@ describe("Accounts over HTTP", () => {
     const old = [browserOf(answer), browserOf(await signInFrom(email, password, "198.18.2.1"))]
     const next = "an even longer password"
     const changed = await call("POST", "/password", { current: password, next })
-    const link = { email, merchantId: null, resetPassword: true, operator: false, invitedBy: null }
+    const link = {
+      email,
+      merchantId: null,
+      role: "owner" as const,
+      resetPassword: true,
+      operator: false,
+      invitedBy: null
+    }
     const exhaust = async () => {
       for (let taken = 0; taken < 100; taken++)
         await Effect.runPromise(
@@ -283,7 +290,10 @@ describe("Accounts over HTTP", () => {
   test("through a link, wrong passwords count against the account, and the link burns", async () => {
     const { email } = await person()
     const owner = await person()
-    const invited = await owner.call("POST", `/merchants/${owner.merchantId}/test/members`, { email })
+    const invited = await owner.call("POST", `/merchants/${owner.merchantId}/test/members`, {
+      email,
+      role: "owner"
+    })
     const token = new URL(invited.body.link).hash.slice(1)
     const guess = (address: string, secret = "a wrong password") =>
       post("/one-time-link", { token, password: secret }, address)
@@ -293,7 +303,10 @@ describe("Accounts over HTTP", () => {
     expect(codes).toEqual(Array.from({ length: 10 }, () => 401))
     expect((await guess("203.0.113.120", password)).body.error.code).toBe("ONE_TIME_LINK_INVALID")
 
-    const again = await owner.call("POST", `/merchants/${owner.merchantId}/test/members`, { email })
+    const again = await owner.call("POST", `/merchants/${owner.merchantId}/test/members`, {
+      email,
+      role: "owner"
+    })
     const second = new URL(again.body.link).hash.slice(1)
     const limited: Array<number> = []
     for (let attempt = 0; attempt < 11; attempt++)
@@ -307,7 +320,7 @@ describe("Accounts over HTTP", () => {
     const owner = await person()
     const at = `/merchants/${owner.merchantId}/test`
     const invite = async (by: typeof owner.call, email: string) => {
-      const answer = await by("POST", `${at}/members`, { email })
+      const answer = await by("POST", `${at}/members`, { email, role: "owner" })
       return {
         status: answer.status,
         token: answer.status === 201 ? new URL(answer.body.link).hash.slice(1) : ""
@@ -396,7 +409,10 @@ describe("Accounts over HTTP", () => {
 
   test("an invitation brings a new person to the merchant, once", async () => {
     const { call, merchantId } = await person()
-    const invited = await call("POST", `/merchants/${merchantId}/test/members`, { email: "New@example.com" })
+    const invited = await call("POST", `/merchants/${merchantId}/test/members`, {
+      email: "New@example.com",
+      role: "owner"
+    })
     const token = new URL(invited.body.link).hash.slice(1)
     const settings = await call("GET", `/merchants/${merchantId}/test/settings`)
     expect(settings.body.invitations).toMatchObject([{ email: "new@example.com" }])
@@ -424,6 +440,7 @@ describe("Accounts over HTTP", () => {
           accounts.createLink({
             email,
             merchantId: MerchantId.make(owner.merchantId),
+            role: "owner" as const,
             resetPassword: false,
             operator: true,
             invitedBy: null
@@ -466,7 +483,7 @@ describe("Accounts over HTTP", () => {
     const owner = await person()
     const at = `/merchants/${owner.merchantId}/test`
     const invite = async (email: string) => {
-      const { body, status } = await owner.call("POST", `${at}/members`, { email })
+      const { body, status } = await owner.call("POST", `${at}/members`, { email, role: "owner" })
       const page = (await owner.call("GET", `${at}/settings`)).body.invitations[0]
       const [told] = (await owner.call("GET", `${at}/alerts`)).body.alerts
       const [logged] = (await owner.call("GET", `${at}/audit`)).body.entries
@@ -487,7 +504,8 @@ describe("Accounts over HTTP", () => {
     const victim = await person()
     const attacker = await person()
     const invited = await attacker.call("POST", `/merchants/${attacker.merchantId}/test/members`, {
-      email: victim.email
+      email: victim.email,
+      role: "owner"
     })
     const token = new URL(invited.body.link).hash.slice(1)
     const taken = await post("/one-time-link", { token, password: "the attacker's own" })
@@ -503,7 +521,7 @@ describe("Accounts over HTTP", () => {
       "DELETE",
       `/merchants/${merchantId}/test/members/${answer.body.session.user.id}`
     )
-    expect(removed.body.error.code).toBe("LAST_MEMBER")
+    expect(removed.body.error.code).toBe("LAST_OWNER")
   })
 
   test("pages that have not changed are not sent again", async () => {
@@ -573,7 +591,14 @@ describe("Sessions and links in time on Postgres", () => {
     Effect.gen(function* () {
       const accounts = Context.get(yield* Layer.build(layer), Accounts)
       const email = "owner@example.com"
-      const reset = { email, merchantId: null, resetPassword: true, operator: false, invitedBy: null }
+      const reset = {
+        email,
+        merchantId: null,
+        role: "owner" as const,
+        resetPassword: true,
+        operator: false,
+        invitedBy: null
+      }
       const redeem = (token: string, secret: string) => Effect.result(accounts.redeem(token, secret))
       const first = yield* accounts.createLink(reset)
       const second = yield* accounts.createLink(reset)
@@ -600,7 +625,14 @@ describe("Sessions and links in time on Postgres", () => {
       Effect.gen(function* () {
         const accounts = Context.get(yield* Layer.build(layer), Accounts)
         const email = "ops@example.com"
-        const link = { email, merchantId: null, resetPassword: false, operator: false, invitedBy: null }
+        const link = {
+          email,
+          merchantId: null,
+          role: "owner" as const,
+          resetPassword: false,
+          operator: false,
+          invitedBy: null
+        }
         const { session } = yield* accounts.redeem(yield* accounts.createLink(link), password)
         expect(session.user.operator).toBe(false)
         const token = yield* accounts.createLink({ ...link, operator: true })
@@ -623,6 +655,7 @@ describe("Sessions and links in time on Postgres", () => {
         accounts.createLink({
           email,
           merchantId: MerchantId.make(merchant.id),
+          role: "owner" as const,
           resetPassword: true,
           operator: false,
           invitedBy: null

@@ -55,7 +55,7 @@ describe("Money's levers on Postgres", () => {
   /** Another member of the person's merchant. */
   const colleague = async (person: Person): Promise<Person> => {
     const email = `colleague-${crypto.randomUUID()}@example.com`
-    const { link } = (await person.call("POST", `${at(person)}/members`, { email })).body
+    const { link } = (await person.call("POST", `${at(person)}/members`, { email, role: "owner" })).body
     const answer = await request(service.baseUrl, "POST", "/one-time-link", {
       body: { token: link.split("#")[1], password }
     })
@@ -75,7 +75,11 @@ describe("Money's levers on Postgres", () => {
       "a full-access key",
       (person) => ["POST", `${at(person, "live")}/keys`, { kind: "secret", permission: "manage" }]
     ],
-    ["an invitation", (person) => ["POST", `${at(person)}/members`, { email: "friend@example.com" }]],
+    [
+      "an invitation",
+      (person) => ["POST", `${at(person)}/members`, { email: "friend@example.com", role: "owner" }]
+    ],
+    ["a role", (person, other) => ["PUT", `${at(person)}/members/${other}/role`, { role: "support" }]],
     ["a removal", (person, other) => ["DELETE", `${at(person)}/members/${other}`]]
   ]
 
@@ -300,8 +304,8 @@ describe("Money's levers on Postgres", () => {
       const other = await signUp(service.baseUrl)
       const third = await colleague(person)
       const userOf = async (one: typeof person) => (await one.call("GET", "/session")).body.user.id
-      await sql`INSERT INTO merchant_members (merchant_id, user_id, created_at)
-        VALUES (${person.merchantId}::uuid, ${await userOf(other)}::uuid, now())`
+      await sql`INSERT INTO merchant_members (merchant_id, user_id, role, created_at)
+        VALUES (${person.merchantId}::uuid, ${await userOf(other)}::uuid, 'owner', now())`
       const waiting = async () =>
         Number(
           (

@@ -91,7 +91,7 @@ export const populate = async (service: TestService): Promise<Populated> => {
   await shop.report(pending.body.payment.id, hash, 25_000_000n)
   const sent = await person.call("POST", `${at}/webhook-endpoint/test`)
   await Effect.runPromise(service.alerts.raise({ tenant: person.merchantId, subject: settled.payment.id }))
-  await person.call("POST", `${at}/members`, { email: "colleague@example.com" })
+  await person.call("POST", `${at}/members`, { email: "colleague@example.com", role: "support" })
   return {
     person,
     settledId: settled.payment.id,

@@ -21,7 +21,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
   "settingsPages.changeFace": { accentColor: "#ff0000", support: "stranger@example.com" },
   "settingsPages.changeReceiver": { receiver },
-  "settingsPages.invite": { email: "friend@example.com" },
+  "settingsPages.invite": { email: "friend@example.com", role: "owner" },
+  "settingsPages.changeRole": { role: "read_only" },
   "transferPages.attach": { paymentId: "00000000-0000-4000-8000-000000000000" },
   "transferPages.handle": { note: "Dust" },
   "refundPages.create": { paymentId: "00000000-0000-4000-8000-000000000000" },
@@ -66,7 +67,7 @@ describe("Who may call the dashboard's API", () => {
     const { body: made } = await owner.call("POST", `${at}/agents`, agentForm)
     await Effect.runPromise(service.alerts.raise({ tenant: owner.merchantId, subject: payment.id }))
     const { body: alerts } = await owner.call("GET", `${at}/alerts`)
-    await owner.call("POST", `${at}/members`, { email: "invited@example.com" })
+    await owner.call("POST", `${at}/members`, { email: "invited@example.com", role: "developer" })
     openAlerts = (await owner.call("GET", `${at}/overview`)).body.openAlerts
     await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
     const { body: links } = await owner.call("GET", `${at}/links`)

@@ -154,7 +154,7 @@ describe("Text that Postgres cannot hold", () => {
       ["POST", `${at}/agents`, { ...agentForm, allowedHosts: [`${bad}.example.com`] }],
       ["PATCH", `${at}/settings`, { ...profile, name: bad }],
       ["PATCH", `${at}/settings`, { ...profile, identityAudience: "\udc00" }],
-      ["POST", `${at}/members`, { email: `${bad}@example.com` }],
+      ["POST", `${at}/members`, { email: `${bad}@example.com`, role: "owner" }],
       [
         "POST",
         "/dashboard/api/sign-up",

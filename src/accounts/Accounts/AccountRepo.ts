@@ -3,9 +3,9 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
-import type { Merchant } from "../../domain/Merchant.ts"
 import { defaultTokenLifetime, MerchantId, Uuid } from "../../domain/Merchant.ts"
-import type { Session } from "../Session.ts"
+import { Role } from "../../domain/Role.ts"
+import type { Membership, Session } from "../Session.ts"
 
 const SessionRow = Schema.Struct({
   user_id: Uuid,
@@ -13,6 +13,7 @@ const SessionRow = Schema.Struct({
   operator: Schema.Boolean,
   confirmed_at: Schema.Date,
   merchant_id: Schema.NullOr(MerchantId),
+  role: Schema.NullOr(Role),
   name: Schema.NullOr(Schema.String),
   logo_url: Schema.NullOr(Schema.String),
   receiver_test: Schema.NullOr(AddressBytes),
@@ -23,12 +24,17 @@ const SessionRow = Schema.Struct({
 })
 const decodeSession = Schema.decodeUnknownEffect(Schema.Array(SessionRow))
 
-const merchantOf = (row: typeof SessionRow.Type): ReadonlyArray<Merchant> =>
-  row.merchant_id === null || row.name === null || row.receiver_test === null || row.receiver_live === null
+const membershipOf = (row: typeof SessionRow.Type): ReadonlyArray<Membership> =>
+  row.merchant_id === null ||
+  row.role === null ||
+  row.name === null ||
+  row.receiver_test === null ||
+  row.receiver_live === null
     ? []
     : [
         {
           id: row.merchant_id,
+          role: row.role,
           name: row.name,
           logoUrl: row.logo_url,
           receivers: { test: row.receiver_test, live: row.receiver_live },
@@ -44,6 +50,7 @@ const decodeCredentials = Schema.decodeUnknownEffect(Schema.Array(Credentials))
 const LinkRow = Schema.Struct({
   email: Schema.String,
   merchant_id: Schema.NullOr(MerchantId),
+  role: Role,
   reset_password: Schema.Boolean,
   operator: Schema.Boolean,
   invited_by: Schema.NullOr(Uuid)
@@ -55,6 +62,8 @@ const decodeBrowsers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ h
 export interface OneTimeLink {
   readonly email: string
   readonly merchantId: MerchantId | null
+  /** In the merchant. */
+  readonly role: Role
   /** The operator's link sets the password of an account that has one. */
   readonly resetPassword: boolean
   readonly operator: boolean
@@ -78,9 +87,10 @@ export interface NewSession {
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  /** An invitation dies with its inviter's membership. */
+  /** An invitation dies when its inviter is no owner any more. */
   const isStanding = sql`(l.invited_by IS NULL OR EXISTS (
-    SELECT 1 FROM merchant_members m WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by))`
+    SELECT 1 FROM merchant_members m
+    WHERE m.merchant_id = l.merchant_id AND m.user_id = l.invited_by AND m.role = 'owner'))`
 
   return {
     transaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -120,10 +130,15 @@ const make = Effect.gen(function* () {
       return rows.length > 0
     }, Effect.orDie),
 
-    join: Effect.fn("AccountRepo.join")(function* (merchantId: MerchantId, userId: string, at: Date) {
+    join: Effect.fn("AccountRepo.join")(function* (
+      merchantId: MerchantId,
+      userId: string,
+      role: Role,
+      at: Date
+    ) {
       const rows = yield* sql`
-        INSERT INTO merchant_members (merchant_id, user_id, created_at)
-        VALUES (${merchantId}, ${userId}, ${at}) ON CONFLICT DO NOTHING RETURNING user_id`
+        INSERT INTO merchant_members (merchant_id, user_id, role, created_at)
+        VALUES (${merchantId}, ${userId}, ${role}, ${at}) ON CONFLICT DO NOTHING RETURNING user_id`
       return rows.length > 0
     }, Effect.orDie),
 
@@ -156,7 +171,7 @@ const make = Effect.gen(function* () {
             UPDATE sessions SET expires_at = ${times.slideTo} FROM s
             WHERE sessions.hash = s.hash AND sessions.expires_at < ${times.slideBefore}
           )
-          SELECT u.id AS user_id, u.email, u.operator, s.confirmed_at, m.id AS merchant_id, m.name, m.logo_url,
+          SELECT u.id AS user_id, u.email, u.operator, s.confirmed_at, m.id AS merchant_id, mm.role, m.name, m.logo_url,
             m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
             m.token_lifetime_seconds
           FROM s JOIN users u ON u.id = s.user_id
@@ -170,7 +185,7 @@ const make = Effect.gen(function* () {
         hash,
         user: { id: first.user_id, email: first.email, operator: first.operator },
         confirmedAt: first.confirmed_at,
-        merchants: rows.flatMap(merchantOf)
+        merchants: rows.flatMap(membershipOf)
       })
     }, Effect.orDie),
 
@@ -222,15 +237,15 @@ const make = Effect.gen(function* () {
             AND (invited_by IS NULL) = (${link.invitedBy}::uuid IS NULL) AND used_at IS NULL
         )
         INSERT INTO one_time_links
-          (hash, email, merchant_id, reset_password, operator, invited_by, created_at, expires_at)
-        VALUES (${hash}, ${link.email}, ${link.merchantId}, ${link.resetPassword}, ${link.operator},
+          (hash, email, merchant_id, role, reset_password, operator, invited_by, created_at, expires_at)
+        VALUES (${hash}, ${link.email}, ${link.merchantId}, ${link.role}, ${link.resetPassword}, ${link.operator},
           ${link.invitedBy}, ${at}, ${expiresAt})`
     }, Effect.orDie),
 
     findLink: Effect.fn("AccountRepo.findLink")(function* (hash: Uint8Array, at: Date) {
       const [row] = yield* decodeLinks(
         yield* sql`
-          SELECT email, merchant_id, reset_password, operator, invited_by FROM one_time_links l
+          SELECT email, merchant_id, role, reset_password, operator, invited_by FROM one_time_links l
           WHERE hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${isStanding}`
       )
       return Option.map(
@@ -238,6 +253,7 @@ const make = Effect.gen(function* () {
         (found): OneTimeLink => ({
           email: found.email,
           merchantId: found.merchant_id,
+          role: found.role,
           resetPassword: found.reset_password,
           operator: found.operator,
           invitedBy: found.invited_by
@@ -280,7 +296,7 @@ export class AccountRepo extends Context.Service<
     /** False where the user is an operator already. */
     readonly makeOperator: (userId: string) => Effect.Effect<boolean>
     /** False where the user is a member already. */
-    readonly join: (merchantId: MerchantId, userId: string, at: Date) => Effect.Effect<boolean>
+    readonly join: (merchantId: MerchantId, userId: string, role: Role, at: Date) => Effect.Effect<boolean>
     /** Also sweeps away what has expired. */
     readonly insertSession: (session: NewSession) => Effect.Effect<void>
     readonly confirmSession: (hash: Uint8Array, at: Date) => Effect.Effect<void>

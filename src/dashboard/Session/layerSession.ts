@@ -3,7 +3,8 @@ import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
-import { CrossOriginRefused, NotFound, SignInRequired } from "../../domain/Errors.ts"
+import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../../domain/Errors.ts"
+import { accessOf } from "../../http/Access.ts"
 import { isLoopback } from "../../http/isLoopback.ts"
 import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
 import { cookieName } from "../sessionCookie.ts"
@@ -73,14 +74,29 @@ const sessionRequired = Layer.effect(
 
 const memberRequired = Layer.succeed(
   MemberRequired,
-  Effect.fnUntraced(function* (httpEffect) {
+  Effect.fnUntraced(function* (httpEffect, { endpoint }) {
     const { user, merchants } = yield* CurrentSession
     const { merchantId, env } = yield* HttpRouter.params
     const merchant = merchants.find(({ id }) => id === merchantId)
     if (merchant === undefined || (env !== "test" && env !== "live")) return yield* new NotFound()
+    const access = accessOf(endpoint)
+    const roles = access.by !== "member" ? [] : env === "live" ? (access.live ?? access.roles) : access.roles
+    if (!roles.includes(merchant.role)) {
+      return yield* new RoleRequired({
+        details: [
+          {
+            path: "session",
+            message: "Another role does this.",
+            expected: roles.join(" or "),
+            actual: merchant.role
+          }
+        ]
+      })
+    }
     return yield* Effect.provideService(httpEffect, CurrentMember, {
       user,
       merchant,
+      role: merchant.role,
       tenant: { merchantId: merchant.id, env }
     })
   })

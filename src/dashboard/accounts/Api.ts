@@ -10,6 +10,7 @@ import {
   SignUpClosed
 } from "../../domain/Errors.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
+import { Role } from "../../domain/Role.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -53,6 +54,7 @@ export const TypedAddress = Schema.String.check(
 export const MerchantSummary = Schema.Struct({
   id: MerchantId,
   name: Schema.String,
+  role: Role,
   logoUrl: Schema.NullOr(Schema.String)
 })
 

@@ -7,7 +7,6 @@ import { AppConfig } from "../../AppConfig.ts"
 import { Accounts, type Started } from "../../accounts/Accounts.ts"
 import type { Session } from "../../accounts/Session.ts"
 import { RateLimited, SignUpClosed } from "../../domain/Errors.ts"
-import type { Merchant } from "../../domain/Merchant.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { DashboardApi } from "../Api.ts"
@@ -30,7 +29,7 @@ const idOf = (token: string) => createHash("sha256").update(token).digest("hex")
 
 const sessionView = ({ user, merchants }: Session): SessionView => ({
   user: { id: user.id, email: user.email, operator: user.operator },
-  merchants: merchants.map(({ id, name, logoUrl }: Merchant) => ({ id, name, logoUrl }))
+  merchants: merchants.map(({ id, logoUrl, name, role }) => ({ id, name, role, logoUrl }))
 })
 
 const limits = Effect.gen(function* () {

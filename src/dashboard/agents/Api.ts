@@ -13,6 +13,7 @@ import {
   NotFound
 } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
+import { developers, everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -84,9 +85,12 @@ export type AgentForm = typeof AgentForm.Type
 const agentParams = { ...memberParams, agentId: AgentId }
 
 export class AgentPagesApi extends endpointGroup("agentPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/agents", { success: Schema.toEncoded(AgentsPage) })),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/agents", { success: Schema.toEncoded(AgentsPage) })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.post("create", "/agents", {
       payload: AgentForm,
       success: Schema.toEncoded(CreatedAgent).pipe(HttpApiSchema.status(201)),
@@ -94,7 +98,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/agents/:agentId", {
       params: agentParams,
       success: Schema.toEncoded(AgentPage),
@@ -102,7 +106,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("balance", "/agents/:agentId/balance", {
       params: agentParams,
       success: Schema.toEncoded(AgentBalance),
@@ -110,7 +114,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.patch("update", "/agents/:agentId", {
       params: agentParams,
       payload: AgentForm,
@@ -119,7 +123,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.post("pause", "/agents/:agentId/pause", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
@@ -127,7 +131,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.post("resume", "/agents/:agentId/resume", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
@@ -135,7 +139,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.post("revoke", "/agents/:agentId/revoke", {
       params: agentParams,
       success: HttpApiSchema.NoContent,
@@ -143,7 +147,7 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.post("fund", "/agents/:agentId/fund", {
       params: agentParams,
       success: AgentGrant.pipe(HttpApiSchema.status(201)),

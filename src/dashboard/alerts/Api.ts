@@ -6,6 +6,7 @@ import { AlertKind } from "../../domain/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
+import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -29,9 +30,12 @@ export const AlertsPage = Schema.Struct({ openAlerts: Schema.Int, alerts: Schema
 export type AlertsPage = typeof AlertsPage.Encoded
 
 export class AlertPagesApi extends endpointGroup("alertPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/alerts", { success: Schema.toEncoded(AlertsPage) })),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/alerts", { success: Schema.toEncoded(AlertsPage) })
+  ),
+  allow(
+    { by: "member", roles: handlers },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
       params: { ...memberParams, alertId: Uuid },
       success: HttpApiSchema.NoContent,

@@ -11,6 +11,7 @@ import {
 } from "../../books/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { TimeZone } from "../../domain/Period.ts"
+import { everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -32,7 +33,7 @@ const { from, to } = PeriodQuery
 
 export class BookPagesApi extends endpointGroup("bookPages")(
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("statement", "/books", {
       /** This month when absent. */
       query: { from: Schema.optionalKey(from), to: Schema.optionalKey(to) },
@@ -41,7 +42,7 @@ export class BookPagesApi extends endpointGroup("bookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("balances", "/books/balances", {
       query: { from, to },
       success: Schema.toEncoded(Schema.Struct({ balances: BalancesView })),
@@ -49,7 +50,7 @@ export class BookPagesApi extends endpointGroup("bookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("export", "/exports/:kind", {
       params: { ...memberParams, kind: ExportKindParam },
       query: ExportQuery,
@@ -58,7 +59,7 @@ export class BookPagesApi extends endpointGroup("bookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.put("changeTimeZone", "/books/time-zone", {
       payload: Schema.Struct({ timeZone: TimeZone }),
       success: HttpApiSchema.NoContent,

@@ -1,5 +1,6 @@
 // API keys: made, rotated and revoked; each shown once.
 import { useState } from "preact/hooks"
+import { developers, owners } from "../../domain/roleSets.ts"
 import type { IssuedKeyView, KeysPage, KeyView } from "../keys/Api.ts"
 import { call, useAction } from "./api.ts"
 import {
@@ -16,6 +17,7 @@ import {
   Secret,
   Time
 } from "./parts.tsx"
+import { useMay } from "./roles.ts"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -34,7 +36,15 @@ const permissionWords = (key: KeyView) =>
       ? "Secret, full access"
       : "Secret, read-only"
 
-const Row = ({ one, onAct }: { readonly one: KeyView; readonly onAct: (open: Open) => void }) => (
+const Row = ({
+  mayChange,
+  one,
+  onAct
+}: {
+  readonly one: KeyView
+  readonly mayChange: boolean
+  readonly onAct: (open: Open) => void
+}) => (
   <tr class={one.revokedAt === null ? undefined : "revoked"}>
     <td data-label="Key" class="mono">
       {nameOf(one)}
@@ -47,7 +57,9 @@ const Row = ({ one, onAct }: { readonly one: KeyView; readonly onAct: (open: Ope
       <Time at={one.createdAt} />
     </td>
     <td class="end">
-      {one.revokedAt === null ? (
+      {one.revokedAt !== null ? (
+        <Badge tone="neutral">Revoked</Badge>
+      ) : mayChange ? (
         <span class="row-actions">
           <Button label={`Rotate ${nameOf(one)}`} onClick={() => onAct({ tag: "rotate", key: one })}>
             Rotate
@@ -60,9 +72,7 @@ const Row = ({ one, onAct }: { readonly one: KeyView; readonly onAct: (open: Ope
             Revoke
           </Button>
         </span>
-      ) : (
-        <Badge tone="neutral">Revoked</Badge>
-      )}
+      ) : null}
     </td>
   </tr>
 )
@@ -70,6 +80,7 @@ const Row = ({ one, onAct }: { readonly one: KeyView; readonly onAct: (open: Ope
 export const Keys = () => {
   const { api, place } = useSession()
   const page = useMerchantPage<KeysPage>("/keys", 5_000)
+  const mayChange = useMay()(developers, owners)
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
 
@@ -97,9 +108,11 @@ export const Keys = () => {
     <>
       <div class="head">
         <h1>API keys</h1>
-        <Button kind="primary" icon="plus" onClick={() => setOpen({ tag: "create" })}>
-          Create key
-        </Button>
+        {mayChange ? (
+          <Button kind="primary" icon="plus" onClick={() => setOpen({ tag: "create" })}>
+            Create key
+          </Button>
+        ) : null}
       </div>
       <Card flush>
         <Loaded page={page}>
@@ -123,7 +136,7 @@ export const Keys = () => {
                 </thead>
                 <tbody>
                   {keys.map((one) => (
-                    <Row key={one.id} one={one} onAct={setOpen} />
+                    <Row key={one.id} one={one} mayChange={mayChange} onAct={setOpen} />
                   ))}
                 </tbody>
               </table>

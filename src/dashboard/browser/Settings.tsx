@@ -1,9 +1,11 @@
 // How buyers see the merchant, where money goes, who belongs to it, and one's own account.
 import { useState } from "preact/hooks"
-import type { Invitation, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
+import { developers, owners } from "../../domain/roleSets.ts"
+import type { ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { ChangeLog } from "./ChangeLog.tsx"
 import { Face } from "./Face.tsx"
+import { Members } from "./Members.tsx"
 import {
   Button,
   Card,
@@ -16,9 +18,9 @@ import {
   fieldsOf,
   Loaded,
   Problem,
-  Secret,
   Time
 } from "./parts.tsx"
+import { useMay } from "./roles.ts"
 import { navigate } from "./router.ts"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -89,6 +91,7 @@ const Profile = ({ data, reload }: Part) => {
 
 const Receiver = ({ data, reload }: Part) => {
   const { api, place } = useSession()
+  const may = useMay()
   const [next, setNext] = useState<string>()
   /** What the owner of another merchant's address signs, and whether that was tried. */
   const [proof, setProof] = useState<{ readonly text: string; readonly tried: boolean }>()
@@ -138,31 +141,37 @@ const Receiver = ({ data, reload }: Part) => {
             to <span class="mono break">{waiting.address}</span>
           </p>
           <p class="soft">
-            {waiting.requestedBy} asked for it on <Time at={waiting.requestedAt} />. Any member can withdraw
-            it.
+            {waiting.requestedBy} asked for it on <Time at={waiting.requestedAt} />. Owners and developers can
+            withdraw it.
           </p>
           <Problem error={withdraw.error} />
-          <div class="actions start">
-            <Button kind="danger" busy={withdraw.busy} onClick={() => void withdraw.run()}>
-              Withdraw the change
-            </Button>
-          </div>
+          {may(developers) ? (
+            <div class="actions start">
+              <Button kind="danger" busy={withdraw.busy} onClick={() => void withdraw.run()}>
+                Withdraw the change
+              </Button>
+            </div>
+          ) : null}
         </div>
       )}
-      <form class="stack" onSubmit={(event) => setNext((fieldsOf(event)["receiver"] ?? "").trim())}>
-        <Field
-          label="New address"
-          name="receiver"
-          required
-          mono
-          placeholder="0x…"
-          hint="Applies to new intents. Existing intents and payments keep their address."
-          error={wrong}
-        />
-        <div class="actions start">
-          <Button submit>Change address</Button>
-        </div>
-      </form>
+      {may(owners) ? (
+        <form class="stack" onSubmit={(event) => setNext((fieldsOf(event)["receiver"] ?? "").trim())}>
+          <Field
+            label="New address"
+            name="receiver"
+            required
+            mono
+            placeholder="0x…"
+            hint="Applies to new intents. Existing intents and payments keep their address."
+            error={wrong}
+          />
+          <div class="actions start">
+            <Button submit>Change address</Button>
+          </div>
+        </form>
+      ) : (
+        <p class="soft">Owners change it.</p>
+      )}
       {next !== undefined && proof !== undefined ? (
         <Dialog key="taken" title="This address is in use" onClose={close}>
           <form
@@ -223,115 +232,6 @@ const Receiver = ({ data, reload }: Part) => {
   )
 }
 
-const Members = ({ data, reload }: Part) => {
-  const { api, session, refresh } = useSession()
-  const [link, setLink] = useState<string>()
-  const [leaving, setLeaving] = useState<SettingsPage["members"][number]>()
-  const invite = useAction(async ({ email }: Readonly<Record<string, string>>) => {
-    setLink((await call<Invitation>("POST", `${api}/members`, { email })).link)
-    await reload()
-  })
-  const withdraw = useAction(async (id: string) => {
-    await call("DELETE", `${api}/members/invitations/${id}`)
-    toast("Withdrawn: its link opens nothing any more")
-    await reload()
-  })
-  const remove = useAction(async (id: string) => {
-    await call("DELETE", `${api}/members/${id}`)
-    setLeaving(undefined)
-    toast("Removed")
-    if (id === session.user.id) {
-      await refresh()
-      navigate("/dashboard")
-    } else await reload()
-  })
-  return (
-    <Card title="Members">
-      <ul class="list">
-        {data.members.map((member) => (
-          <li key={member.id}>
-            <span class="person">
-              <span class="break">
-                {member.email}
-                {member.id === session.user.id ? <span class="soft"> (you)</span> : null}
-              </span>
-              <small class="soft">
-                since <Time at={member.joinedAt} />
-              </small>
-            </span>
-            <Button kind="danger" label={`Remove ${member.email}`} onClick={() => setLeaving(member)}>
-              Remove
-            </Button>
-          </li>
-        ))}
-        {data.invitations.map(({ email, expiresAt, id, invitedBy }) => (
-          <li key={id}>
-            <span class="person">
-              <span class="break soft">{email}</span>
-              <small class="soft">
-                invited by {invitedBy ?? "the operator"}, until <Time at={expiresAt} />
-              </small>
-            </span>
-            <Button
-              kind="danger"
-              label={`Withdraw the invitation of ${email}`}
-              busy={withdraw.busy}
-              onClick={() => void withdraw.run(id)}
-            >
-              Withdraw
-            </Button>
-          </li>
-        ))}
-      </ul>
-      <form class="stack" onSubmit={(event) => void invite.run(fieldsOf(event))}>
-        <Field
-          label="Invite by e-mail"
-          name="email"
-          type="email"
-          required
-          hint="Creates a one-time link, valid for three days. Members have the same permissions as you."
-          error={invite.error?.of("email")}
-        />
-        <Problem error={invite.error} fields={["email"]} />
-        <div class="actions start">
-          <Button submit busy={invite.busy}>
-            Invite
-          </Button>
-        </div>
-      </form>
-      {link === undefined ? null : (
-        <Dialog key="invitation" title="Share this link" onClose={() => setLink(undefined)}>
-          <div class="stack">
-            <p>
-              It works once and is <strong>shown this once</strong>.
-            </p>
-            <Secret value={link} what="the link" />
-            <div class="actions">
-              <Button kind="primary" onClick={() => setLink(undefined)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-      {leaving === undefined ? null : (
-        <Confirm
-          key="removal"
-          title={`Remove ${leaving.email}?`}
-          action="Remove"
-          danger
-          busy={remove.busy}
-          error={remove.error}
-          onConfirm={() => void remove.run(leaving.id)}
-          onClose={() => setLeaving(undefined)}
-        >
-          <p>They lose access immediately, and invitations they sent stop working.</p>
-        </Confirm>
-      )}
-    </Card>
-  )
-}
-
 const Account = () => {
   const { session, refresh } = useSession()
   const change = useAction(async (fields: Readonly<Record<string, string>>) => {
@@ -381,6 +281,7 @@ const Account = () => {
 
 export const Settings = () => {
   const page = useMerchantPage<SettingsPage>("/settings", 10_000)
+  const isOwner = useMay()(owners)
   return (
     <>
       <h1>Settings</h1>
@@ -392,8 +293,12 @@ export const Settings = () => {
               <Members data={data} reload={page.reload} />
             </div>
             <div class="stack large">
-              <Profile data={data} reload={page.reload} />
-              <Face face={data.face} reload={page.reload} />
+              {isOwner ? (
+                <>
+                  <Profile data={data} reload={page.reload} />
+                  <Face face={data.face} reload={page.reload} />
+                </>
+              ) : null}
               <Account />
               <ChangeLog />
             </div>

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { NotFound, PasswordRequired } from "../../domain/Errors.ts"
 import { Permission, Uuid } from "../../domain/Merchant.ts"
+import { developers, everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -30,9 +31,12 @@ export const IssuedKeyView = Schema.Struct({ id: Uuid, key: Schema.String })
 export type IssuedKeyView = typeof IssuedKeyView.Encoded
 
 export class KeyPagesApi extends endpointGroup("keyPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/keys", { success: Schema.toEncoded(KeysPage) })),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/keys", { success: Schema.toEncoded(KeysPage) })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.post("create", "/keys", {
       payload: Schema.Struct({ kind: Kind, permission: Permission }),
       success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
@@ -40,7 +44,7 @@ export class KeyPagesApi extends endpointGroup("keyPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.post("rotate", "/keys/:keyId/rotate", {
       params: { ...memberParams, keyId: Uuid },
       success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
@@ -48,7 +52,7 @@ export class KeyPagesApi extends endpointGroup("keyPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
       params: { ...memberParams, keyId: Uuid },
       success: HttpApiSchema.NoContent,

@@ -97,7 +97,7 @@ export const layer = HttpApiBuilder.group(
             ]
           })
         }
-        if (payload.permission === "manage") yield* recentPassword
+        if (payload.permission === "manage" || tenant.env === "live") yield* recentPassword
         return yield* recording(
           keys.createKey(tenant.merchantId, { ...payload, env: tenant.env }),
           "key.created",
@@ -109,7 +109,7 @@ export const layer = HttpApiBuilder.group(
       rotate: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember
         const key = yield* current(params.keyId)
-        if (key.permission === "manage") yield* recentPassword
+        if (key.permission === "manage" || tenant.env === "live") yield* recentPassword
         const issued = yield* recording(
           keys.rotateKey(tenant.merchantId, key.id),
           "key.rotated",

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { LiveModeGated, PaymentLinkNotFound } from "../../domain/Errors.ts"
+import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -21,9 +22,12 @@ export type LinksPage = typeof LinksPage.Encoded
 export type LinkView = LinksPage["links"][number]
 
 export class LinkPagesApi extends endpointGroup("linkPages")(
-  allow({ by: "member" }, HttpApiEndpoint.get("list", "/links", { success: Schema.toEncoded(LinksPage) })),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("list", "/links", { success: Schema.toEncoded(LinksPage) })
+  ),
+  allow(
+    { by: "member", roles: handlers },
     HttpApiEndpoint.post("create", "/links", {
       payload: NewLink,
       success: Schema.Struct({ url: Schema.String }).pipe(HttpApiSchema.status(201)),
@@ -31,7 +35,7 @@ export class LinkPagesApi extends endpointGroup("linkPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: handlers },
     HttpApiEndpoint.post("close", "/links/:linkId/close", {
       params: { ...memberParams, linkId: Schema.String.check(Schema.isMaxLength(64)) },
       success: HttpApiSchema.NoContent,

@@ -6,6 +6,7 @@ import { PaymentNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentStatus } from "../../domain/Payment.ts"
+import { everyRole } from "../../domain/roleSets.ts"
 import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
@@ -122,11 +123,11 @@ export type PaymentDetail = typeof PaymentDetail.Encoded
 
 export class PaymentPagesApi extends endpointGroup("paymentPages")(
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("overview", "/overview", { success: Schema.toEncoded(OverviewPage) })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
         status: Schema.optionalKey(PaymentStatus),
@@ -138,7 +139,7 @@ export class PaymentPagesApi extends endpointGroup("paymentPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/payments/:paymentId", {
       params: { ...memberParams, paymentId: Uuid },
       success: Schema.toEncoded(PaymentDetail),

@@ -14,6 +14,7 @@ import {
   RefundNotProven
 } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
+import { everyRole, supporters } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -37,7 +38,7 @@ const Answer = Schema.toEncoded(Schema.Struct({ refund: RefundView }))
 
 export class RefundPagesApi extends endpointGroup("refundPages")(
   allow(
-    { by: "member" },
+    { by: "member", roles: supporters },
     HttpApiEndpoint.post("create", "/refunds", {
       payload: NewRefund,
       success: [Answer.pipe(HttpApiSchema.status(201)), Answer],
@@ -54,7 +55,7 @@ export class RefundPagesApi extends endpointGroup("refundPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/refunds/:refundId", {
       params,
       success: Answer,
@@ -62,7 +63,7 @@ export class RefundPagesApi extends endpointGroup("refundPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: supporters },
     HttpApiEndpoint.post("report", "/refunds/:refundId/transaction", {
       params,
       payload: ReportedRefund,
@@ -71,7 +72,7 @@ export class RefundPagesApi extends endpointGroup("refundPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: supporters },
     HttpApiEndpoint.post("cancel", "/refunds/:refundId/cancel", {
       params,
       success: Answer,

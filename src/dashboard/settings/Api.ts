@@ -6,7 +6,7 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AuditAction } from "../../domain/AuditAction.ts"
 import {
   ChainUnavailable,
-  LastMember,
+  LastOwner,
   NotFound,
   PasswordRequired,
   RateLimited,
@@ -14,6 +14,8 @@ import {
 } from "../../domain/Errors.ts"
 import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
+import { Role } from "../../domain/Role.ts"
+import { developers, everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -51,11 +53,14 @@ export const SettingsPage = Schema.Struct({
     })
   ),
   network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.String }),
-  members: Schema.Array(Schema.Struct({ id: Uuid, email: Schema.String, joinedAt: Schema.String })),
+  members: Schema.Array(
+    Schema.Struct({ id: Uuid, email: Schema.String, role: Role, joinedAt: Schema.String })
+  ),
   invitations: Schema.Array(
     Schema.Struct({
       id: Uuid,
       email: Schema.String,
+      role: Role,
       /** The member's e-mail; null where the operator has made it. */
       invitedBy: Schema.NullOr(Schema.String),
       expiresAt: Schema.String
@@ -104,11 +109,11 @@ export type Invitation = typeof Invitation.Encoded
 
 export class SettingsPagesApi extends endpointGroup("settingsPages")(
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/settings", { success: Schema.toEncoded(SettingsPage) })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("audit", "/audit", {
       query: {
         before: Schema.optionalKey(
@@ -122,7 +127,7 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.patch("update", "/settings", {
       payload: Schema.Struct({
         name: Text(1, 200),
@@ -135,7 +140,7 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.patch("changeFace", "/face", {
       payload: Schema.Struct({
         accentColor: Schema.NullOr(
@@ -153,7 +158,7 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.patch("changeReceiver", "/receiver", {
       payload: Schema.Struct({ receiver: TypedAddress, signature: Schema.optionalKey(OwnerSignature) }),
       success: ReceiverChangeView,
@@ -166,22 +171,22 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.delete("withdrawReceiver", "/receiver/change", {
       success: HttpApiSchema.NoContent,
       error: errorResponse(NotFound)
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.post("invite", "/members", {
-      payload: Schema.Struct({ email: Email }),
+      payload: Schema.Struct({ email: Email, role: Role }),
       success: Invitation.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired), errorResponse(RateLimited)]
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.delete("withdraw", "/members/invitations/:invitationId", {
       params: { ...memberParams, invitationId: Uuid },
       success: HttpApiSchema.NoContent,
@@ -189,11 +194,27 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: owners },
     HttpApiEndpoint.delete("remove", "/members/:userId", {
       params: { ...memberParams, userId: Uuid },
       success: HttpApiSchema.NoContent,
-      error: [errorResponse(PasswordRequired), errorResponse(NotFound), errorResponse(LastMember)]
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound), errorResponse(LastOwner)]
+    })
+  ),
+  allow(
+    { by: "member", roles: owners },
+    HttpApiEndpoint.put("changeRole", "/members/:userId/role", {
+      params: { ...memberParams, userId: Uuid },
+      payload: Schema.Struct({ role: Role }),
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PasswordRequired), errorResponse(NotFound), errorResponse(LastOwner)]
+    })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.post("leave", "/members/leave", {
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(PasswordRequired), errorResponse(LastOwner)]
     })
   )
 )

@@ -4,13 +4,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
 import { linkUrl } from "../../accounts/linkUrl.ts"
-import { MemberRepo, type Removal } from "../../accounts/MemberRepo.ts"
+import { type MemberChange, MemberRepo } from "../../accounts/MemberRepo.ts"
 import type { User } from "../../accounts/Session.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { AuditRepo } from "../../audit/AuditRepo.ts"
 import { networks } from "../../domain/Chain.ts"
-import { LastMember, NotFound, RateLimited } from "../../domain/Errors.ts"
-import type { MerchantId } from "../../domain/Merchant.ts"
+import { LastOwner, NotFound, RateLimited, RoleRequired } from "../../domain/Errors.ts"
+import type { Role } from "../../domain/Role.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import type { Face } from "../../merchants/Faces/FaceRepo.ts"
 import { Faces, logoUrlOf } from "../../merchants/Faces.ts"
@@ -31,6 +31,13 @@ const receiverLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 const inviteLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 const auditPageSize = 20
+
+const roleWords: Readonly<Record<Role, string>> = {
+  owner: "owner",
+  developer: "developer",
+  support: "support",
+  read_only: "read-only"
+}
 
 const actorOf = ({ email, id }: User) => ({ id, name: email })
 
@@ -55,18 +62,37 @@ export const layer = HttpApiBuilder.group(
       support: face.support
     })
 
-    /** Inside the transaction of a removal, which ends what the member had asked for. */
-    const tellWithdrawn = (merchantId: MerchantId, user: User) => (made: Removal) =>
-      made._tag === "Removed"
-        ? Effect.forEach(
-            made.withdrawn,
-            (change) => {
-              const told = Option.some(withdrawnChange(change, made.email, `, by removing ${made.email}`))
-              return audit.recording(merchantId, actorOf(user), Effect.void, () => told)
-            },
-            { discard: true }
-          )
-        : Effect.void
+    /** A change of the members, written down with the receiver changes that it ends. */
+    const changingMember = Effect.fnUntraced(function* (
+      made: Effect.Effect<MemberChange>,
+      action: "member.removed" | "member.role_changed" | "member.left",
+      said: (email: string) => string,
+      cause: (email: string) => string
+    ) {
+      const { merchant, user } = yield* CurrentMember
+      const withdrawing = made.pipe(
+        Effect.tap((change) =>
+          change._tag !== "Changed"
+            ? Effect.void
+            : Effect.forEach(
+                change.withdrawn,
+                (one) => {
+                  const told = Option.some(withdrawnChange(one, change.email, `, by ${cause(change.email)}`))
+                  return audit.recording(merchant.id, actorOf(user), Effect.void, () => told)
+                },
+                { discard: true }
+              )
+        )
+      )
+      const outcome = yield* audit.recording(merchant.id, actorOf(user), withdrawing, (change) =>
+        change._tag === "Changed"
+          ? Option.some({ action, env: null, summary: said(change.email) })
+          : Option.none()
+      )
+      if (outcome._tag === "Unknown") return yield* new NotFound({ message: unknownObject })
+      if (outcome._tag === "NotPermitted") return yield* new RoleRequired()
+      if (outcome._tag === "LastOwner") return yield* new LastOwner()
+    })
 
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
@@ -102,14 +128,16 @@ export const layer = HttpApiBuilder.group(
             }))
           ),
           network: { name, explorerUrl },
-          members: people.map(({ id, email, joined_at }) => ({
+          members: people.map(({ id, email, joined_at, role }) => ({
             id,
             email,
+            role,
             joinedAt: joined_at.toISOString()
           })),
-          invitations: invited.map(({ email, expires_at, id, invited_by }) => ({
+          invitations: invited.map(({ email, expires_at, id, invited_by, role }) => ({
             id,
             email,
+            role,
             invitedBy: invited_by,
             expiresAt: expires_at.toISOString()
           }))
@@ -169,11 +197,17 @@ export const layer = HttpApiBuilder.group(
           accounts.createLink({
             email: payload.email,
             merchantId: merchant.id,
+            role: payload.role,
             resetPassword: false,
             operator: false,
             invitedBy: user.id
           }),
-          () => Option.some({ action: "member.invited", env: null, summary: `invited ${payload.email}` })
+          () =>
+            Option.some({
+              action: "member.invited",
+              env: null,
+              summary: `invited ${payload.email} as ${roleWords[payload.role]}`
+            })
         )
         return { link: linkUrl(baseUrl, token) }
       }),
@@ -196,21 +230,39 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params }) {
         const { merchant, user } = yield* CurrentMember
         yield* recentPassword
-        const outcome = yield* audit.recording(
-          merchant.id,
-          actorOf(user),
-          members.remove(merchant.id, params.userId).pipe(Effect.tap(tellWithdrawn(merchant.id, user))),
-          (made) =>
-            made._tag === "Removed"
-              ? Option.some({
-                  action: "member.removed" as const,
-                  env: null,
-                  summary: `removed ${made.email}`
-                })
-              : Option.none()
+        const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
+        yield* changingMember(
+          members.remove(change),
+          "member.removed",
+          (email) => `removed ${email}`,
+          (email) => `removing ${email}`
         )
-        if (outcome._tag === "Unknown") return yield* new NotFound({ message: unknownObject })
-        if (outcome._tag === "Last") return yield* new LastMember()
+      }),
+      changeRole: Effect.fnUntraced(function* ({ params, payload: { role } }) {
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
+        yield* changingMember(
+          members.changeRole(change, role),
+          "member.role_changed",
+          (email) => `gave ${email} the role ${roleWords[role]}`,
+          (email) => `another role of ${email}`
+        )
+      }),
+      leave: Effect.fnUntraced(function* () {
+        const { merchant, user } = yield* CurrentMember
+        yield* recentPassword
+        const change = { merchantId: merchant.id, userId: user.id, by: user.id }
+        yield* changingMember(
+          members.remove(change),
+          "member.left",
+          () => "left",
+          () => "leaving"
+        ).pipe(
+          // Of a membership that has ended in between, nothing is left to end.
+          Effect.catchTag("NotFound", () => Effect.void),
+          Effect.catchTag("RoleRequired", () => Effect.void)
+        )
       })
     })
   })

@@ -12,6 +12,7 @@ import {
 import { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { PaymentId } from "../../domain/Payment.ts"
+import { everyRole, supporters } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -60,7 +61,7 @@ const Note = Schema.String.check(Schema.isMaxLength(2000))
 
 export class TransferPagesApi extends endpointGroup("transferPages")(
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/incoming-transfers", {
       query: {
         /** `open` when absent: neither claimed by a payment nor marked as handled. */
@@ -71,7 +72,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("retrieve", "/incoming-transfers/:transferId", {
       params,
       success: Schema.toEncoded(TransferPage),
@@ -79,7 +80,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: supporters },
     HttpApiEndpoint.post("attach", "/incoming-transfers/:transferId/attach", {
       params,
       payload: Schema.Struct({ paymentId: PaymentId, note: Schema.optionalKey(Note) }),
@@ -94,7 +95,7 @@ export class TransferPagesApi extends endpointGroup("transferPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: supporters },
     HttpApiEndpoint.post("handle", "/incoming-transfers/:transferId/handle", {
       params,
       payload: Schema.Struct({ note: Note.check(Schema.isMinLength(1)) }),

@@ -10,6 +10,7 @@ import {
   WebhookEndpointNotFound
 } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
+import { developers, everyRole, handlers } from "../../domain/roleSets.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
@@ -81,7 +82,7 @@ const Delivered = Schema.Struct({ deliveryId: Uuid })
 
 export class WebhookPagesApi extends endpointGroup("webhookPages")(
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/webhooks", {
       query: {
         status: Schema.optionalKey(DeliveryStatus),
@@ -91,7 +92,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: everyRole },
     HttpApiEndpoint.get("delivery", "/deliveries/:deliveryId", {
       params: { ...memberParams, deliveryId: Uuid },
       success: Schema.toEncoded(DeliveryPage),
@@ -99,7 +100,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: handlers },
     HttpApiEndpoint.post("resend", "/deliveries/:deliveryId/resend", {
       params: { ...memberParams, deliveryId: Uuid },
       success: Delivered,
@@ -107,7 +108,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.post("create", "/webhook-endpoint", {
       payload: Url,
       success: Schema.toEncoded(EndpointWithSecret).pipe(HttpApiSchema.status(201)),
@@ -115,7 +116,7 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.patch("update", "/webhook-endpoint", {
       payload: Url,
       success: Endpoint,
@@ -123,21 +124,21 @@ export class WebhookPagesApi extends endpointGroup("webhookPages")(
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.delete("delete", "/webhook-endpoint", {
       success: HttpApiSchema.NoContent,
       error: [errorResponse(WebhookEndpointNotFound)]
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.post("test", "/webhook-endpoint/test", {
       success: Delivered,
       error: [errorResponse(WebhookEndpointNotFound), errorResponse(RateLimited)]
     })
   ),
   allow(
-    { by: "member" },
+    { by: "member", roles: developers },
     HttpApiEndpoint.post("regenerateSecret", "/webhook-endpoint/secret", {
       success: Schema.toEncoded(EndpointWithSecret),
       error: [errorResponse(WebhookEndpointNotFound)]

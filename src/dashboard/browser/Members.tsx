@@ -1,0 +1,214 @@
+// Who belongs to the merchant, in which role; who is invited.
+import { useId, useState } from "preact/hooks"
+import type { Role } from "../../domain/Role.ts"
+import { owners, everyRole as roles } from "../../domain/roleSets.ts"
+import type { Invitation, SettingsPage } from "../settings/Api.ts"
+import { call, useAction } from "./api.ts"
+import { Button, Card, Confirm, Dialog, Field, fieldsOf, Problem, Secret, Time } from "./parts.tsx"
+import { roleWords, useMay } from "./roles.ts"
+import { navigate } from "./router.ts"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+type Member = SettingsPage["members"][number]
+
+interface Part {
+  readonly data: SettingsPage
+  readonly reload: () => Promise<void>
+}
+
+/** What the person may do, said beside the choice. */
+const RoleChoice = (props: {
+  readonly label: string
+  readonly value: Role
+  readonly hidden?: boolean
+  readonly disabled?: boolean
+  readonly onChange?: (role: Role) => void
+}) => {
+  const id = useId()
+  return (
+    <div class={props.hidden === true ? "role" : "field"}>
+      <label for={id} class={props.hidden === true ? "hidden" : undefined}>
+        {props.label}
+      </label>
+      <select
+        id={id}
+        class="input"
+        name="role"
+        value={props.value}
+        disabled={props.disabled}
+        onChange={({ currentTarget }) => {
+          const role = roles.find((one) => one === currentTarget.value)
+          if (role !== undefined) props.onChange?.(role)
+        }}
+      >
+        {roles.map((role) => (
+          <option key={role} value={role}>
+            {roleWords[role].name}
+          </option>
+        ))}
+      </select>
+      {props.hidden === true ? null : <p class="hint">{roleWords[props.value].about}</p>}
+    </div>
+  )
+}
+
+export const Members = ({ data, reload }: Part) => {
+  const { api, session, refresh } = useSession()
+  const isOwner = useMay()(owners)
+  const [role, setRole] = useState<Role>("developer")
+  const [changing, setChanging] = useState<{ readonly member: Member; readonly role: Role }>()
+  const [link, setLink] = useState<string>()
+  const [leaving, setLeaving] = useState<Member>()
+  const invite = useAction(async ({ email }: Readonly<Record<string, string>>) => {
+    setLink((await call<Invitation>("POST", `${api}/members`, { email, role })).link)
+    await reload()
+  })
+  const withdraw = useAction(async (id: string) => {
+    await call("DELETE", `${api}/members/invitations/${id}`)
+    toast("Withdrawn: its link opens nothing any more")
+    await reload()
+  })
+  const remove = useAction(async (id: string) => {
+    const isSelf = id === session.user.id
+    await (isSelf ? call("POST", `${api}/members/leave`) : call("DELETE", `${api}/members/${id}`))
+    setLeaving(undefined)
+    toast(isSelf ? "You have left" : "Removed")
+    if (isSelf) {
+      await refresh()
+      navigate("/dashboard")
+    } else await reload()
+  })
+  const changeRole = useAction(async (member: Member, next: Role) => {
+    await call("PUT", `${api}/members/${member.id}/role`, { role: next })
+    setChanging(undefined)
+    toast(`${member.email}: ${roleWords[next].name}`)
+    await Promise.all([reload(), refresh()])
+  })
+  return (
+    <Card title="Members">
+      <ul class="list">
+        {data.members.map((member) => (
+          <li key={member.id}>
+            <span class="person">
+              <span class="break">
+                {member.email}
+                {member.id === session.user.id ? <span class="soft"> (you)</span> : null}
+              </span>
+              <small class="soft">
+                since <Time at={member.joinedAt} />
+              </small>
+            </span>
+            <span class="row-actions">
+              {isOwner ? (
+                <RoleChoice
+                  label={`Role of ${member.email}`}
+                  hidden
+                  value={member.role}
+                  onChange={(next) => setChanging({ member, role: next })}
+                />
+              ) : (
+                <span class="soft">{roleWords[member.role].name}</span>
+              )}
+              {member.id === session.user.id ? (
+                <Button kind="danger" onClick={() => setLeaving(member)}>
+                  Leave
+                </Button>
+              ) : isOwner ? (
+                <Button kind="danger" label={`Remove ${member.email}`} onClick={() => setLeaving(member)}>
+                  Remove
+                </Button>
+              ) : null}
+            </span>
+          </li>
+        ))}
+        {data.invitations.map(({ email, expiresAt, id, invitedBy, role: invitedAs }) => (
+          <li key={id}>
+            <span class="person">
+              <span class="break soft">{email}</span>
+              <small class="soft">
+                invited as {roleWords[invitedAs].name.toLowerCase()} by {invitedBy ?? "the operator"}, until{" "}
+                <Time at={expiresAt} />
+              </small>
+            </span>
+            {isOwner ? (
+              <Button
+                kind="danger"
+                label={`Withdraw the invitation of ${email}`}
+                busy={withdraw.busy}
+                onClick={() => void withdraw.run(id)}
+              >
+                Withdraw
+              </Button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {isOwner ? (
+        <form class="stack" onSubmit={(event) => void invite.run(fieldsOf(event))}>
+          <Field
+            label="Invite by e-mail"
+            name="email"
+            type="email"
+            required
+            hint="Creates a one-time link, valid for three days."
+            error={invite.error?.of("email")}
+          />
+          <RoleChoice label="Role" value={role} onChange={setRole} />
+          <Problem error={invite.error} fields={["email"]} />
+          <div class="actions start">
+            <Button submit busy={invite.busy}>
+              Invite
+            </Button>
+          </div>
+        </form>
+      ) : null}
+      {link === undefined ? null : (
+        <Dialog key="invitation" title="Share this link" onClose={() => setLink(undefined)}>
+          <div class="stack">
+            <p>
+              It works once and is <strong>shown this once</strong>.
+            </p>
+            <Secret value={link} what="the link" />
+            <div class="actions">
+              <Button kind="primary" onClick={() => setLink(undefined)}>
+                Done
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+      {leaving === undefined ? null : (
+        <Confirm
+          key="removal"
+          title={leaving.id === session.user.id ? "Leave this merchant?" : `Remove ${leaving.email}?`}
+          action={leaving.id === session.user.id ? "Leave" : "Remove"}
+          danger
+          busy={remove.busy}
+          error={remove.error}
+          onConfirm={() => void remove.run(leaving.id)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>
+            {leaving.id === session.user.id
+              ? "You lose access immediately. Only another owner can invite you again."
+              : "They lose access immediately, and invitations they sent stop working."}
+          </p>
+        </Confirm>
+      )}
+      {changing === undefined ? null : (
+        <Confirm
+          key="role"
+          title={`Make ${changing.member.email} ${roleWords[changing.role].name.toLowerCase()}?`}
+          action="Change role"
+          busy={changeRole.busy}
+          error={changeRole.error}
+          onConfirm={() => void changeRole.run(changing.member, changing.role)}
+          onClose={() => setChanging(undefined)}
+        >
+          <p>{roleWords[changing.role].about} It applies at once.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,17 @@
+// What the signed-in member may do here, and how roles are called.
+import type { Role } from "../../domain/Role.ts"
+import { useSession } from "./session.ts"
+
+export const roleWords: Readonly<Record<Role, { readonly name: string; readonly about: string }>> = {
+  owner: { name: "Owner", about: "Everything: addresses, live keys, people." },
+  developer: { name: "Developer", about: "Webhooks, test keys, agents on test." },
+  support: { name: "Support", about: "Refunds, unexplained transfers, alerts, payment links." },
+  read_only: { name: "Read-only", about: "Sees everything, changes nothing." }
+}
+
+/** Whether the member has one of these roles, or in live one of `live`. */
+export const useMay = (): ((roles: ReadonlyArray<Role>, live?: ReadonlyArray<Role>) => boolean) => {
+  const { place, session } = useSession()
+  const role = session.merchants.find(({ id }) => id === place.merchantId)?.role
+  return (roles, live = roles) => role !== undefined && (place.env === "live" ? live : roles).includes(role)
+}

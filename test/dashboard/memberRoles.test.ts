@@ -1,0 +1,255 @@
+// Every endpoint of a merchant's pages as every role in both environments, against a table that is written
+// out here; and the last owner, who stays whatever happens at once.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { DashboardApi } from "../../src/dashboard/Api.ts"
+import type { Role } from "../../src/domain/Role.ts"
+import { endpointsOf } from "../../src/http/Routing/pathTable.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { cookieOf, type Person, password, request, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const roles: ReadonlyArray<Role> = ["owner", "developer", "support", "read_only"]
+
+/** Each line's letters are those who may: Owner, Developer, Support, Read-only; the second in live. */
+const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
+  "paymentPages.overview": ["ODSR", "ODSR"],
+  "paymentPages.list": ["ODSR", "ODSR"],
+  "paymentPages.retrieve": ["ODSR", "ODSR"],
+  "keyPages.list": ["ODSR", "ODSR"],
+  "keyPages.create": ["OD", "O"],
+  "keyPages.rotate": ["OD", "O"],
+  "keyPages.revoke": ["OD", "O"],
+  "webhookPages.list": ["ODSR", "ODSR"],
+  "webhookPages.delivery": ["ODSR", "ODSR"],
+  "webhookPages.resend": ["ODS", "ODS"],
+  "webhookPages.create": ["OD", "OD"],
+  "webhookPages.update": ["OD", "OD"],
+  "webhookPages.delete": ["OD", "OD"],
+  "webhookPages.test": ["OD", "OD"],
+  "webhookPages.regenerateSecret": ["OD", "OD"],
+  "settingsPages.retrieve": ["ODSR", "ODSR"],
+  "settingsPages.audit": ["ODSR", "ODSR"],
+  "settingsPages.update": ["O", "O"],
+  "settingsPages.changeFace": ["O", "O"],
+  "settingsPages.changeReceiver": ["O", "O"],
+  "settingsPages.withdrawReceiver": ["OD", "OD"],
+  "settingsPages.invite": ["O", "O"],
+  "settingsPages.withdraw": ["O", "O"],
+  "settingsPages.remove": ["O", "O"],
+  "settingsPages.changeRole": ["O", "O"],
+  "settingsPages.leave": ["ODSR", "ODSR"],
+  "alertPages.list": ["ODSR", "ODSR"],
+  "alertPages.acknowledge": ["ODS", "ODS"],
+  "agentPages.list": ["ODSR", "ODSR"],
+  "agentPages.create": ["OD", "O"],
+  "agentPages.retrieve": ["ODSR", "ODSR"],
+  "agentPages.balance": ["ODSR", "ODSR"],
+  "agentPages.update": ["OD", "O"],
+  "agentPages.pause": ["OD", "OD"],
+  "agentPages.resume": ["OD", "O"],
+  "agentPages.revoke": ["OD", "OD"],
+  "agentPages.fund": ["OD", "OD"],
+  "transferPages.list": ["ODSR", "ODSR"],
+  "transferPages.retrieve": ["ODSR", "ODSR"],
+  "transferPages.attach": ["OS", "OS"],
+  "transferPages.handle": ["OS", "OS"],
+  "linkPages.list": ["ODSR", "ODSR"],
+  "linkPages.create": ["ODS", "ODS"],
+  "linkPages.close": ["ODS", "ODS"],
+  "refundPages.create": ["OS", "OS"],
+  "refundPages.retrieve": ["ODSR", "ODSR"],
+  "refundPages.report": ["OS", "OS"],
+  "refundPages.cancel": ["OS", "OS"],
+  "bookPages.statement": ["ODSR", "ODSR"],
+  "bookPages.balances": ["ODSR", "ODSR"],
+  "bookPages.export": ["ODSR", "ODSR"],
+  "bookPages.changeTimeZone": ["O", "O"]
+}
+
+const letterOf: Readonly<Record<Role, string>> = { owner: "O", developer: "D", support: "S", read_only: "R" }
+
+const endpoints = endpointsOf(DashboardApi).filter(({ access }) => access.by === "member")
+const noId = "00000000-0000-4000-8000-000000000000"
+
+describe("Roles of members", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
+    Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
+
+  /** Signs up, and joins the owner's merchant in that role. */
+  const colleague = async (owner: Person, role: Role): Promise<Person> => {
+    const own = await signUp(service.baseUrl)
+    const at = `/merchants/${owner.merchantId}/test`
+    const { link } = (await owner.call("POST", `${at}/members`, { email: own.email, role })).body
+    const joined = await request(service.baseUrl, "POST", "/one-time-link", {
+      body: { token: link.split("#")[1], password }
+    })
+    const cookie = cookieOf(joined)
+    return {
+      ...own,
+      cookie,
+      merchantId: owner.merchantId,
+      call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
+    }
+  }
+  const idOf = async (person: Person): Promise<string> => (await person.call("GET", "/session")).body.user.id
+  const roleOf = async (person: Person): Promise<unknown> =>
+    (await person.call("GET", "/session")).body.merchants.find(
+      ({ id }: { id: string }) => id === person.merchantId
+    )?.role
+
+  const people = new Map<Role, Person>()
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(
+      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
+    )
+    const owner = await signUp(service.baseUrl)
+    people.set("owner", owner)
+    for (const role of roles.slice(1)) people.set(role, await colleague(owner, role))
+    // Nobody has confirmed anything lately: what a role may do stops there.
+    await run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  test("the table has every endpoint", () => {
+    expect(Object.keys(table).sort()).toEqual(endpoints.map(({ name }) => name).sort())
+  })
+
+  test("each joined in the role of the invitation", async () => {
+    for (const [role, person] of people) expect(await roleOf(person)).toBe(role)
+  })
+
+  for (const { method, name, path } of endpoints) {
+    for (const [index, env] of (["test", "live"] as const).entries()) {
+      const letters = table[name]?.[index] ?? ""
+      test(`${name} in ${env} is for ${letters}`, async () => {
+        for (const [role, person] of people) {
+          const filled = path
+            .replace("/dashboard/api", "")
+            .replace(":merchantId", person.merchantId)
+            .replace(":env", env)
+            .replace(":kind", "payments")
+            .replace(/:[A-Za-z]+/g, noId)
+          const answer = await person.call(method, filled, method === "GET" ? undefined : {})
+          const code = answer.body?.error?.code
+          expect({ role, refused: code === "ROLE_REQUIRED" }).toEqual({
+            role,
+            refused: !letters.includes(letterOf[role])
+          })
+        }
+      })
+    }
+  }
+
+  test("a refusal names the roles that may", async () => {
+    const reader = people.get("read_only")
+    const answer = await reader?.call("POST", `/merchants/${reader.merchantId}/live/keys`, {
+      kind: "secret",
+      permission: "manage"
+    })
+    expect(answer?.status).toBe(403)
+    expect(answer?.body.error.details).toMatchObject([{ expected: "owner", actual: "read_only" }])
+  })
+
+  describe("The last owner", () => {
+    test("cannot leave, be removed or become less; a second owner makes it possible", async () => {
+      const owner = await signUp(service.baseUrl)
+      const at = `/merchants/${owner.merchantId}/test`
+      const id = await idOf(owner)
+      for (const [method, path, body] of [
+        ["POST", `${at}/members/leave`, undefined],
+        ["DELETE", `${at}/members/${id}`, undefined],
+        ["PUT", `${at}/members/${id}/role`, { role: "support" }]
+      ] as const) {
+        const answer = await owner.call(method, path, body)
+        expect([answer.status, answer.body.error.code]).toEqual([409, "LAST_OWNER"])
+      }
+      const second = await colleague(owner, "developer")
+      expect(
+        (await owner.call("PUT", `${at}/members/${await idOf(second)}/role`, { role: "owner" })).status
+      ).toBe(204)
+      expect(await roleOf(second)).toBe("owner")
+      expect((await owner.call("POST", `${at}/members/leave`)).status).toBe(204)
+      expect(await roleOf(owner)).toBeUndefined()
+      expect(
+        (await second.call("GET", `${at}/audit`)).body.entries.map(({ action }: { action: string }) => action)
+      ).toEqual(expect.arrayContaining(["member.left", "member.role_changed"]))
+    })
+
+    test("who is an owner no more loses invitations and receiver changes that wait", async () => {
+      const owner = await signUp(service.baseUrl)
+      const second = await colleague(owner, "owner")
+      const at = `/merchants/${owner.merchantId}/live`
+      const invited = await second.call("POST", `${at}/members`, { email: "late@example.com", role: "owner" })
+      const address = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+      expect((await second.call("PATCH", `${at}/receiver`, { receiver: address })).status).toBe(200)
+      await owner.call("PUT", `${at}/members/${await idOf(second)}/role`, { role: "support" })
+      const settings = (await owner.call("GET", `${at}/settings`)).body
+      expect(settings.invitations).toEqual([])
+      expect(settings.receiverChange).toBeNull()
+      const redeemed = await request(service.baseUrl, "POST", "/one-time-link", {
+        body: { token: invited.body.link.split("#")[1], password }
+      })
+      expect(redeemed.body.error.code).toBe("ONE_TIME_LINK_INVALID")
+    })
+
+    test("two owners who demote each other at once leave one owner, twenty times", async () => {
+      const first = await signUp(service.baseUrl)
+      const second = await colleague(first, "owner")
+      const at = `/merchants/${first.merchantId}/test`
+      const [one, other] = [await idOf(first), await idOf(second)]
+      for (let round = 0; round < 20; round++) {
+        await run(
+          Effect.flatMap(
+            SqlClient.SqlClient,
+            (sql) =>
+              sql`UPDATE merchant_members SET role = 'owner' WHERE merchant_id = ${first.merchantId}::uuid`
+          )
+        )
+        const answers = await Promise.all([
+          first.call("PUT", `${at}/members/${other}/role`, { role: "read_only" }),
+          second.call("PUT", `${at}/members/${one}/role`, { role: "read_only" })
+        ])
+        expect(answers.map(({ status }) => status).sort()).toEqual([204, 403])
+        expect([await roleOf(first), await roleOf(second)].sort()).toEqual(["owner", "read_only"])
+      }
+    })
+
+    test("the database itself refuses what a release without roles would do, forced into one moment", async () => {
+      const first = await signUp(service.baseUrl)
+      const second = await colleague(first, "owner")
+      const merchant = first.merchantId
+      const [one, other] = [await idOf(first), await idOf(second)]
+      const outcomes = await run(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          // Each has changed the other's row before either asks whether an owner remains.
+          const demote = (id: string) =>
+            sql.withTransaction(
+              Effect.gen(function* () {
+                yield* sql`UPDATE merchant_members SET role = 'support'
+                  WHERE merchant_id = ${merchant}::uuid AND user_id = ${id}::uuid`
+                yield* sql`SELECT pg_sleep(0.3)`
+              })
+            )
+          return yield* Effect.all([Effect.result(demote(one)), Effect.result(demote(other))], {
+            concurrency: 2
+          })
+        })
+      )
+      expect(outcomes.map(({ _tag }) => _tag).sort()).toEqual(["Failure", "Success"])
+      const removed = await run(
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.result(sql`DELETE FROM merchant_members WHERE merchant_id = ${merchant}::uuid`)
+        )
+      )
+      expect(removed._tag).toBe("Failure")
+    })
+  })
+})
