@@ -20,6 +20,7 @@ import * as refunds from "../migrations/0014_refunds.ts"
 import * as books from "../migrations/0015_books.ts"
 import * as eventsFeed from "../migrations/0017_events_feed.ts"
 import * as roles from "../migrations/0020_roles.ts"
+import * as secondFactors from "../migrations/0021_second_factors.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -155,7 +156,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0014_refunds": refunds,
   "0015_books": books,
   "0017_events_feed": eventsFeed,
-  "0020_roles": roles
+  "0020_roles": roles,
+  "0021_second_factors": secondFactors
 }
 
 /** Every table that the migrations make. */
@@ -166,6 +168,7 @@ export const tables = [
   "alerts",
   "api_keys",
   "audit_entries",
+  "authenticators",
   "authorization_nonces",
   "chain_cursors",
   "claimed_transfers",
@@ -180,6 +183,8 @@ export const tables = [
   "merchants",
   "one_time_links",
   "outgoing_transfers",
+  "passkey_challenges",
+  "passkeys",
   "payment_attempts",
   "payment_links",
   "payment_reports",
@@ -189,6 +194,7 @@ export const tables = [
   "receipts",
   "receiver_balances",
   "receiver_changes",
+  "recovery_codes",
   "refunds",
   "relayer_transactions",
   "sessions",

@@ -5,6 +5,7 @@ import { Array as Arr, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
+import { AppConfig } from "../AppConfig.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Address } from "../domain/Chain.ts"
 import {
@@ -12,14 +13,20 @@ import {
   OneTimeLinkInvalid,
   type RateLimited,
   type ReceiverTaken,
+  type SecondFactorFailed,
+  type SecondFactorRequired,
   SignInFailed
 } from "../domain/Errors.ts"
 import { type FirstKeys, KeyAuth } from "../keys/KeyAuth.ts"
+import { SecretBox } from "../keys/SecretBox.ts"
+import { Mails } from "../mail/Mails.ts"
 import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
 import { withdrawnChange } from "../merchants/withdrawnChange.ts"
-import { AccountRepo, type OneTimeLink } from "./Accounts/AccountRepo.ts"
+import { AccountRepo, type OneTimeLink, type OpenSession } from "./Accounts/AccountRepo.ts"
 import { Passwords } from "./Accounts/Passwords.ts"
-import type { Session } from "./Session.ts"
+import { linkUrl } from "./linkUrl.ts"
+import { SecondFactors } from "./SecondFactors.ts"
+import type { SeenFrom, Session } from "./Session.ts"
 
 const day = 24 * 3_600_000
 /** A session ends after so long without use. */
@@ -28,6 +35,10 @@ const idleMillis = 7 * day
 export const sessionMillis = 30 * day
 /** Use is noted once in so long. */
 const slideEveryMillis = 3_600_000
+/** From where a session is used is noted once in so long. */
+const seenEveryMillis = 60_000
+/** A link that anybody may have asked for. */
+const resetMillis = 3_600_000
 const linkMillis = 3 * day
 /** Wrong passwords through one link, after which it is void. */
 const linkFailures = 10
@@ -35,6 +46,11 @@ const linkFailures = 10
 export const browserMillis = 365 * day
 
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest()
+
+const nowhere: SeenFrom = { userAgent: null, address: null }
+
+/** Why somebody is not taken for the person. */
+export type ProofFailed = SignInFailed | SecondFactorRequired | SecondFactorFailed | RateLimited
 
 export interface Started {
   readonly session: Session
@@ -60,19 +76,36 @@ export class Accounts extends Context.Service<
       EmailTaken | ReceiverTaken | RateLimited
     >
     /** One answer, and one time to it, for a wrong password and an unknown account. */
-    readonly signIn: (email: string, password: string) => Effect.Effect<Started, SignInFailed | RateLimited>
-    readonly find: (token: string) => Effect.Effect<Option.Option<Session>>
+    readonly signIn: (email: string, password: string, code?: string) => Effect.Effect<Started, ProofFailed>
+    /** A session of whoever has proven another way to be this person. */
+    readonly signInAs: (userId: string) => Effect.Effect<Started>
+    /** Use, and from where, is noted at most once a minute. */
+    readonly find: (token: string, from?: SeenFrom) => Effect.Effect<Option.Option<Session>>
+    /** The person's own, the last seen first. */
+    readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<OpenSession>>
+    /** False where the person has none of that id. */
+    readonly endSession: (session: Session, id: string) => Effect.Effect<boolean>
+    readonly endOtherSessions: (session: Session) => Effect.Effect<void>
     readonly signOut: (session: Session) => Effect.Effect<void>
     /** Ends every session of the user. */
     readonly signOutEverywhere: (session: Session) => Effect.Effect<void>
     /** The session's person is who signed in: it may change where money goes for a while. */
-    readonly confirm: (session: Session, password: string) => Effect.Effect<void, SignInFailed | RateLimited>
+    readonly confirm: (session: Session, password: string, code?: string) => Effect.Effect<void, ProofFailed>
+    /** As `confirm`, where the person has proven it another way. */
+    readonly noteConfirmed: (session: Session) => Effect.Effect<void>
+    /** Makes a change of the account's own security, and tells its person by mail in the same transaction. */
+    readonly telling: <A, E, R>(
+      session: Session,
+      what: string,
+      change: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
     /** Ends every other session, replaces this one, and forgets the account's known browsers. */
     readonly changePassword: (
       session: Session,
       current: string,
-      next: string
-    ) => Effect.Effect<Started, SignInFailed | RateLimited>
+      next: string,
+      code?: string
+    ) => Effect.Effect<Started, ProofFailed>
     /** The id behind an e-mail. */
     readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
     /** The token of a browser that is known from now on, for its cookie. */
@@ -84,6 +117,8 @@ export class Accounts extends Context.Service<
     ) => Effect.Effect<Option.Option<string>>
     /** Whose link it is, where it works. */
     readonly linkEmail: (token: string) => Effect.Effect<Option.Option<string>>
+    /** Mails a link that sets a new password, where the e-mail has an account. */
+    readonly sendReset: (email: string) => Effect.Effect<void>
     /** The token of a link that works once, for three days. */
     readonly createLink: (link: OneTimeLink) => Effect.Effect<string>
     /**
@@ -92,14 +127,15 @@ export class Accounts extends Context.Service<
      */
     readonly redeem: (
       token: string,
-      password: string
-    ) => Effect.Effect<Started, OneTimeLinkInvalid | SignInFailed | RateLimited>
+      password: string,
+      code?: string
+    ) => Effect.Effect<Started, OneTimeLinkInvalid | ProofFailed>
   }
 >()("quittance/accounts/Accounts") {
   static readonly layer: Layer.Layer<
     Accounts,
     never,
-    KeyAuth | AuditLog | SqlClient.SqlClient | SecureRandom.SecureRandom
+    KeyAuth | AuditLog | AppConfig | SqlClient.SqlClient | SecureRandom.SecureRandom
   > = Layer.effect(
     Accounts,
     Effect.gen(function* () {
@@ -108,18 +144,26 @@ export class Accounts extends Context.Service<
       const keys = yield* KeyAuth
       const audit = yield* AuditLog
       const receiverChanges = yield* ReceiverChangeRepo
+      const secondFactors = yield* SecondFactors
+      const mails = yield* Mails
+      const { baseUrl, smtp } = yield* AppConfig
       const random = yield* SecureRandom.SecureRandom
 
       const newToken = Effect.map(random.randomBytes(32), Base64Url.encode)
 
-      const find = Effect.fn("Accounts.find")(function* (token: string) {
+      const find = Effect.fn("Accounts.find")(function* (token: string, from: SeenFrom = nowhere) {
         const at = yield* DateTime.nowAsDate
-        return yield* repo.findSession(hashOf(token), {
-          at,
-          slideBefore: new Date(at.getTime() + idleMillis - slideEveryMillis),
-          slideTo: new Date(at.getTime() + idleMillis),
-          startedAfter: new Date(at.getTime() - sessionMillis)
-        })
+        return yield* repo.findSession(
+          hashOf(token),
+          {
+            at,
+            slideBefore: new Date(at.getTime() + idleMillis - slideEveryMillis),
+            slideTo: new Date(at.getTime() + idleMillis),
+            startedAfter: new Date(at.getTime() - sessionMillis),
+            seenBefore: new Date(at.getTime() - seenEveryMillis)
+          },
+          from
+        )
       })
 
       const start = Effect.fnUntraced(function* (userId: string): Effect.fn.Return<Started> {
@@ -137,11 +181,12 @@ export class Accounts extends Context.Service<
           : yield* Effect.die(new Error("A session ended as it began"))
       })
 
-      const proved = Effect.fnUntraced(function* (email: string, password: string) {
+      const proved = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
         const user = yield* repo.findCredentials(email)
         const hash = Option.match(user, { onNone: () => null, onSome: (found) => found.password_hash })
         const ok = yield* passwords.verify(password, hash)
         if (!ok || Option.isNone(user)) return yield* new SignInFailed()
+        yield* secondFactors.verify(user.value.id, code)
         return user.value.id
       })
 
@@ -180,9 +225,33 @@ export class Accounts extends Context.Service<
           )
           return { ...(yield* start(id)), keys: issued }
         }),
-        signIn: Effect.fn("Accounts.signIn")(function* (email, password) {
-          return yield* start(yield* proved(email, password))
+        signIn: Effect.fn("Accounts.signIn")(function* (email, password, code) {
+          return yield* start(yield* proved(email, password, code))
         }),
+        signInAs: start,
+        sessions: Effect.fn("Accounts.sessions")(function* ({ hash, user }) {
+          const at = yield* DateTime.nowAsDate
+          return yield* repo.sessionsOf(user.id, hash, at, new Date(at.getTime() - sessionMillis))
+        }),
+        endSession: ({ user }, id) => repo.endSession(user.id, id),
+        endOtherSessions: ({ hash, user }) => repo.endOthers(user.id, hash),
+        noteConfirmed: ({ hash }) =>
+          Effect.flatMap(DateTime.nowAsDate, (at) => repo.confirmSession(hash, at)),
+        telling: ({ user }, what, change) =>
+          repo.transaction(
+            Effect.tap(change, () =>
+              mails.queue({
+                recipient: user.email,
+                subject: `Quittance: ${what}`,
+                body: [
+                  `Of your account ${user.email}: ${what}.`,
+                  "",
+                  "If it was not you: change your password and end every other session, under Settings.",
+                  `${baseUrl}/dashboard`
+                ].join("\n")
+              })
+            )
+          ),
         findUser: (email) =>
           Effect.map(
             repo.findCredentials(email),
@@ -215,12 +284,12 @@ export class Accounts extends Context.Service<
           Effect.flatMap(DateTime.nowAsDate, (at) => repo.findLink(hashOf(token), at)).pipe(
             Effect.map(Option.map(({ email }) => email))
           ),
-        confirm: Effect.fn("Accounts.confirm")(function* (session, password) {
-          yield* proved(session.user.email, password)
+        confirm: Effect.fn("Accounts.confirm")(function* (session, password, code) {
+          yield* proved(session.user.email, password, code)
           yield* repo.confirmSession(session.hash, yield* DateTime.nowAsDate)
         }),
-        changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next) {
-          const id = yield* proved(session.user.email, current)
+        changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next, code) {
+          const id = yield* proved(session.user.email, current, code)
           const hash = yield* passwords.hash(next)
           const at = yield* DateTime.nowAsDate
           yield* repo.transaction(replacePassword({ id, email: session.user.email }, hash, at))
@@ -232,7 +301,38 @@ export class Accounts extends Context.Service<
           yield* repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis))
           return token
         }),
-        redeem: Effect.fn("Accounts.redeem")(function* (token, password) {
+        sendReset: Effect.fn("Accounts.sendReset")(function* (email) {
+          // The link would reach nobody, and void one that the operator has handed out.
+          if (Option.isNone(smtp)) return
+          const token = yield* newToken
+          const at = yield* DateTime.nowAsDate
+          const expiresAt = new Date(at.getTime() + resetMillis)
+          if (Option.isNone(yield* repo.findCredentials(email))) return
+          const link: OneTimeLink = {
+            email,
+            merchantId: null,
+            role: "owner",
+            resetPassword: true,
+            operator: false,
+            invitedBy: null
+          }
+          yield* repo.transaction(
+            Effect.andThen(
+              repo.insertLink(hashOf(token), link, at, expiresAt),
+              mails.queue({
+                recipient: email,
+                subject: "Quittance: set a new password",
+                body: [
+                  "Somebody has asked for a new password for your account. If it was you, set it here within an hour:",
+                  linkUrl(baseUrl, token),
+                  "",
+                  "If it was not you, nothing has changed, and you can ignore this."
+                ].join("\n")
+              })
+            )
+          )
+        }),
+        redeem: Effect.fn("Accounts.redeem")(function* (token, password, code) {
           const at = yield* DateTime.nowAsDate
           const hash = hashOf(token)
           const link = yield* repo.findLink(hash, at)
@@ -240,12 +340,16 @@ export class Accounts extends Context.Service<
           const { email, merchantId, resetPassword, operator, role } = link.value
           const existing = yield* repo.findCredentials(email)
           const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
-          const passwordHash = keeps
-            ? yield* proved(email, password).pipe(
-                Effect.as(null),
-                Effect.tapErrorTag("SignInFailed", () => repo.noteFailure(hash, at, linkFailures))
-              )
-            : yield* passwords.hash(password)
+          const noteFailure = () => repo.noteFailure(hash, at, linkFailures)
+          const passwordHash = yield* Effect.gen(function* () {
+            if (keeps) return yield* Effect.as(proved(email, password, code), null)
+            // A link takes the place of the password, not of what the account asks for beside it.
+            if (Option.isSome(existing)) yield* secondFactors.verify(existing.value.id, code)
+            return yield* passwords.hash(password)
+          }).pipe(
+            Effect.tapErrorTag("SignInFailed", noteFailure),
+            Effect.tapErrorTag("SecondFactorFailed", noteFailure)
+          )
           const freshId = yield* random.uuidV7()
           const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
           const actor = { id: userId, name: email }
@@ -276,5 +380,8 @@ export class Accounts extends Context.Service<
         })
       })
     })
-  ).pipe(Layer.provide([AccountRepo.layer, Passwords.layer, ReceiverChangeRepo.layer]))
+  ).pipe(
+    Layer.provide([AccountRepo.layer, Passwords.layer, ReceiverChangeRepo.layer]),
+    Layer.provide([SecondFactors.layer.pipe(Layer.provide(SecretBox.layer)), Mails.layer])
+  )
 }

@@ -7,6 +7,9 @@ export interface User {
   readonly email: string
   /** Sees and acknowledges what concerns the whole service. */
   readonly operator: boolean
+  /** Whether the account has passkeys, and an authenticator app. */
+  readonly hasPasskeys: boolean
+  readonly hasAuthenticator: boolean
 }
 
 /** A merchant, and what the user may do there. */
@@ -14,11 +17,18 @@ export interface Membership extends Merchant {
   readonly role: Role
 }
 
+/** Where a request comes from, as its session shows it. */
+export interface SeenFrom {
+  readonly userAgent: string | null
+  readonly address: string | null
+}
+
 export interface Session {
   /** SHA-256 of the cookie's token. */
   readonly hash: Uint8Array
   readonly user: User
-  /** When the person last gave the password. */
+  readonly id: string
+  /** When the person last proved who they are, by the password or a passkey. */
   readonly confirmedAt: Date
   /** Whose members the user is, the first joined first. */
   readonly merchants: ReadonlyArray<Membership>

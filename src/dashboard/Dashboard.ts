@@ -3,7 +3,10 @@ import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts } from "../accounts/Accounts.ts"
 import { MemberRepo } from "../accounts/MemberRepo.ts"
+import { Passkeys } from "../accounts/Passkeys.ts"
+import { SecondFactors } from "../accounts/SecondFactors.ts"
 import { AuditRepo } from "../audit/AuditRepo.ts"
+import { SecretBox } from "../keys/SecretBox.ts"
 import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
 import { Receivers } from "../merchants/Receivers.ts"
@@ -24,6 +27,8 @@ import * as SettingsHttp from "./settings/Http.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
+
+const secondProofs = Layer.merge(Passkeys.layer, SecondFactors.layer.pipe(Layer.provide(SecretBox.layer)))
 
 const repos = Layer.mergeAll(
   PaymentPagesRepo.layer,
@@ -56,4 +61,4 @@ export const layer = Layer.merge(
     Layer.provide(layerSession)
   ),
   Pages.layer
-).pipe(Layer.provide(Layer.merge(Accounts.layer, repos)))
+).pipe(Layer.provide([Accounts.layer, secondProofs, repos]))

@@ -1,6 +1,6 @@
 // The dashboard's files: one HTML shell for every page, its script and its styles.
 // They are public and the same for everybody; what a page shows comes from its API.
-import { Effect, type Layer } from "effect"
+import { Effect, type Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { NotFound } from "../domain/Errors.ts"
@@ -51,8 +51,8 @@ const securityHeaders = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()"
 }
 
-const shell = (signUp: "open" | "closed") => `<!doctype html>
-<html lang="en" data-sign-up="${signUp}">
+const shell = (signUp: "open" | "closed", hasMail: boolean) => `<!doctype html>
+<html lang="en" data-sign-up="${signUp}" data-mail="${hasMail ? "on" : "off"}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -75,8 +75,11 @@ const styles = browserBundle("dashboard/browser/dashboard.css")
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { baseUrl, signUp } = yield* AppConfig
-    const page = HttpServerResponse.setHeaders(HttpServerResponse.html(shell(signUp)), securityHeaders)
+    const { baseUrl, signUp, smtp } = yield* AppConfig
+    const page = HttpServerResponse.setHeaders(
+      HttpServerResponse.html(shell(signUp, Option.isSome(smtp))),
+      securityHeaders
+    )
 
     for (const path of shellPaths) yield* router.add("GET", path, Effect.succeed(page))
     const unknown = HttpServerResponse.setStatus(page, 404)

@@ -75,6 +75,21 @@ export const errorCodes = {
     retryable: false,
     summary: "Incorrect e-mail or password. If you cannot sign in, ask the operator for a reset link."
   },
+  SECOND_FACTOR_REQUIRED: {
+    status: 401,
+    retryable: false,
+    summary: "This account also needs a code. Send `code`: of the authenticator app, or a recovery code."
+  },
+  SECOND_FACTOR_FAILED: {
+    status: 401,
+    retryable: false,
+    summary: "The code is wrong or was used. Enter the app's next code, or a recovery code not used yet."
+  },
+  PASSKEY_FAILED: {
+    status: 401,
+    retryable: false,
+    summary: "The passkey was not accepted. Try again, or sign in with the password."
+  },
   INVALID_BUYER_TOKEN: {
     status: 401,
     retryable: false,
@@ -210,6 +225,11 @@ export const errorCodes = {
     retryable: false,
     summary:
       "Another merchant uses, or has used, this receiving address. Use another one. If it is yours, change to it in the settings: `details` then contains a message to sign with its key, and the signature moves it to your merchant."
+  },
+  SECOND_FACTOR_ACTIVE: {
+    status: 409,
+    retryable: false,
+    summary: "An authenticator app is in use. Remove it before you set up another."
   },
   LAST_OWNER: {
     status: 409,

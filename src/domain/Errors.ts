@@ -79,6 +79,10 @@ export class WebhookEndpointNotFound extends define(
 export class SignInRequired extends define("SignInRequired", "SIGN_IN_REQUIRED") {}
 export class SignInFailed extends define("SignInFailed", "SIGN_IN_FAILED") {}
 export class PasswordRequired extends define("PasswordRequired", "PASSWORD_REQUIRED") {}
+export class SecondFactorRequired extends define("SecondFactorRequired", "SECOND_FACTOR_REQUIRED") {}
+export class SecondFactorFailed extends define("SecondFactorFailed", "SECOND_FACTOR_FAILED") {}
+export class SecondFactorActive extends define("SecondFactorActive", "SECOND_FACTOR_ACTIVE") {}
+export class PasskeyFailed extends define("PasskeyFailed", "PASSKEY_FAILED") {}
 export class SignUpClosed extends define("SignUpClosed", "SIGN_UP_CLOSED") {}
 export class EmailTaken extends define("EmailTaken", "EMAIL_TAKEN") {}
 export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_LINK_INVALID") {}

@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { Accounts } from "../../src/accounts/Accounts.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { testConfig } from "../support/memory.ts"
 import { checkoutSuite } from "./browserWorld.ts"
 import { press, toReview, untilState } from "./checkoutWorld.ts"
 
@@ -29,7 +30,7 @@ describe("The merchant's face", () => {
           operator: false
         }
         yield* Effect.orDie(accounts.redeem(yield* accounts.createLink(link), password))
-      }).pipe(Effect.provide(Accounts.layer), Effect.provide(SecureRandom.layerWebCrypto))
+      }).pipe(Effect.provide(Accounts.layer), Effect.provide([SecureRandom.layerWebCrypto, testConfig()]))
     )
     const shop = await context([], { width: 1280 })
     const dashboard = await shop.newPage()

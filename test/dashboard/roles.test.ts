@@ -15,6 +15,15 @@ setDefaultTimeout(60_000)
 const bodies: Readonly<Record<string, unknown>> = {
   "account.changePassword": { current: "correct horse battery", next: "another long password" },
   "account.confirm": { password: "correct horse battery" },
+  "account.confirmByPasskey": { id: "AA", clientDataJSON: "AA", authenticatorData: "AA", signature: "AA" },
+  "account.addPasskey": {
+    id: "AA",
+    clientDataJSON: "AA",
+    attestationObject: "AA",
+    transports: [],
+    name: "Stolen"
+  },
+  "account.confirmAuthenticator": { code: "123456" },
   "keyPages.create": { kind: "secret", permission: "read" },
   "webhookPages.create": { url: "https://shop.example.com/hook" },
   "webhookPages.update": { url: "https://shop.example.com/other" },
@@ -85,13 +94,22 @@ describe("Who may call the dashboard's API", () => {
       linkId: links.links[0]?.id ?? "",
       kind: "payments",
       refundId: "00000000-0000-4000-8000-000000000000",
+      sessionId: "00000000-0000-4000-8000-000000000000",
+      passkeyId: "00000000-0000-4000-8000-000000000000",
       transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 
-  test("the walk knows every endpoint: those for everybody are these three", () => {
-    expect(open.map(({ name }) => name)).toEqual(["signIn.signUp", "signIn.signIn", "signIn.redeem"])
+  test("the walk knows every endpoint: those for everybody are these", () => {
+    expect(open.map(({ name }) => name)).toEqual([
+      "signIn.signUp",
+      "signIn.signIn",
+      "signIn.redeem",
+      "signIn.beginPasskey",
+      "signIn.signInByPasskey",
+      "signIn.forgotPassword"
+    ])
     expect(ofMerchants.length).toBeGreaterThan(15)
     for (const { path } of ofMerchants) {
       expect(path).toStartWith("/dashboard/api/merchants/:merchantId/:env/")

@@ -5,12 +5,15 @@ import { AddressBytes } from "../../chain/ChainBytes.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { defaultTokenLifetime, MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { Role } from "../../domain/Role.ts"
-import type { Membership, Session } from "../Session.ts"
+import type { Membership, SeenFrom, Session } from "../Session.ts"
 
 const SessionRow = Schema.Struct({
   user_id: Uuid,
   email: Schema.String,
   operator: Schema.Boolean,
+  has_passkeys: Schema.Boolean,
+  has_authenticator: Schema.Boolean,
+  session_id: Uuid,
   confirmed_at: Schema.Date,
   merchant_id: Schema.NullOr(MerchantId),
   role: Schema.NullOr(Role),
@@ -43,6 +46,17 @@ const membershipOf = (row: typeof SessionRow.Type): ReadonlyArray<Membership> =>
           tokenLifetimeSeconds: row.token_lifetime_seconds ?? defaultTokenLifetime
         }
       ]
+
+const OpenSession = Schema.Struct({
+  id: Uuid,
+  user_agent: Schema.NullOr(Schema.String),
+  address: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  seen_at: Schema.NullOr(Schema.Date),
+  current: Schema.Boolean
+})
+export type OpenSession = typeof OpenSession.Type
+const decodeOpenSessions = Schema.decodeUnknownEffect(Schema.Array(OpenSession))
 
 const Credentials = Schema.Struct({ id: Uuid, password_hash: Schema.NullOr(Schema.String) })
 const decodeCredentials = Schema.decodeUnknownEffect(Schema.Array(Credentials))
@@ -160,18 +174,27 @@ const make = Effect.gen(function* () {
         readonly slideBefore: Date
         readonly slideTo: Date
         readonly startedAfter: Date
-      }
+        readonly seenBefore: Date
+      },
+      from: SeenFrom
     ) {
       const rows = yield* decodeSession(
         yield* sql`
           WITH s AS (
-            SELECT hash, user_id, confirmed_at FROM sessions
+            SELECT hash, id, user_id, confirmed_at FROM sessions
             WHERE hash = ${hash} AND expires_at > ${times.at} AND created_at > ${times.startedAfter}
           ), slid AS (
-            UPDATE sessions SET expires_at = ${times.slideTo} FROM s
-            WHERE sessions.hash = s.hash AND sessions.expires_at < ${times.slideBefore}
+            UPDATE sessions SET seen_at = ${times.at}, user_agent = ${from.userAgent}, address = ${from.address},
+              expires_at = CASE WHEN sessions.expires_at < ${times.slideBefore} THEN ${times.slideTo}::timestamptz
+                ELSE sessions.expires_at END
+            FROM s WHERE sessions.hash = s.hash
+              AND (sessions.seen_at IS NULL OR (sessions.address IS NULL AND ${from.address}::text IS NOT NULL) OR sessions.seen_at < ${times.seenBefore}
+                OR sessions.expires_at < ${times.slideBefore})
           )
-          SELECT u.id AS user_id, u.email, u.operator, s.confirmed_at, m.id AS merchant_id, mm.role, m.name, m.logo_url,
+          SELECT u.id AS user_id, u.email, u.operator, s.id AS session_id, s.confirmed_at,
+            EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id) AS has_passkeys,
+            EXISTS (SELECT FROM authenticators a WHERE a.user_id = u.id AND a.confirmed_at IS NOT NULL)
+              AS has_authenticator, m.id AS merchant_id, mm.role, m.name, m.logo_url,
             m.receiver_test, m.receiver_live, m.identity_audience, m.bound_tokens_only,
             m.token_lifetime_seconds
           FROM s JOIN users u ON u.id = s.user_id
@@ -183,10 +206,40 @@ const make = Effect.gen(function* () {
       if (first === undefined) return Option.none<Session>()
       return Option.some<Session>({
         hash,
-        user: { id: first.user_id, email: first.email, operator: first.operator },
+        id: first.session_id,
+        user: {
+          id: first.user_id,
+          email: first.email,
+          operator: first.operator,
+          hasPasskeys: first.has_passkeys,
+          hasAuthenticator: first.has_authenticator
+        },
         confirmedAt: first.confirmed_at,
         merchants: rows.flatMap(membershipOf)
       })
+    }, Effect.orDie),
+
+    sessionsOf: Effect.fn("AccountRepo.sessionsOf")(function* (
+      userId: string,
+      hash: Uint8Array,
+      at: Date,
+      startedAfter: Date
+    ) {
+      return yield* decodeOpenSessions(
+        yield* sql`
+          SELECT id, user_agent, address, created_at, seen_at, hash = ${hash} AS current FROM sessions
+          WHERE user_id = ${userId} AND expires_at > ${at} AND created_at > ${startedAfter}
+          ORDER BY coalesce(seen_at, created_at) DESC, id LIMIT 100`
+      )
+    }, Effect.orDie),
+
+    endSession: Effect.fn("AccountRepo.endSession")(function* (userId: string, id: string) {
+      const rows = yield* sql`DELETE FROM sessions WHERE user_id = ${userId} AND id = ${id} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    endOthers: Effect.fn("AccountRepo.endOthers")(function* (userId: string, hash: Uint8Array) {
+      yield* sql`DELETE FROM sessions WHERE user_id = ${userId} AND hash <> ${hash}`
     }, Effect.orDie),
 
     deleteSession: Effect.fn("AccountRepo.deleteSession")(function* (hash: Uint8Array) {
@@ -300,7 +353,10 @@ export class AccountRepo extends Context.Service<
     /** Also sweeps away what has expired. */
     readonly insertSession: (session: NewSession) => Effect.Effect<void>
     readonly confirmSession: (hash: Uint8Array, at: Date) => Effect.Effect<void>
-    /** The session, which lives on until `slideTo` where less than that remained by `slideBefore`. */
+    /**
+     * The session, which lives on until `slideTo` where less than that remained by `slideBefore`. Where it was
+     * not seen since `seenBefore`, it is noted from where it is now.
+     */
     readonly findSession: (
       hash: Uint8Array,
       times: {
@@ -308,8 +364,20 @@ export class AccountRepo extends Context.Service<
         readonly slideBefore: Date
         readonly slideTo: Date
         readonly startedAfter: Date
-      }
+        readonly seenBefore: Date
+      },
+      from: SeenFrom
     ) => Effect.Effect<Option.Option<Session>>
+    /** Those that have not ended, the last seen first. */
+    readonly sessionsOf: (
+      userId: string,
+      current: Uint8Array,
+      at: Date,
+      startedAfter: Date
+    ) => Effect.Effect<ReadonlyArray<OpenSession>>
+    /** False where the person has none of that id. */
+    readonly endSession: (userId: string, id: string) => Effect.Effect<boolean>
+    readonly endOthers: (userId: string, current: Uint8Array) => Effect.Effect<void>
     readonly deleteSession: (hash: Uint8Array) => Effect.Effect<void>
     readonly deleteSessions: (userId: string) => Effect.Effect<void>
     /** Open links that set a password are void from now on. */

@@ -3,9 +3,11 @@ import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
+import type { SeenFrom } from "../../accounts/Session.ts"
 import { CrossOriginRefused, NotFound, RoleRequired, SignInRequired } from "../../domain/Errors.ts"
 import { accessOf } from "../../http/Access.ts"
 import { isLoopback } from "../../http/isLoopback.ts"
+import { clientAddressOf } from "../../http/RequestContext.ts"
 import { CurrentMember, CurrentSession, MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
 import { cookieName } from "../sessionCookie.ts"
 
@@ -52,10 +54,15 @@ const conditional = (
     : HttpServerResponse.setHeader(response, "etag", etag)
 }
 
+const seenFrom = (request: HttpServerRequest.HttpServerRequest, hops: number): SeenFrom => ({
+  userAgent: request.headers["user-agent"]?.replace(/[^ -~]/gu, "").slice(0, 300) ?? null,
+  address: clientAddressOf(request, hops)
+})
+
 const sessionRequired = Layer.effect(
   SessionRequired,
   Effect.gen(function* () {
-    const { baseUrl } = yield* AppConfig
+    const { baseUrl, trustedProxyHops } = yield* AppConfig
     const accounts = yield* Accounts
     const name = cookieName(baseUrl)
 
@@ -63,7 +70,10 @@ const sessionRequired = Layer.effect(
       Effect.fnUntraced(function* (httpEffect) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const token = request.cookies[name]
-        const session = token === undefined ? Option.none() : yield* accounts.find(token)
+        const session =
+          token === undefined
+            ? Option.none()
+            : yield* accounts.find(token, seenFrom(request, trustedProxyHops))
         if (Option.isNone(session)) return yield* new SignInRequired()
         const response = yield* Effect.provideService(httpEffect, CurrentSession, session.value)
         return conditional(response, request)

@@ -5,15 +5,21 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
 import { Accounts, type Started } from "../../accounts/Accounts.ts"
+import { Passkeys, type Site } from "../../accounts/Passkeys.ts"
+import { SecondFactors } from "../../accounts/SecondFactors.ts"
 import type { Session } from "../../accounts/Session.ts"
-import { RateLimited, SignUpClosed } from "../../domain/Errors.ts"
+import { NotFound, RateLimited, SignUpClosed } from "../../domain/Errors.ts"
+import { isLoopback } from "../../http/isLoopback.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
 import { DashboardApi } from "../Api.ts"
+import { recentPassword } from "../recentPassword.ts"
 import { CurrentSession } from "../Session.ts"
 import { browserTokens, withBrowser, withoutSession, withSession } from "../sessionCookie.ts"
 import { typedAddress } from "../typedAddress.ts"
-import type { SessionView, SignedUp } from "./Api.ts"
+import { unknownObject } from "../unknownObject.ts"
+import type { SecurityPage, SessionView, SignedUp } from "./Api.ts"
+import { browserOf } from "./browserOf.ts"
 
 /** Attempts by one address: to sign in, to sign up, to use a link. */
 const byAddress: Limit = { rate: 30, perSeconds: 300, burst: 30 }
@@ -24,13 +30,31 @@ const byAccount: Limit = { rate: 100, perSeconds: 3_600, burst: 100 }
 /** Attempts of a browser that the account knows: strangers' guesses are not counted against it. */
 const byBrowser: Limit = { rate: 10, perSeconds: 300, burst: 10 }
 
+/** Mails with a link to a new password, to one address. */
+const resets: Limit = { rate: 3, perSeconds: 3_600, burst: 3 }
+
 /** A limit's key may be kept outside of the process: the token itself stays out of it. */
 const idOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 32)
 
 const sessionView = ({ user, merchants }: Session): SessionView => ({
-  user: { id: user.id, email: user.email, operator: user.operator },
+  user: {
+    id: user.id,
+    email: user.email,
+    operator: user.operator,
+    hasPasskeys: user.hasPasskeys,
+    hasAuthenticator: user.hasAuthenticator
+  },
   merchants: merchants.map(({ id, logoUrl, name, role }) => ({ id, name, role, logoUrl }))
 })
+
+/** The site that passkeys belong to: this service's origin, or the one of this machine that the page is on. */
+const siteOf = (baseUrl: string) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }): Site => {
+    const page = URL.parse(headers["origin"] ?? "")
+    const isOwn = page !== null && page.host === headers["host"] && isLoopback(page.hostname)
+    const { hostname, origin } = isOwn ? page : new URL(baseUrl)
+    return { origin, id: hostname }
+  })
 
 const limits = Effect.gen(function* () {
   const limiter = yield* RateLimiter
@@ -49,6 +73,7 @@ const limits = Effect.gen(function* () {
   const ofAddress = Effect.flatMap(address, (from) => take(`sign-in address ${from}`, byAddress))
   return {
     address: ofAddress,
+    reset: (email: string) => take(`password reset ${email}`, resets),
     /** A browser that the account knows has a limit of its own: others at its address use up none of it. */
     account: Effect.fnUntraced(function* (email: string) {
       const known = yield* accounts.knownBrowser(yield* browser, email)
@@ -76,6 +101,8 @@ export const layerSignIn = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const { baseUrl, signUp } = yield* AppConfig
     const limit = yield* limits
+    const passkeys = yield* Passkeys
+    const site = siteOf(baseUrl)
     const answer = (body: SessionView | SignedUp, { session, token }: Started, status: 200 | 201) =>
       Effect.map(limit.remember(session), (withKnownBrowser) =>
         HttpServerResponse.jsonUnsafe(body, { status }).pipe(withSession(baseUrl, token), withKnownBrowser)
@@ -91,14 +118,29 @@ export const layerSignIn = HttpApiBuilder.group(
       }),
       signIn: Effect.fnUntraced(function* ({ payload }) {
         yield* limit.account(payload.email)
-        const started = yield* accounts.signIn(payload.email, payload.password)
+        const started = yield* accounts.signIn(payload.email, payload.password, payload.code)
         return yield* answer(sessionView(started.session), started, 200)
       }),
       redeem: Effect.fnUntraced(function* ({ payload }) {
         const email = yield* accounts.linkEmail(payload.token)
         yield* Option.match(email, { onNone: () => limit.address, onSome: limit.account })
-        const started = yield* accounts.redeem(payload.token, payload.password)
+        const started = yield* accounts.redeem(payload.token, payload.password, payload.code)
         return yield* answer(sessionView(started.session), started, 200)
+      }),
+      beginPasskey: Effect.fnUntraced(function* () {
+        yield* limit.address
+        return { options: yield* passkeys.begin(yield* site, Option.none()) }
+      }),
+      signInByPasskey: Effect.fnUntraced(function* ({ payload }) {
+        yield* limit.address
+        const userId = yield* passkeys.verify(yield* site, Option.none(), payload)
+        const started = yield* accounts.signInAs(userId)
+        return yield* answer(sessionView(started.session), started, 200)
+      }),
+      forgotPassword: Effect.fnUntraced(function* ({ payload }) {
+        yield* limit.address
+        yield* limit.reset(payload.email)
+        yield* accounts.sendReset(payload.email)
       })
     })
   })
@@ -109,8 +151,11 @@ export const layerAccount = HttpApiBuilder.group(
   "account",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
+    const passkeys = yield* Passkeys
+    const secondFactors = yield* SecondFactors
     const { baseUrl } = yield* AppConfig
     const limit = yield* limits
+    const site = siteOf(baseUrl)
     const signedOut = HttpServerResponse.empty({ status: 204 }).pipe(withoutSession(baseUrl))
 
     return handlers.handleAll({
@@ -126,18 +171,115 @@ export const layerAccount = HttpApiBuilder.group(
       confirm: Effect.fnUntraced(function* ({ payload }) {
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
-        yield* accounts.confirm(session, payload.password)
+        yield* accounts.confirm(session, payload.password, payload.code)
       }),
       changePassword: Effect.fnUntraced(function* ({ payload }) {
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
-        const started = yield* accounts.changePassword(session, payload.current, payload.next)
+        const started = yield* accounts.changePassword(session, payload.current, payload.next, payload.code)
         // Known from now on by a fresh token.
         const withKnownBrowser = yield* limit.remember(started.session)
         return HttpServerResponse.empty({ status: 204 }).pipe(
           withSession(baseUrl, started.token),
           withKnownBrowser
         )
+      }),
+      beginConfirming: Effect.fnUntraced(function* () {
+        const { user } = yield* CurrentSession
+        return { options: yield* passkeys.begin(yield* site, Option.some(user.id)) }
+      }),
+      confirmByPasskey: Effect.fnUntraced(function* ({ payload }) {
+        const session = yield* CurrentSession
+        yield* limit.account(session.user.email)
+        yield* passkeys.verify(yield* site, Option.some(session.user.id), payload)
+        yield* accounts.noteConfirmed(session)
+      }),
+      security: Effect.fnUntraced(function* () {
+        const session = yield* CurrentSession
+        const [open, known, recoveryCodesLeft] = yield* Effect.all(
+          [
+            accounts.sessions(session),
+            passkeys.list(session.user.id),
+            secondFactors.codesLeft(session.user.id)
+          ],
+          { concurrency: 3 }
+        )
+        const page: SecurityPage = {
+          hasAuthenticator: session.user.hasAuthenticator,
+          recoveryCodesLeft,
+          passkeys: known.map(({ createdAt, id, lastUsedAt, name }) => ({
+            id,
+            name,
+            createdAt: createdAt.toISOString(),
+            lastUsedAt: lastUsedAt?.toISOString() ?? null
+          })),
+          sessions: open.map((one) => ({
+            id: one.id,
+            browser: browserOf(one.user_agent),
+            address: one.address,
+            startedAt: one.created_at.toISOString(),
+            lastSeenAt: (one.seen_at ?? one.created_at).toISOString(),
+            current: one.current
+          }))
+        }
+        return page
+      }),
+      endOtherSessions: () => Effect.flatMap(CurrentSession, accounts.endOtherSessions),
+      endSession: Effect.fnUntraced(function* ({ params }) {
+        if (!(yield* accounts.endSession(yield* CurrentSession, params.sessionId)))
+          return yield* new NotFound({ message: unknownObject })
+      }),
+      beginAddingPasskey: Effect.fnUntraced(function* () {
+        yield* recentPassword
+        const { user } = yield* CurrentSession
+        return { options: yield* passkeys.beginAdding(yield* site, user) }
+      }),
+      addPasskey: Effect.fnUntraced(function* ({ payload: { name, ...registration } }) {
+        yield* recentPassword
+        const session = yield* CurrentSession
+        const adding = passkeys.add(yield* site, session.user.id, name, registration)
+        yield* accounts.telling(session, `the passkey "${name}" was added`, adding)
+      }),
+      removePasskey: Effect.fnUntraced(function* ({ params }) {
+        yield* recentPassword
+        const session = yield* CurrentSession
+        const removing = Effect.flatMap(
+          passkeys.remove(session.user.id, params.passkeyId),
+          Option.match({
+            onNone: () => Effect.fail(new NotFound({ message: unknownObject })),
+            onSome: Effect.succeed
+          })
+        )
+        yield* accounts.telling(session, "a passkey was removed", removing)
+      }),
+      beginAuthenticator: Effect.fnUntraced(function* () {
+        yield* recentPassword
+        const { user } = yield* CurrentSession
+        const secret = yield* secondFactors.begin(user.id)
+        const label = encodeURIComponent(`Quittance:${user.email}`)
+        return { secret, uri: `otpauth://totp/${label}?secret=${secret}&issuer=Quittance` }
+      }),
+      confirmAuthenticator: Effect.fnUntraced(function* ({ payload }) {
+        yield* recentPassword
+        const session = yield* CurrentSession
+        yield* limit.account(session.user.email)
+        const confirming = secondFactors.confirm(session.user.id, payload.code)
+        return { codes: yield* accounts.telling(session, "an authenticator app was added", confirming) }
+      }),
+      removeAuthenticator: Effect.fnUntraced(function* () {
+        yield* recentPassword
+        const session = yield* CurrentSession
+        const removing = Effect.flatMap(secondFactors.remove(session.user.id), (removed) =>
+          removed ? Effect.void : Effect.fail(new NotFound({ message: unknownObject }))
+        )
+        yield* accounts.telling(session, "the authenticator app was removed", removing)
+      }),
+      renewRecoveryCodes: Effect.fnUntraced(function* () {
+        yield* recentPassword
+        const session = yield* CurrentSession
+        if (!session.user.hasAuthenticator) return yield* new NotFound({ message: unknownObject })
+        const renewing = secondFactors.renewCodes(session.user.id)
+        return { codes: yield* accounts.telling(session, "the recovery codes were renewed", renewing) }
       })
     })
   })

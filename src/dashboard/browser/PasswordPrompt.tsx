@@ -1,7 +1,9 @@
 // Asks for the password before a change of where money goes or of who may change it.
 import { useEffect, useState } from "preact/hooks"
 import { call, useAction } from "./api.ts"
+import { CodeField, withCode } from "./CodeField.tsx"
 import { Button, Dialog, Field, fieldsOf, Problem } from "./parts.tsx"
+import { hasPasskeys, signByPasskey } from "./passkey.ts"
 import { setPasswordPrompt } from "./passwordPrompt.ts"
 
 export const PasswordPrompt = () => {
@@ -11,8 +13,12 @@ export const PasswordPrompt = () => {
     waiting?.answer(confirmed)
     setWaiting(undefined)
   }
-  const confirm = useAction(async ({ password }: Readonly<Record<string, string>>) => {
-    await call("POST", "/confirm", { password })
+  const confirm = useAction(async (fields: Readonly<Record<string, string>>) => {
+    await call("POST", "/confirm", withCode(fields))
+    end(true)
+  })
+  const byPasskey = useAction(async () => {
+    await signByPasskey("/confirm/passkey")
     end(true)
   })
   if (waiting === undefined) return null
@@ -31,9 +37,15 @@ export const PasswordPrompt = () => {
           autoComplete="current-password"
           error={confirm.error?.of("password")}
         />
-        <Problem error={confirm.error} fields={["password"]} />
+        <CodeField error={confirm.error} />
+        <Problem error={confirm.error ?? byPasskey.error} fields={["password", "code"]} />
         <div class="actions">
           <Button onClick={() => end(false)}>Cancel</Button>
+          {hasPasskeys ? (
+            <Button busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
+              Use a passkey
+            </Button>
+          ) : null}
           <Button kind="primary" submit busy={confirm.busy}>
             Confirm
           </Button>

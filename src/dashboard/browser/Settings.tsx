@@ -4,6 +4,7 @@ import { developers, owners } from "../../domain/roleSets.ts"
 import type { ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { ChangeLog } from "./ChangeLog.tsx"
+import { CodeField, withCode } from "./CodeField.tsx"
 import { Face } from "./Face.tsx"
 import { Members } from "./Members.tsx"
 import {
@@ -22,6 +23,7 @@ import {
 } from "./parts.tsx"
 import { useMay } from "./roles.ts"
 import { navigate } from "./router.ts"
+import { SecurityCard } from "./SecurityCard.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
@@ -235,7 +237,7 @@ const Receiver = ({ data, reload }: Part) => {
 const Account = () => {
   const { session, refresh } = useSession()
   const change = useAction(async (fields: Readonly<Record<string, string>>) => {
-    await call("POST", "/password", { current: fields["current"], next: fields["next"] })
+    await call("POST", "/password", withCode(fields))
     toast("The password was changed; other sessions have ended")
   })
   const everywhere = useAction(async () => {
@@ -265,7 +267,8 @@ const Account = () => {
           hint="At least 12 characters. Every other session ends."
           error={change.error?.of("next")}
         />
-        <Problem error={change.error} fields={["current", "next"]} />
+        <CodeField error={change.error} />
+        <Problem error={change.error} fields={["current", "next", "code"]} />
         <div class="actions start">
           <Button submit busy={change.busy}>
             Change password
@@ -291,6 +294,8 @@ export const Settings = () => {
             <div class="stack large">
               <Receiver data={data} reload={page.reload} />
               <Members data={data} reload={page.reload} />
+              <Account />
+              <SecurityCard />
             </div>
             <div class="stack large">
               {isOwner ? (
@@ -299,7 +304,6 @@ export const Settings = () => {
                   <Face face={data.face} reload={page.reload} />
                 </>
               ) : null}
-              <Account />
               <ChangeLog />
             </div>
           </div>

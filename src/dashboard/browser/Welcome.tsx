@@ -2,13 +2,14 @@
 import { useState } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
 import { call, useAction } from "./api.ts"
+import { CodeField, withCode } from "./CodeField.tsx"
 import { Door } from "./Door.tsx"
 import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
 
 export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
   const [token] = useState(location.hash.slice(1))
-  const redeem = useAction(async ({ password }: Readonly<Record<string, string>>) => {
-    onSignedIn(await call<SessionView>("POST", "/one-time-link", { token, password }))
+  const redeem = useAction(async (fields: Readonly<Record<string, string>>) => {
+    onSignedIn(await call<SessionView>("POST", "/one-time-link", { token, ...withCode(fields) }))
   })
   return (
     <Door title="Welcome">
@@ -27,7 +28,8 @@ export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: Session
             hint="Choose one of at least 12 characters. If you were invited and have an account, enter its password."
             error={redeem.error?.of("password")}
           />
-          <Problem error={redeem.error} fields={["password"]} />
+          <CodeField error={redeem.error} />
+          <Problem error={redeem.error} fields={["password", "code"]} />
           <Button kind="primary" submit busy={redeem.busy}>
             Continue
           </Button>

@@ -1,0 +1,49 @@
+// Codes by time (RFC 6238): HMAC-SHA-1, 30 seconds, six digits, as every authenticator app has them.
+import { createHmac, timingSafeEqual } from "node:crypto"
+
+const stepSeconds = 30
+
+/** How many steps a clock may be off, to either side. */
+const tolerance = 1
+
+export const stepAt = (millis: number): number => Math.floor(millis / 1000 / stepSeconds)
+
+/** The code of a step. */
+export const codeOf = (secret: Uint8Array, step: number, digits = 6): string => {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(step))
+  const mac = createHmac("sha1", secret).update(counter).digest()
+  const offset = (mac.at(-1) ?? 0) & 15
+  const number = (mac.readUInt32BE(offset) & 0x7fffffff) % 10 ** digits
+  return String(number).padStart(digits, "0")
+}
+
+/** The step whose code this is; undefined where it is of none that is near. */
+export const stepOf = (secret: Uint8Array, code: string, millis: number): number | undefined => {
+  const now = stepAt(millis)
+  const given = Buffer.from(code)
+  let found: number | undefined
+  for (let step = now - tolerance; step <= now + tolerance; step++) {
+    const expected = Buffer.from(codeOf(secret, step))
+    if (given.length === expected.length && timingSafeEqual(given, expected)) found = step
+  }
+  return found
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+/** RFC 4648, without padding. */
+export const base32 = (bytes: Uint8Array): string => {
+  let text = ""
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xffff
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += alphabet.charAt((value >> bits) & 31)
+    }
+  }
+  return bits === 0 ? text : text + alphabet.charAt((value << (5 - bits)) & 31)
+}

@@ -1,0 +1,259 @@
+// How the person signs in: passkeys, an authenticator app, and where they are signed in.
+import { useState } from "preact/hooks"
+import type { NewAuthenticator, RecoveryCodes, SecurityPage } from "../accounts/Api.ts"
+import { call, useAction, usePage } from "./api.ts"
+import {
+  Ago,
+  Badge,
+  Button,
+  Card,
+  Code,
+  Copy,
+  Dialog,
+  Field,
+  fieldsOf,
+  Loaded,
+  Problem,
+  Time
+} from "./parts.tsx"
+import { addPasskey, hasPasskeys } from "./passkey.ts"
+import { QrCode } from "./QrCode.tsx"
+import { useSession } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+interface Part {
+  readonly data: SecurityPage
+  readonly reload: () => Promise<void>
+}
+
+const Passkeys = ({ data, reload }: Part) => {
+  const [adding, setAdding] = useState(false)
+  const add = useAction(async ({ name = "" }: Readonly<Record<string, string>>) => {
+    await addPasskey(name.trim())
+    setAdding(false)
+    toast("The passkey was added")
+    await reload()
+  })
+  const remove = useAction(async (id: string) => {
+    await call("DELETE", `/passkeys/${id}`)
+    toast("The passkey was removed")
+    await reload()
+  })
+  return (
+    <Card
+      title="Passkeys"
+      action={hasPasskeys ? <Button onClick={() => setAdding(true)}>Add a passkey</Button> : null}
+    >
+      {data.passkeys.length === 0 ? (
+        <p class="soft">
+          A passkey signs you in with your fingerprint, face or PIN, and confirms sensitive changes. It cannot
+          be phished.
+        </p>
+      ) : (
+        <ul class="list">
+          {data.passkeys.map(({ createdAt, id, lastUsedAt, name }) => (
+            <li key={id}>
+              <span class="person">
+                <span class="break">{name}</span>
+                <small class="soft">
+                  added <Time at={createdAt} />,{" "}
+                  {lastUsedAt === null ? "not used yet" : <Ago at={lastUsedAt} />}
+                </small>
+              </span>
+              <Button
+                kind="danger"
+                label={`Remove the passkey ${name}`}
+                busy={remove.busy}
+                onClick={() => void remove.run(id)}
+              >
+                Remove
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Problem error={remove.error} />
+      {adding ? (
+        <Dialog key="passkey" title="Add a passkey" onClose={() => setAdding(false)}>
+          <form class="stack" onSubmit={(event) => void add.run(fieldsOf(event))}>
+            <Field
+              label="Name"
+              name="name"
+              required
+              value="This device"
+              hint="So that you can tell it from others later."
+              error={add.error?.of("name")}
+            />
+            <Problem error={add.error} fields={["name"]} />
+            <div class="actions">
+              <Button onClick={() => setAdding(false)}>Cancel</Button>
+              <Button kind="primary" submit busy={add.busy}>
+                Continue
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      ) : null}
+    </Card>
+  )
+}
+
+const Authenticator = ({ data, reload }: Part) => {
+  const { refresh } = useSession()
+  const [setUp, setSetUp] = useState<NewAuthenticator>()
+  const [codes, setCodes] = useState<ReadonlyArray<string>>()
+  const begin = useAction(async () => {
+    setSetUp(await call<NewAuthenticator>("POST", "/authenticator"))
+  })
+  const confirm = useAction(async ({ code = "" }: Readonly<Record<string, string>>) => {
+    setCodes((await call<RecoveryCodes>("POST", "/authenticator/confirm", { code: code.trim() })).codes)
+    setSetUp(undefined)
+    await Promise.all([reload(), refresh()])
+  })
+  const renew = useAction(async () => {
+    setCodes((await call<RecoveryCodes>("POST", "/recovery-codes")).codes)
+    await reload()
+  })
+  const remove = useAction(async () => {
+    await call("DELETE", "/authenticator")
+    toast("The authenticator app was removed")
+    await Promise.all([reload(), refresh()])
+  })
+  return (
+    <Card title="Authenticator app">
+      {data.hasAuthenticator ? (
+        <>
+          <p>
+            <Badge tone="good">On</Badge> Your password is asked for together with a code.
+          </p>
+          <p class={data.recoveryCodesLeft < 3 ? "hint bad" : "hint"}>
+            {data.recoveryCodesLeft} of 10 recovery codes left.
+          </p>
+          <div class="actions start">
+            <Button busy={renew.busy} onClick={() => void renew.run()}>
+              New recovery codes
+            </Button>
+            <Button kind="danger" busy={remove.busy} onClick={() => void remove.run()}>
+              Remove
+            </Button>
+          </div>
+        </>
+      ) : (
+        <>
+          <p class="soft">An app on your phone shows a code that is asked for beside the password.</p>
+          <div class="actions start">
+            <Button busy={begin.busy} onClick={() => void begin.run()}>
+              Set up
+            </Button>
+          </div>
+        </>
+      )}
+      <Problem error={begin.error ?? renew.error ?? remove.error} />
+      {setUp === undefined ? null : (
+        <Dialog key="authenticator" title="Set up an authenticator app" onClose={() => setSetUp(undefined)}>
+          <form class="stack" onSubmit={(event) => void confirm.run(fieldsOf(event))}>
+            <p>Scan this with the app, or type the secret into it. Then enter the code that it shows.</p>
+            <QrCode text={setUp.uri} label="For the authenticator app" />
+            <Code text={setUp.secret} what="the secret" />
+            <Field
+              label="Code"
+              name="code"
+              required
+              mono
+              autoComplete="one-time-code"
+              error={confirm.error?.of("code")}
+            />
+            <Problem error={confirm.error} fields={["code"]} />
+            <div class="actions">
+              <Button onClick={() => setSetUp(undefined)}>Cancel</Button>
+              <Button kind="primary" submit busy={confirm.busy}>
+                Turn on
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+      {codes === undefined ? null : (
+        <Dialog key="codes" title="Store your recovery codes" onClose={() => setCodes(undefined)}>
+          <div class="stack">
+            <p>
+              Each signs you in once when the app is lost. They are <strong>shown this once</strong>.
+            </p>
+            <pre>{codes.join("\n")}</pre>
+            <p>
+              <Copy text={codes.join("\n")} what="the recovery codes" />
+            </p>
+            <div class="actions">
+              <Button kind="primary" onClick={() => setCodes(undefined)}>
+                I have stored them
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </Card>
+  )
+}
+
+const Sessions = ({ data, reload }: Part) => {
+  const end = useAction(async (id: string) => {
+    await call("DELETE", `/sessions/${id}`)
+    await reload()
+  })
+  const endOthers = useAction(async () => {
+    await call("POST", "/sessions/end-others")
+    toast("Signed out everywhere else")
+    await reload()
+  })
+  return (
+    <Card title="Where you are signed in">
+      <ul class="list">
+        {data.sessions.map(({ address, browser, current, id, lastSeenAt }) => (
+          <li key={id}>
+            <span class="person">
+              <span>
+                {browser} {current ? <Badge tone="good">This one</Badge> : null}
+              </span>
+              <small class="soft break">
+                {address ?? "unknown address"}, <Ago at={lastSeenAt} />
+              </small>
+            </span>
+            {current ? null : (
+              <Button
+                kind="danger"
+                label={`End the session of ${browser}`}
+                busy={end.busy}
+                onClick={() => void end.run(id)}
+              >
+                End
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Problem error={end.error ?? endOthers.error} />
+      {data.sessions.length < 2 ? null : (
+        <div class="actions start">
+          <Button kind="danger" busy={endOthers.busy} onClick={() => void endOthers.run()}>
+            End all others
+          </Button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+export const SecurityCard = () => {
+  const page = usePage<SecurityPage>("/security", 10_000)
+  return (
+    <Loaded page={page}>
+      {(data) => (
+        <>
+          <Passkeys data={data} reload={page.reload} />
+          <Authenticator data={data} reload={page.reload} />
+          <Sessions data={data} reload={page.reload} />
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,219 @@
+// An authenticator app over HTTP: set up with a fresh confirmation, asked for wherever the password is, each
+// code once, attempts limited; sessions listed and ended.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Option, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { codeOf, stepAt } from "../../src/accounts/SecondFactors/totp.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { cookieOf, type Person, password, request, signUp } from "./person.ts"
+import { secretBytesOf } from "./secretBytesOf.ts"
+
+setDefaultTimeout(60_000)
+
+describe("Second factors", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  const run = <A>(work: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
+    Effect.runPromise(work.pipe(Effect.provideContext(service.context)))
+  const sqlRun = (query: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<object>, unknown>) =>
+    run(Effect.flatMap(SqlClient.SqlClient, query))
+
+  beforeAll(async () => {
+    const smtp = Option.some({ url: Redacted.make("smtp://127.0.0.1:9"), from: "pay@example.com" })
+    service = await Effect.runPromise(
+      Scope.provide(startService(testDatabase, { trustedProxyHops: 1, smtp }), scope)
+    )
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const post = (path: string, body: unknown, cookie?: string) =>
+    request(service.baseUrl, "POST", path, { body, ...(cookie === undefined ? {} : { cookie }) })
+
+  /** Sets up an app; the code of `ahead` steps from now. */
+  const withApp = async (person: Person) => {
+    const { body } = await person.call("POST", "/authenticator")
+    const secret = secretBytesOf(body.secret)
+    const code = (ahead = 0) => codeOf(secret, stepAt(Date.now()) + ahead)
+    const { body: made } = await person.call("POST", "/authenticator/confirm", { code: code(-1) })
+    return { secret, code, codes: made.codes, uri: body.uri }
+  }
+
+  test("an app is asked for at sign-in; each code, and each recovery code, counts once", async () => {
+    const person = await signUp(service.baseUrl)
+    const { code, codes, uri } = await withApp(person)
+    expect(uri).toStartWith(`otpauth://totp/Quittance%3A${encodeURIComponent(person.email)}?secret=`)
+    expect(codes).toHaveLength(10)
+    expect(new Set(codes).size).toBe(10)
+
+    const signIn = (given?: string) =>
+      post("/sign-in", { email: person.email, password, ...(given === undefined ? {} : { code: given }) })
+    expect((await signIn()).body.error.code).toBe("SECOND_FACTOR_REQUIRED")
+    expect((await signIn("000000")).body.error.code).toBe("SECOND_FACTOR_FAILED")
+    // That of the set-up was used by it.
+    expect((await signIn(code(-1))).body.error.code).toBe("SECOND_FACTOR_FAILED")
+    const now = code()
+    expect((await signIn(now)).status).toBe(200)
+    expect((await signIn(now)).body.error.code).toBe("SECOND_FACTOR_FAILED")
+    const [recovery = ""] = codes
+    expect((await signIn(recovery.toLowerCase().replace("-", " "))).status).toBe(200)
+    expect((await signIn(recovery)).body.error.code).toBe("SECOND_FACTOR_FAILED")
+    expect((await person.call("GET", "/security")).body).toMatchObject({
+      hasAuthenticator: true,
+      recoveryCodesLeft: 9
+    })
+    const wrong = await post("/sign-in", { email: person.email, password: "not the password", code: code(1) })
+    expect(wrong.body.error.code).toBe("SIGN_IN_FAILED")
+  })
+
+  test("one code that is sent twice at once signs in once", async () => {
+    const person = await signUp(service.baseUrl)
+    const { code, codes } = await withApp(person)
+    for (const given of [code(), codes[0]]) {
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => post("/sign-in", { email: person.email, password, code: given }))
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
+    }
+  })
+
+  test("it is asked for when a change is confirmed, and when a link sets a new password", async () => {
+    const person = await signUp(service.baseUrl)
+    const { code, codes } = await withApp(person)
+    expect((await person.call("POST", "/confirm", { password })).body.error.code).toBe(
+      "SECOND_FACTOR_REQUIRED"
+    )
+    expect((await person.call("POST", "/confirm", { password, code: code() })).status).toBe(204)
+
+    expect((await post("/forgotten-password", { email: person.email })).status).toBe(204)
+    const [mail] = await sqlRun(
+      (sql) => sql`SELECT body FROM mails WHERE recipient = ${person.email} AND subject LIKE '%new password'`
+    )
+    const token = /welcome#(\S+)/u.exec(JSON.stringify(mail).replaceAll("\\n", "\n"))?.[1]
+    const reset = { token, password: "another long password" }
+    expect((await post("/one-time-link", reset)).body.error.code).toBe("SECOND_FACTOR_REQUIRED")
+    expect((await post("/one-time-link", { ...reset, code: codes[1] })).status).toBe(200)
+    expect((await post("/one-time-link", { ...reset, code: codes[2] })).body.error.code).toBe(
+      "ONE_TIME_LINK_INVALID"
+    )
+  })
+
+  test("a forgotten password is answered alike for an unknown address, and not without end", async () => {
+    const before = await sqlRun((sql) => sql`SELECT id FROM mails`)
+    for (const expected of [204, 204, 204, 429])
+      expect((await post("/forgotten-password", { email: "nobody@example.com" })).status).toBe(expected)
+    expect(await sqlRun((sql) => sql`SELECT id FROM mails`)).toHaveLength(before.length)
+  })
+
+  test("the secret is sealed, and recovery codes are hashes", async () => {
+    const person = await signUp(service.baseUrl)
+    const { codes, secret } = await withApp(person)
+    const rows = JSON.stringify([
+      await sqlRun(
+        (sql) => sql`SELECT secret_kid, encode(secret_ciphertext, 'hex') AS hex FROM authenticators`
+      ),
+      await sqlRun((sql) => sql`SELECT encode(hash, 'hex') AS hex FROM recovery_codes`)
+    ])
+    for (const shown of [secret.toString("hex"), secret.toString("base64"), ...codes])
+      expect(rows).not.toContain(shown)
+  })
+
+  test("attempts are limited as those of passwords are", async () => {
+    const person = await signUp(service.baseUrl)
+    await withApp(person)
+    const from = { "x-forwarded-for": "2001:db8:77::1" }
+    const codes = []
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const answer = await request(service.baseUrl, "POST", "/sign-in", {
+        body: { email: person.email, password, code: "000000" },
+        headers: from
+      })
+      codes.push(answer.body.error.code)
+    }
+    expect(codes.slice(0, 10).every((code) => code === "SECOND_FACTOR_FAILED")).toBeTrue()
+    expect(codes.slice(10)).toEqual(["RATE_LIMITED", "RATE_LIMITED"])
+  })
+
+  test("setting up, renewing and removing want a fresh confirmation, and the person is told by mail", async () => {
+    const person = await signUp(service.baseUrl)
+    const { codes } = await withApp(person)
+    const renewed = (await person.call("POST", "/recovery-codes")).body.codes
+    expect(renewed).toHaveLength(10)
+    expect((await post("/sign-in", { email: person.email, password, code: codes[0] })).status).toBe(401)
+    expect((await person.call("POST", "/authenticator")).body.error.code).toBe("SECOND_FACTOR_ACTIVE")
+    await sqlRun((sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`)
+    for (const [method, path, body] of [
+      ["POST", "/authenticator", undefined],
+      ["POST", "/authenticator/confirm", { code: "123456" }],
+      ["DELETE", "/authenticator", undefined],
+      ["POST", "/recovery-codes", undefined],
+      ["POST", "/passkeys/options", undefined]
+    ] as const)
+      expect((await person.call(method, path, body)).body.error.code).toBe("PASSWORD_REQUIRED")
+    await person.call("POST", "/confirm", { password, code: renewed[0] })
+    expect((await person.call("DELETE", "/authenticator")).status).toBe(204)
+    expect((await post("/sign-in", { email: person.email, password })).status).toBe(200)
+    const told = await sqlRun(
+      (sql) =>
+        sql`SELECT subject FROM mails WHERE recipient = ${person.email} AND subject NOT LIKE '%key created%' ORDER BY id`
+    )
+    expect(told).toEqual([
+      { subject: "Quittance: an authenticator app was added" },
+      { subject: "Quittance: the recovery codes were renewed" },
+      { subject: "Quittance: the authenticator app was removed" }
+    ])
+  })
+
+  describe("Sessions", () => {
+    const agents = {
+      laptop: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+      phone:
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile/15E148 Safari/604.1"
+    }
+
+    test("are listed with browser, address and last use, and ended one by one or all others", async () => {
+      const person = await signUp(service.baseUrl)
+      const other = await signUp(service.baseUrl)
+      const cookieFor = async (agent: string) => {
+        const cookie = cookieOf(await post("/sign-in", { email: person.email, password }))
+        await request(service.baseUrl, "GET", "/session", {
+          cookie,
+          headers: { "user-agent": agent, "x-forwarded-for": "203.0.113.9" }
+        })
+        return cookie
+      }
+      const laptop = await cookieFor(agents.laptop)
+      const phone = await cookieFor(agents.phone)
+      const listed = (await person.call("GET", "/security")).body.sessions
+      expect(listed).toHaveLength(3)
+      expect(listed.filter(({ current }) => current)).toHaveLength(1)
+      const firefox = listed.find(({ browser }) => browser === "Firefox on Linux")
+      expect(firefox).toMatchObject({ address: "203.0.113.9", current: false })
+      expect(listed.map(({ browser }) => browser)).toContain("Safari on iPhone")
+
+      const foreign = (await other.call("GET", "/security")).body.sessions[0]?.id
+      expect((await person.call("DELETE", `/sessions/${foreign}`)).status).toBe(404)
+      expect((await other.call("GET", "/session")).status).toBe(200)
+
+      expect((await person.call("DELETE", `/sessions/${firefox?.id}`)).status).toBe(204)
+      const status = async (cookie: string) =>
+        (await request(service.baseUrl, "GET", "/session", { cookie })).status
+      expect([await status(laptop), await status(phone)]).toEqual([401, 200])
+      expect((await person.call("POST", "/sessions/end-others")).status).toBe(204)
+      expect([await status(phone), (await person.call("GET", "/session")).status]).toEqual([401, 200])
+    })
+
+    test("use is written at most once a minute", async () => {
+      const person = await signUp(service.baseUrl)
+      const seen = () =>
+        sqlRun(
+          (sql) => sql`SELECT s.seen_at::text, s.xmin::text FROM sessions s JOIN users u ON u.id = s.user_id
+            WHERE u.email = ${person.email}`
+        )
+      await person.call("GET", "/session")
+      const first = await seen()
+      for (let times = 0; times < 3; times++) await person.call("GET", "/session")
+      expect(await seen()).toEqual(first)
+    })
+  })
+})

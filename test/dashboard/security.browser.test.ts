@@ -1,0 +1,162 @@
+// In a real browser with a virtual authenticator: a passkey is added, signs in and confirms; an authenticator
+// app is set up and asked for; sessions are listed and ended.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import { codeOf, stepAt } from "../../src/accounts/SecondFactors/totp.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { password, signUp } from "./person.ts"
+import { secretBytesOf } from "./secretBytesOf.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("The account's security in the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  /** Passkeys belong to a name, never to an address. */
+  let site: string
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    site = service.baseUrl.replace("127.0.0.1", "localhost")
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const aged = () =>
+    Effect.runPromise(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`).pipe(
+        Effect.provideContext(service.context)
+      )
+    )
+  const signIn = async (page: Page, email: string) => {
+    await page.goto(`${site}/dashboard/sign-in`)
+    await page.getByLabel("E-mail").fill(email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+  }
+
+  for (const look of [
+    { width: 1280, colorScheme: "light" },
+    { width: 390, colorScheme: "dark" }
+  ] as const)
+    browserTest(`a passkey signs in and confirms, at ${look.width} px in ${look.colorScheme}`, async () => {
+      const person = await signUp(service.baseUrl)
+      const context = await newContext(look)
+      const page = await context.newPage()
+      const cdp = await context.newCDPSession(page)
+      await cdp.send("WebAuthn.enable")
+      const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+        options: {
+          protocol: "ctap2",
+          transport: "internal",
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true
+        }
+      })
+      await signIn(page, person.email)
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.goto(`${site}/dashboard/${person.merchantId}/test/settings`)
+      await page.getByRole("button", { name: "Add a passkey" }).click()
+      await page.getByLabel("Name", { exact: true }).last().fill("Test laptop")
+      await page.getByRole("button", { name: "Continue" }).click()
+      await page.getByText("Test laptop").waitFor()
+      const { credentials } = await cdp.send("WebAuthn.getCredentials", { authenticatorId })
+      expect(credentials).toMatchObject([{ isResidentCredential: true, rpId: "localhost" }])
+      await screenshot(page, `security-${look.width}`)
+      await expectNoAxeViolations(page)
+
+      // As the fresh confirmation.
+      await aged()
+      await page.getByLabel("Invite by e-mail").fill("friend@example.com")
+      await page.getByRole("button", { name: "Invite", exact: true }).click()
+      const asked = page.getByRole("dialog", { name: "Confirm your password" })
+      await screenshot(page, `confirm-${look.width}`)
+      await asked.getByRole("button", { name: "Use a passkey" }).click()
+      await page.getByRole("dialog", { name: "Share this link" }).waitFor()
+      await page.getByRole("button", { name: "Done" }).click()
+
+      // As the sign-in, with nothing typed.
+      await context.clearCookies()
+      await page.goto(`${site}/dashboard/sign-in`)
+      await screenshot(page, `sign-in-${look.width}`)
+      await expectNoAxeViolations(page)
+      await page.getByRole("button", { name: "Sign in with a passkey" }).click()
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+
+      // A device that does not check its person is not taken.
+      await context.clearCookies()
+      await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false })
+      await page.goto(`${site}/dashboard/sign-in`)
+      await page.getByRole("button", { name: "Sign in with a passkey" }).click()
+      await page.getByText("The device gave no passkey").waitFor()
+
+      // A removed passkey signs nobody in. Having signed in by it is confirmation enough to remove it.
+      await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true })
+      await page.getByRole("button", { name: "Sign in with a passkey" }).click()
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.goto(`${site}/dashboard/${person.merchantId}/test/settings`)
+      await page.getByRole("button", { name: "Remove the passkey Test laptop" }).click()
+      await page.getByText("A passkey signs you in").waitFor()
+      await context.clearCookies()
+      await page.goto(`${site}/dashboard/sign-in`)
+      await page.getByRole("button", { name: "Sign in with a passkey" }).click()
+      await page.getByText("The passkey was not accepted").waitFor()
+      await context.close()
+    })
+
+  browserTest(
+    "an authenticator app is set up, asked for at sign-in, and lost with a recovery code",
+    async () => {
+      const person = await signUp(service.baseUrl)
+      const context = await newContext({ width: 390 })
+      const page = await context.newPage()
+      await signIn(page, person.email)
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.goto(`${site}/dashboard/${person.merchantId}/test/settings`)
+      await page.getByRole("button", { name: "Set up" }).click()
+      const dialog = page.getByRole("dialog", { name: "Set up an authenticator app" })
+      const secret = secretBytesOf((await dialog.locator("code").textContent()) ?? "")
+      await screenshot(page, "authenticator")
+      await expectNoAxeViolations(page)
+      await dialog.getByLabel("Code", { exact: true }).fill(codeOf(secret, stepAt(Date.now())))
+      await dialog.getByRole("button", { name: "Turn on" }).click()
+      const stored = page.getByRole("dialog", { name: "Store your recovery codes" })
+      const codes = ((await stored.locator("pre").textContent()) ?? "").split("\n")
+      expect(codes).toHaveLength(10)
+      await screenshot(page, "recovery-codes")
+      await expectNoAxeViolations(page)
+      await stored.getByRole("button", { name: "I have stored them" }).click()
+      await page.getByText("10 of 10 recovery codes left").waitFor()
+
+      await context.clearCookies()
+      await signIn(page, person.email)
+      await page.getByText("This account also needs a code").waitFor()
+      await screenshot(page, "sign-in-code")
+      await expectNoAxeViolations(page)
+      await page.getByLabel("Code", { exact: true }).fill(codes[0] ?? "")
+      await page.getByRole("button", { name: "Sign in", exact: true }).click()
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.goto(`${site}/dashboard/${person.merchantId}/test/settings`)
+      await page.getByText("9 of 10 recovery codes left").waitFor()
+      // The first sign-in's session still stands, though its browser has forgotten it.
+      await page.getByRole("button", { name: "End all others" }).click()
+      await page.getByText("Signed out everywhere else").waitFor()
+      await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" })
+      await context.close()
+    }
+  )
+})
