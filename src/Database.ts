@@ -21,6 +21,7 @@ import * as books from "../migrations/0015_books.ts"
 import * as eventsFeed from "../migrations/0017_events_feed.ts"
 import * as roles from "../migrations/0020_roles.ts"
 import * as secondFactors from "../migrations/0021_second_factors.ts"
+import * as keyNames from "../migrations/0022_key_names.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -157,7 +158,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0015_books": books,
   "0017_events_feed": eventsFeed,
   "0020_roles": roles,
-  "0021_second_factors": secondFactors
+  "0021_second_factors": secondFactors,
+  "0022_key_names": keyNames
 }
 
 /** Every table that the migrations make. */
@@ -212,6 +214,7 @@ export const tables = [
 export const addedColumns = [
   "agent_payments.payment_id",
   "alerts.user_id",
+  "api_keys.public_key",
   "claimed_transfers.ordinal",
   "claimed_transfers.refund_id",
   "merchant_members.role",
@@ -223,6 +226,7 @@ export const addedColumns = [
   "payment_reports.payer_type",
   "payments.failed_earlier_at",
   "sessions.confirmed_at",
+  "sessions.seen_at",
   "webhook_attempts.request_head",
   "webhook_deliveries.claimed_by",
   "x402_settlements.answered_at",

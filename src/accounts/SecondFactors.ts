@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { SecondFactorActive, SecondFactorFailed, SecondFactorRequired } from "../domain/Errors.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
+import { authenticatorContext } from "./authenticatorContext.ts"
 import { SecondFactorRepo } from "./SecondFactors/SecondFactorRepo.ts"
 import { base32, stepOf } from "./SecondFactors/totp.ts"
 
@@ -14,9 +15,6 @@ const recoveryBytes = 10
 
 const normal = (code: string) => code.replace(/[\s-]/gu, "").toUpperCase()
 const hashOf = (code: string): Uint8Array => createHash("sha256").update(normal(code)).digest()
-
-/** What the secret is sealed for. */
-const contextOf = (userId: string) => `authenticator ${userId}`
 
 export class SecondFactors extends Context.Service<
   SecondFactors,
@@ -66,7 +64,7 @@ export class SecondFactors extends Context.Service<
           Option.match({
             onNone: () => Effect.succeed(undefined),
             onSome: ({ confirmed, sealed }) =>
-              Effect.map(box.open(sealed, contextOf(userId)), (secret) => ({
+              Effect.map(box.open(sealed, authenticatorContext(userId)), (secret) => ({
                 confirmed,
                 sealed,
                 secret: Buffer.from(Redacted.value(secret), "base64")
@@ -95,7 +93,7 @@ export class SecondFactors extends Context.Service<
         begin: Effect.fn("SecondFactors.begin")(function* (userId) {
           const secret = yield* random.randomBytes(20)
           const text = Redacted.make(Buffer.from(secret).toString("base64"))
-          const sealed = yield* box.seal(text, contextOf(userId))
+          const sealed = yield* box.seal(text, authenticatorContext(userId))
           if (!(yield* repo.begin(userId, sealed, yield* DateTime.nowAsDate)))
             return yield* new SecondFactorActive()
           return base32(secret)

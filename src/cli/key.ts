@@ -39,13 +39,17 @@ const create = Command.make(
       Flag.withDescription("A secret key that can only read"),
       Flag.withDefault(false)
     ),
+    name: Flag.String("name").pipe(
+      Flag.withDescription("What it is for, such as the machine that uses it"),
+      Flag.optional
+    ),
     json
   },
   Effect.fn("key create")(function* (input) {
     yield* requireMerchant(input.merchant)
     const permission: Permission = input.readOnly || input.kind === "publishable" ? "read" : "manage"
     const keys = yield* KeyAuth
-    const made = { kind: input.kind, env: input.env, permission }
+    const made = { kind: input.kind, env: input.env, permission, name: Option.getOrNull(input.name) }
     const issued = yield* (yield* AuditLog).recording(
       input.merchant,
       operator,

@@ -53,6 +53,9 @@ export const ApiKey = Schema.Struct({
   permission: Permission,
   prefix: Schema.String,
   lastFour: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  /** The whole key where it is publishable and was made since these are kept; such a key is public. */
+  publicKey: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   lastUsedAt: Schema.NullOr(Schema.Date),
   revokedAt: Schema.NullOr(Schema.Date)

@@ -56,6 +56,8 @@ export class KeyAuth extends Context.Service<
     readonly rotateKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<Option.Option<IssuedKey>>
     /** Whether there was a current key to revoke. */
     readonly revokeKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<boolean>
+    /** Whether there was a current key to name; null takes its name away. */
+    readonly nameKey: (merchantId: MerchantId, keyId: string, name: string | null) => Effect.Effect<boolean>
     readonly listKeys: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<ApiKey>>
     readonly listMerchants: Effect.Effect<ReadonlyArray<Merchant>>
   }
@@ -74,7 +76,7 @@ export class KeyAuth extends Context.Service<
           used.clear()
           yield* repo.touchKeys(ids, yield* DateTime.nowAsDate)
         })
-        yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
+        yield* periodic("Storing last-used times of keys", Effect.sleep("1 minute"), flushUsed, "Warn")
 
         const authenticate = Effect.fnUntraced(function* (key: string) {
           if (parseKey(key) === undefined) return yield* new InvalidApiKey()
@@ -115,6 +117,7 @@ export class KeyAuth extends Context.Service<
           revokeKey: Effect.fn("KeyAuth.revokeKey")(function* (merchantId, keyId) {
             return yield* repo.revokeKey(merchantId, keyId, yield* DateTime.nowAsDate)
           }),
+          nameKey: repo.nameKey,
           listKeys: repo.findKeys,
           listMerchants: repo.findMerchants()
         })
@@ -196,6 +199,12 @@ export class KeyAuth extends Context.Service<
           revoke(keyId, at)
           return true
         }),
+        nameKey: (merchantId, keyId, name) =>
+          Effect.sync(() => {
+            const found = current(merchantId, keyId)
+            if (found !== undefined) keys.set(keyId, { ...found, key: { ...found.key, name } })
+            return found !== undefined
+          }),
         listKeys: (merchantId) =>
           Effect.sync(() =>
             [...keys.values()].filter((one) => one.merchant.id === merchantId).map((one) => one.key)

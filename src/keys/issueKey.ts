@@ -10,9 +10,10 @@ export interface KeyTerms {
   readonly kind: KeyKind
   readonly env: Env
   readonly permission: Permission
+  readonly name?: string | null
 }
 
-export const issueKey = Effect.fnUntraced(function* ({ kind, env, permission }: KeyTerms) {
+export const issueKey = Effect.fnUntraced(function* ({ kind, env, name, permission }: KeyTerms) {
   const random = yield* SecureRandom.SecureRandom
   const key = yield* generateKey(kind, env)
   const newKey: NewKey = {
@@ -22,7 +23,9 @@ export const issueKey = Effect.fnUntraced(function* ({ kind, env, permission }: 
     permission,
     hash: hashKey(key),
     prefix: keyPrefix(kind, env),
-    lastFour: key.slice(-4)
+    lastFour: key.slice(-4),
+    name: name ?? null,
+    publicKey: kind === "publishable" ? key : null
   }
   return { key, newKey }
 })

@@ -4,7 +4,12 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
 import { EventType } from "../domain/Webhook.ts"
-import type { EndpointSecret } from "./WebhookRepo/SealedSecretRepo.ts"
+import type { Sealed } from "../keys/SecretBox.ts"
+
+interface EndpointSecret {
+  readonly endpointId: string
+  readonly sealed: Sealed
+}
 
 const ForwardRow = Schema.Struct({
   id: Uuid,

@@ -1,7 +1,8 @@
-// Seals every endpoint's secret under the newest of ENCRYPTION_KEYS, so that older keys
+// Seals the secrets of endpoints and of authenticator apps under the newest of ENCRYPTION_KEYS, so that older keys
 // can go. The secrets themselves do not change; the service keeps running.
 import { Effect } from "effect"
 import { AppConfig } from "../AppConfig.ts"
+import { authenticatorContext } from "../accounts/authenticatorContext.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
 import { SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
 
@@ -17,8 +18,9 @@ export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   while (true) {
     const batch = yield* repo.underOtherKeys(newest, batchSize)
     for (const one of batch) {
-      const secret = yield* box.open(one.sealed, one.endpointId)
-      if (yield* repo.replace(one, yield* box.seal(secret, one.endpointId))) count += 1
+      const context = one.owner === "endpoint" ? one.id : authenticatorContext(one.id)
+      const secret = yield* box.open(one.sealed, context)
+      if (yield* repo.replace(one, yield* box.seal(secret, context))) count += 1
     }
     if (batch.length < batchSize) return { count, kid: newest }
   }

@@ -21,6 +21,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "paymentPages.retrieve": ["ODSR", "ODSR"],
   "keyPages.list": ["ODSR", "ODSR"],
   "keyPages.create": ["OD", "O"],
+  "keyPages.rename": ["OD", "O"],
   "keyPages.rotate": ["OD", "O"],
   "keyPages.revoke": ["OD", "O"],
   "webhookPages.list": ["ODSR", "ODSR"],

@@ -25,6 +25,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   },
   "account.confirmAuthenticator": { code: "123456" },
   "keyPages.create": { kind: "secret", permission: "read" },
+  "keyPages.rename": { name: "Taken over" },
   "webhookPages.create": { url: "https://shop.example.com/hook" },
   "webhookPages.update": { url: "https://shop.example.com/other" },
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },

@@ -124,6 +124,23 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(new Set(errors.map((error) => `${error.code} ${error.message}`)).size).toBe(1)
     }))
 
+  it("a name stays through a rotation; of a publishable key the whole text is kept, of a secret none of it", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant, keys: first } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const { keyId } = yield* keys.authenticate(first.test.publishable)
+      expect(yield* keys.nameKey(merchant.id, keyId, "Web shop")).toBe(true)
+      const renewed = Option.getOrThrow(yield* keys.rotateKey(merchant.id, keyId))
+      const listed = yield* keys.listKeys(merchant.id)
+      expect(listed.find(({ id }) => id === renewed.id)).toMatchObject({
+        name: "Web shop",
+        publicKey: renewed.key
+      })
+      expect(JSON.stringify(listed)).not.toContain(first.test.secret)
+      for (const one of listed) expect(one.publicKey === null).toBe(one.kind !== "publishable")
+      expect(yield* keys.nameKey(merchant.id, keyId, "Revoked")).toBe(false)
+    }))
+
   it("rotation revokes at once: the next request with the old key is refused", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth

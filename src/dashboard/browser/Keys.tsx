@@ -8,9 +8,11 @@ import {
   Badge,
   Button,
   Card,
+  Code,
   Confirm,
   Dialog,
   Empty,
+  Field,
   fieldsOf,
   Loaded,
   Problem,
@@ -24,7 +26,7 @@ import { useMerchantPage } from "./useMerchantPage.ts"
 
 type Open =
   | { readonly tag: "create" }
-  | { readonly tag: "rotate" | "revoke"; readonly key: KeyView }
+  | { readonly tag: "rename" | "rotate" | "revoke"; readonly key: KeyView }
   | { readonly tag: "issued"; readonly issued: IssuedKeyView; readonly rotated: boolean }
 
 const nameOf = ({ prefix, lastFour }: KeyView) => `${prefix}…${lastFour}`
@@ -46,8 +48,13 @@ const Row = ({
   readonly onAct: (open: Open) => void
 }) => (
   <tr class={one.revokedAt === null ? undefined : "revoked"}>
-    <td data-label="Key" class="mono">
-      {nameOf(one)}
+    <td data-label="Key">
+      {one.name === null ? null : <span class="break">{one.name}</span>}{" "}
+      {one.publicKey === null ? (
+        <span class="mono soft">{nameOf(one)}</span>
+      ) : (
+        <Code text={one.publicKey} shown={nameOf(one)} what="the publishable key" />
+      )}
     </td>
     <td data-label="Kind">{permissionWords(one)}</td>
     <td data-label="Last used" class="soft">
@@ -61,6 +68,9 @@ const Row = ({
         <Badge tone="neutral">Revoked</Badge>
       ) : mayChange ? (
         <span class="row-actions">
+          <Button label={`Rename ${nameOf(one)}`} onClick={() => onAct({ tag: "rename", key: one })}>
+            Rename
+          </Button>
           <Button label={`Rotate ${nameOf(one)}`} onClick={() => onAct({ tag: "rotate", key: one })}>
             Rotate
           </Button>
@@ -84,8 +94,9 @@ export const Keys = () => {
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
 
-  const create = useAction(async ({ kind }: Readonly<Record<string, string>>) => {
+  const create = useAction(async ({ kind, name = "" }: Readonly<Record<string, string>>) => {
     const body = {
+      ...(name.trim() === "" ? {} : { name: name.trim() }),
       kind: kind === "publishable" ? "publishable" : "secret",
       permission: kind === "secret" ? "manage" : "read"
     }
@@ -95,6 +106,11 @@ export const Keys = () => {
   const rotate = useAction(async (key: KeyView) => {
     const issued = await call<IssuedKeyView>("POST", `${api}/keys/${key.id}/rotate`)
     setOpen({ tag: "issued", issued, rotated: true })
+    await page.reload()
+  })
+  const rename = useAction(async (key: KeyView, name: string) => {
+    await call<void>("PUT", `${api}/keys/${key.id}/name`, { name: name === "" ? null : name })
+    close()
     await page.reload()
   })
   const revoke = useAction(async (key: KeyView) => {
@@ -171,7 +187,14 @@ export const Keys = () => {
                 </span>
               </label>
             </fieldset>
-            <Problem error={create.error} />
+            <Field
+              label="Name (optional)"
+              name="name"
+              placeholder="Web server"
+              hint="What it is for: keys are told apart by it after a rotation."
+              error={create.error?.of("name")}
+            />
+            <Problem error={create.error} fields={["name"]} />
             <div class="actions">
               <Button onClick={close}>Cancel</Button>
               <Button kind="primary" submit busy={create.busy}>
@@ -195,6 +218,23 @@ export const Keys = () => {
               </Button>
             </div>
           </div>
+        </Dialog>
+      ) : null}
+      {open?.tag === "rename" ? (
+        <Dialog key="rename" title={`Rename ${nameOf(open.key)}`} onClose={close}>
+          <form
+            class="stack"
+            onSubmit={(event) => void rename.run(open.key, (fieldsOf(event)["name"] ?? "").trim())}
+          >
+            <Field label="Name" name="name" value={open.key.name ?? ""} error={rename.error?.of("name")} />
+            <Problem error={rename.error} fields={["name"]} />
+            <div class="actions">
+              <Button onClick={close}>Cancel</Button>
+              <Button kind="primary" submit busy={rename.busy}>
+                Rename
+              </Button>
+            </div>
+          </form>
         </Dialog>
       ) : null}
       {open?.tag === "rotate" ? (

@@ -7,8 +7,10 @@ import { developers, everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
+import { Text } from "../accounts/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
+const Name = Text(1, 100)
 const Kind = Schema.Literals(["secret", "publishable"])
 
 export const KeyView = Schema.Struct({
@@ -17,6 +19,9 @@ export const KeyView = Schema.Struct({
   permission: Permission,
   prefix: Schema.String,
   lastFour: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  /** The whole key, of a publishable one; null where it was made before these were kept. */
+  publicKey: Schema.NullOr(Schema.String),
   createdAt: Schema.String,
   lastUsedAt: Schema.NullOr(Schema.String),
   revokedAt: Schema.NullOr(Schema.String)
@@ -38,9 +43,18 @@ export class KeyPagesApi extends endpointGroup("keyPages")(
   allow(
     { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.post("create", "/keys", {
-      payload: Schema.Struct({ kind: Kind, permission: Permission }),
+      payload: Schema.Struct({ kind: Kind, permission: Permission, name: Schema.optionalKey(Name) }),
       success: IssuedKeyView.pipe(HttpApiSchema.status(201)),
       error: [errorResponse(PasswordRequired)]
+    })
+  ),
+  allow(
+    { by: "member", roles: developers, live: owners },
+    HttpApiEndpoint.put("rename", "/keys/:keyId/name", {
+      params: { ...memberParams, keyId: Uuid },
+      payload: Schema.Struct({ name: Schema.NullOr(Name) }),
+      success: HttpApiSchema.NoContent,
+      error: errorResponse(NotFound)
     })
   ),
   allow(

@@ -23,6 +23,8 @@ const keyView = (key: ApiKey): ReadonlyArray<KeyView> =>
           permission: key.permission,
           prefix: key.prefix,
           lastFour: key.lastFour,
+          name: key.name,
+          publicKey: key.publicKey,
           createdAt: key.createdAt.toISOString(),
           lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
           revokedAt: key.revokedAt?.toISOString() ?? null
@@ -105,6 +107,12 @@ export const layer = HttpApiBuilder.group(
           () => true,
           payload.permission !== "manage"
         )
+      }),
+      rename: Effect.fnUntraced(function* ({ params, payload }) {
+        const { tenant } = yield* CurrentMember
+        const key = yield* current(params.keyId)
+        if (!(yield* keys.nameKey(tenant.merchantId, key.id, payload.name)))
+          return yield* new NotFound({ message: unknownObject })
       }),
       rotate: Effect.fnUntraced(function* ({ params }) {
         const { tenant } = yield* CurrentMember

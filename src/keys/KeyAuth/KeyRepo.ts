@@ -67,6 +67,8 @@ const KeyRow = Schema.Struct({
   permission: Permission,
   prefix: Schema.String,
   last_four: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  public_key: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   last_used_at: Schema.NullOr(Schema.Date),
   revoked_at: Schema.NullOr(Schema.Date)
@@ -79,10 +81,15 @@ const toApiKey = (row: typeof KeyRow.Type): ApiKey => ({
   permission: row.permission,
   prefix: row.prefix,
   lastFour: row.last_four,
+  name: row.name,
+  publicKey: row.public_key,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
   revokedAt: row.revoked_at
 })
+
+/** Of several instances that have seen a key, one writes its last use in so long. */
+const touchMillis = 60_000
 
 /** A key about to be stored: everything but its secret part. */
 export interface NewKey {
@@ -93,6 +100,9 @@ export interface NewKey {
   readonly hash: Uint8Array
   readonly prefix: string
   readonly lastFour: string
+  readonly name: string | null
+  /** The whole key, of a publishable one alone. */
+  readonly publicKey: string | null
 }
 
 // The row is this service's own and its constraints hold: types are parsed, filters not run again.
@@ -123,9 +133,10 @@ export const makeKeyRepo = Effect.gen(function* () {
 
   const insertKey = Effect.fn("KeyRepo.insertKey")(function* (merchantId: MerchantId, key: NewKey, at: Date) {
     yield* sql`
-      INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
+      INSERT INTO api_keys
+        (id, merchant_id, kind, env, permission, hash, prefix, last_four, name, public_key, created_at)
       VALUES (${key.id}, ${merchantId}, ${key.kind}, ${key.env}, ${key.permission}, ${key.hash},
-        ${key.prefix}, ${key.lastFour}, ${at})`
+        ${key.prefix}, ${key.lastFour}, ${key.name}, ${key.publicKey}, ${at})`
   }, Effect.orDie)
 
   /** The merchant with its first keys and its receiving addresses: all or nothing. */
@@ -155,18 +166,19 @@ export const makeKeyRepo = Effect.gen(function* () {
   const replaceKey = Effect.fn("KeyRepo.replaceKey")(function* (
     merchantId: MerchantId,
     keyId: string,
-    successor: Pick<NewKey, "id" | "hash" | "lastFour">,
+    successor: Pick<NewKey, "id" | "hash" | "lastFour" | "publicKey">,
     at: Date
   ) {
     const rows = yield* sql`
       WITH revoked AS (
         UPDATE api_keys SET revoked_at = ${at}
         WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL AND kind <> 'agent'
-        RETURNING kind, env, permission, prefix
+        RETURNING kind, env, permission, prefix, name
       )
-      INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
+      INSERT INTO api_keys
+        (id, merchant_id, kind, env, permission, hash, prefix, last_four, name, public_key, created_at)
       SELECT ${successor.id}, ${merchantId}, kind, env, permission, ${successor.hash}, prefix,
-        ${successor.lastFour}, ${at}::timestamptz
+        ${successor.lastFour}, name, ${successor.publicKey}::text, ${at}::timestamptz
       FROM revoked
       RETURNING id`
     return rows.length > 0
@@ -184,9 +196,20 @@ export const makeKeyRepo = Effect.gen(function* () {
     return rows.length > 0
   }, Effect.orDie)
 
+  const nameKey = Effect.fn("KeyRepo.nameKey")(function* (
+    merchantId: MerchantId,
+    keyId: string,
+    name: string | null
+  ) {
+    const rows = yield* sql`
+      UPDATE api_keys SET name = ${name}
+      WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL RETURNING id`
+    return rows.length > 0
+  }, Effect.orDie)
+
   const findKeys = Effect.fn("KeyRepo.findKeys")(function* (merchantId: MerchantId) {
     const rows = yield* sql`
-      SELECT id, kind, env, permission, prefix, last_four, created_at, last_used_at, revoked_at
+      SELECT id, kind, env, permission, prefix, last_four, name, public_key, created_at, last_used_at, revoked_at
       FROM api_keys WHERE merchant_id = ${merchantId} ORDER BY created_at, id`
     return (yield* decodeKeys(rows)).map(toApiKey)
   }, Effect.orDie)
@@ -200,7 +223,10 @@ export const makeKeyRepo = Effect.gen(function* () {
   }, Effect.orDie)
 
   const touchKeys = Effect.fnUntraced(function* (keyIds: ReadonlyArray<string>, at: Date) {
-    yield* sql`UPDATE api_keys SET last_used_at = ${at} WHERE id = ANY(${keyIds}::uuid[])`
+    yield* sql`
+      UPDATE api_keys SET last_used_at = ${at}
+      WHERE id = ANY(${keyIds}::uuid[])
+        AND (last_used_at IS NULL OR last_used_at <= ${new Date(at.getTime() - touchMillis)})`
   }, Effect.orDie)
 
   return {
@@ -209,6 +235,7 @@ export const makeKeyRepo = Effect.gen(function* () {
     insertKey,
     replaceKey,
     revokeKey,
+    nameKey,
     findKeys,
     findMerchants,
     touchKeys

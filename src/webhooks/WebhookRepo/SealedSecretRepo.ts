@@ -1,15 +1,24 @@
-// The SQL of re-encrypting endpoints' secrets.
+// The SQL of re-encrypting the secrets of endpoints and of authenticator apps.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Uuid } from "../../domain/Merchant.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ id: Uuid, secret_kid: Schema.String, secret_ciphertext: Schema.Uint8Array }))
+  Schema.Array(
+    Schema.Struct({
+      owner: Schema.Literals(["endpoint", "authenticator"]),
+      id: Uuid,
+      secret_kid: Schema.String,
+      secret_ciphertext: Schema.Uint8Array
+    })
+  )
 )
 
-export interface EndpointSecret {
-  readonly endpointId: string
+export interface SealedSecret {
+  /** Whose: an endpoint's, or a person's authenticator's. */
+  readonly owner: "endpoint" | "authenticator"
+  readonly id: string
   readonly sealed: Sealed
 }
 
@@ -17,9 +26,9 @@ export class SealedSecretRepo extends Context.Service<
   SealedSecretRepo,
   {
     /** Secrets sealed under another key than `kid`, also those of deleted endpoints. */
-    readonly underOtherKeys: (kid: string, limit: number) => Effect.Effect<ReadonlyArray<EndpointSecret>>
+    readonly underOtherKeys: (kid: string, limit: number) => Effect.Effect<ReadonlyArray<SealedSecret>>
     /** False if the secret was regenerated in between: the new one uses the current key. */
-    readonly replace: (was: EndpointSecret, now: Sealed) => Effect.Effect<boolean>
+    readonly replace: (was: SealedSecret, now: Sealed) => Effect.Effect<boolean>
   }
 >()("quittance/webhooks/SealedSecretRepo") {
   static readonly layer: Layer.Layer<SealedSecretRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -30,19 +39,30 @@ export class SealedSecretRepo extends Context.Service<
         underOtherKeys: Effect.fn("SealedSecretRepo.underOtherKeys")(function* (kid, limit) {
           const rows = yield* decodeRows(
             yield* sql`
-              SELECT id, secret_kid, secret_ciphertext FROM webhook_endpoints
-              WHERE secret_kid <> ${kid} ORDER BY id LIMIT ${limit}`
+              SELECT 'endpoint' AS owner, id, secret_kid, secret_ciphertext FROM webhook_endpoints
+              WHERE secret_kid <> ${kid}
+              UNION ALL
+              SELECT 'authenticator', user_id, secret_kid, secret_ciphertext FROM authenticators
+              WHERE secret_kid <> ${kid}
+              LIMIT ${limit}`
           )
           return rows.map((row) => ({
-            endpointId: row.id,
+            owner: row.owner,
+            id: row.id,
             sealed: { kid: row.secret_kid, ciphertext: row.secret_ciphertext }
           }))
         }, Effect.orDie),
-        replace: Effect.fn("SealedSecretRepo.replace")(function* ({ endpointId, sealed }, now) {
-          const rows = yield* sql`
+        replace: Effect.fn("SealedSecretRepo.replace")(function* ({ id, owner, sealed }, now) {
+          const rows =
+            owner === "endpoint"
+              ? yield* sql`
             UPDATE webhook_endpoints SET secret_kid = ${now.kid}, secret_ciphertext = ${now.ciphertext}
-            WHERE id = ${endpointId} AND secret_kid = ${sealed.kid} AND secret_ciphertext = ${sealed.ciphertext}
+            WHERE id = ${id} AND secret_kid = ${sealed.kid} AND secret_ciphertext = ${sealed.ciphertext}
             RETURNING id`
+              : yield* sql`
+            UPDATE authenticators SET secret_kid = ${now.kid}, secret_ciphertext = ${now.ciphertext}
+            WHERE user_id = ${id} AND secret_kid = ${sealed.kid} AND secret_ciphertext = ${sealed.ciphertext}
+            RETURNING user_id`
           return rows.length > 0
         }, Effect.orDie)
       })
