@@ -46,6 +46,7 @@ import { Receipts } from "./receipts/Receipts.ts"
 import { Refunds } from "./refunds/Refunds.ts"
 import * as RefundWatch from "./refunds/RefundWatch.ts"
 import * as Telemetry from "./telemetry/Telemetry.ts"
+import * as TellingWorker from "./telling/TellingWorker.ts"
 import { DeliveryWake } from "./webhooks/DeliveryWake.ts"
 import * as AttemptPruning from "./webhooks/DeliveryWorker/AttemptPruning.ts"
 import { Attempts } from "./webhooks/DeliveryWorker/Attempts.ts"
@@ -97,7 +98,12 @@ const services = Layer.mergeAll(Links.layer, WebhookEndpoints.layer, IncomingTra
 
 /** What goes on without a request, on the swappable services. */
 const workers = Layer.mergeAll(Reconciler.layer, TransferWatch.layer, RefundWatch.layer, DeliveryWorker.layer)
-const housekeeping = Layer.mergeAll(AttemptPruning.layer, ReceiverChangeWorker.layer, MailWorker.layer)
+const housekeeping = Layer.mergeAll(
+  AttemptPruning.layer,
+  ReceiverChangeWorker.layer,
+  MailWorker.layer,
+  TellingWorker.layer
+)
 
 /** x402 on the chain: the facilitator, and what ends agents' reservations. */
 const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.layer)

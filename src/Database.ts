@@ -22,6 +22,7 @@ import * as eventsFeed from "../migrations/0017_events_feed.ts"
 import * as roles from "../migrations/0020_roles.ts"
 import * as secondFactors from "../migrations/0021_second_factors.ts"
 import * as keyNames from "../migrations/0022_key_names.ts"
+import * as telling from "../migrations/0023_telling.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -159,7 +160,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0017_events_feed": eventsFeed,
   "0020_roles": roles,
   "0021_second_factors": secondFactors,
-  "0022_key_names": keyNames
+  "0022_key_names": keyNames,
+  "0023_telling": telling
 }
 
 /** Every table that the migrations make. */
@@ -167,6 +169,8 @@ export const tables = [
   "agent_payees",
   "agent_payments",
   "agents",
+  "alert_hooks",
+  "alert_posts",
   "alerts",
   "api_keys",
   "audit_entries",
@@ -213,11 +217,13 @@ export const tables = [
 /** Of what each migration adds to a table of another, one column. */
 export const addedColumns = [
   "agent_payments.payment_id",
+  "alerts.tell_at",
   "alerts.user_id",
   "api_keys.public_key",
   "claimed_transfers.ordinal",
   "claimed_transfers.refund_id",
   "merchant_members.role",
+  "merchant_members.told_alerts",
   "merchant_receivers.watched_since",
   "merchants.moved_receivers",
   "merchants.time_zone",

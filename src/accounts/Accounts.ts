@@ -17,16 +17,18 @@ import {
   type SecondFactorRequired,
   SignInFailed
 } from "../domain/Errors.ts"
+import type { Locale } from "../domain/Locale.ts"
 import { type FirstKeys, KeyAuth } from "../keys/KeyAuth.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
 import { Mails } from "../mail/Mails.ts"
+import { filled, mailWords } from "../mail/mailWords.ts"
 import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
 import { withdrawnChange } from "../merchants/withdrawnChange.ts"
 import { AccountRepo, type OneTimeLink, type OpenSession } from "./Accounts/AccountRepo.ts"
 import { Passwords } from "./Accounts/Passwords.ts"
 import { linkUrl } from "./linkUrl.ts"
 import { SecondFactors } from "./SecondFactors.ts"
-import type { SeenFrom, Session } from "./Session.ts"
+import type { SeenFrom, Session, User } from "./Session.ts"
 
 const day = 24 * 3_600_000
 /** A session ends after so long without use. */
@@ -81,6 +83,8 @@ export class Accounts extends Context.Service<
     readonly signInAs: (userId: string) => Effect.Effect<Started>
     /** Use, and from where, is noted at most once a minute. */
     readonly find: (token: string, from?: SeenFrom) => Effect.Effect<Option.Option<Session>>
+    /** In which language the person is written to, and dates and numbers are shown. */
+    readonly setLocale: (session: Session, locale: Locale) => Effect.Effect<void>
     /** The person's own, the last seen first. */
     readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<OpenSession>>
     /** False where the person has none of that id. */
@@ -117,6 +121,8 @@ export class Accounts extends Context.Service<
     ) => Effect.Effect<Option.Option<string>>
     /** Whose link it is, where it works. */
     readonly linkEmail: (token: string) => Effect.Effect<Option.Option<string>>
+    /** As `createLink`, and mails it in the inviter's language. */
+    readonly invite: (inviter: User, merchantName: string, link: OneTimeLink) => Effect.Effect<string>
     /** Mails a link that sets a new password, where the e-mail has an account. */
     readonly sendReset: (email: string) => Effect.Effect<void>
     /** The token of a link that works once, for three days. */
@@ -233,6 +239,7 @@ export class Accounts extends Context.Service<
           const at = yield* DateTime.nowAsDate
           return yield* repo.sessionsOf(user.id, hash, at, new Date(at.getTime() - sessionMillis))
         }),
+        setLocale: ({ user }, locale) => repo.setLocale(user.id, locale),
         endSession: ({ user }, id) => repo.endSession(user.id, id),
         endOtherSessions: ({ hash, user }) => repo.endOthers(user.id, hash),
         noteConfirmed: ({ hash }) =>
@@ -301,13 +308,32 @@ export class Accounts extends Context.Service<
           yield* repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis))
           return token
         }),
+        invite: Effect.fn("Accounts.invite")(function* (inviter, merchantName, link) {
+          const token = yield* newToken
+          const at = yield* DateTime.nowAsDate
+          const words = mailWords[inviter.locale]
+          const values = { inviter: inviter.email, merchant: merchantName }
+          yield* repo.transaction(
+            Effect.andThen(
+              repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis)),
+              mails.queue({
+                recipient: link.email,
+                subject: filled(words.invitationSubject, values),
+                body: [filled(words.invitation, values), linkUrl(baseUrl, token)].join("\n")
+              })
+            )
+          )
+          return token
+        }),
         sendReset: Effect.fn("Accounts.sendReset")(function* (email) {
           // The link would reach nobody, and void one that the operator has handed out.
           if (Option.isNone(smtp)) return
           const token = yield* newToken
           const at = yield* DateTime.nowAsDate
           const expiresAt = new Date(at.getTime() + resetMillis)
-          if (Option.isNone(yield* repo.findCredentials(email))) return
+          const found = yield* repo.findCredentials(email)
+          if (Option.isNone(found)) return
+          const words = mailWords[found.value.locale]
           const link: OneTimeLink = {
             email,
             merchantId: null,
@@ -321,13 +347,8 @@ export class Accounts extends Context.Service<
               repo.insertLink(hashOf(token), link, at, expiresAt),
               mails.queue({
                 recipient: email,
-                subject: "Quittance: set a new password",
-                body: [
-                  "Somebody has asked for a new password for your account. If it was you, set it here within an hour:",
-                  linkUrl(baseUrl, token),
-                  "",
-                  "If it was not you, nothing has changed, and you can ignore this."
-                ].join("\n")
+                subject: `Quittance: ${words.resetSubject}`,
+                body: [words.reset, linkUrl(baseUrl, token), "", words.ignore].join("\n")
               })
             )
           )

@@ -1,4 +1,6 @@
 // Who is signed in.
+
+import type { Locale } from "../domain/Locale.ts"
 import type { Merchant } from "../domain/Merchant.ts"
 import type { Role } from "../domain/Role.ts"
 
@@ -7,6 +9,7 @@ export interface User {
   readonly email: string
   /** Sees and acknowledges what concerns the whole service. */
   readonly operator: boolean
+  readonly locale: Locale
   /** Whether the account has passkeys, and an authenticator app. */
   readonly hasPasskeys: boolean
   readonly hasAuthenticator: boolean

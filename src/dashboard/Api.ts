@@ -11,6 +11,7 @@ import { LinkPagesApi } from "./links/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
 import { RefundPagesApi } from "./refunds/Api.ts"
 import { SettingsPagesApi } from "./settings/Api.ts"
+import { TellingPagesApi } from "./telling/Api.ts"
 import { TransferPagesApi } from "./transfers/Api.ts"
 import { WebhookPagesApi } from "./webhooks/Api.ts"
 
@@ -27,7 +28,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     TransferPagesApi,
     LinkPagesApi,
     RefundPagesApi,
-    BookPagesApi
+    BookPagesApi,
+    TellingPagesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

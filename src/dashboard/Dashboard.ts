@@ -10,6 +10,8 @@ import { SecretBox } from "../keys/SecretBox.ts"
 import { MerchantRepo } from "../merchants/MerchantRepo.ts"
 import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
 import { Receivers } from "../merchants/Receivers.ts"
+import { AlertHooks } from "../telling/AlertHooks.ts"
+import { TellingRepo } from "../telling/TellingRepo.ts"
 import { DashboardApi } from "./Api.ts"
 import * as AccountsHttp from "./accounts/Http.ts"
 import * as AgentsHttp from "./agents/Http.ts"
@@ -24,6 +26,7 @@ import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as RefundsHttp from "./refunds/Http.ts"
 import { layerSession } from "./Session/layerSession.ts"
 import * as SettingsHttp from "./settings/Http.ts"
+import * as TellingHttp from "./telling/Http.ts"
 import * as TransfersHttp from "./transfers/Http.ts"
 import { DeliveryPagesRepo } from "./webhooks/DeliveryPagesRepo.ts"
 import * as WebhooksHttp from "./webhooks/Http.ts"
@@ -31,6 +34,8 @@ import * as WebhooksHttp from "./webhooks/Http.ts"
 const secondProofs = Layer.merge(Passkeys.layer, SecondFactors.layer.pipe(Layer.provide(SecretBox.layer)))
 
 const repos = Layer.mergeAll(
+  TellingRepo.layer,
+  AlertHooks.layer.pipe(Layer.provide(SecretBox.layer)),
   PaymentPagesRepo.layer,
   DeliveryPagesRepo.layer,
   AlertPagesRepo.layer,
@@ -56,7 +61,8 @@ export const layer = Layer.merge(
       TransfersHttp.layer,
       LinksHttp.layer,
       RefundsHttp.layer,
-      BooksHttp.layer
+      BooksHttp.layer,
+      TellingHttp.layer
     ]),
     Layer.provide(layerSession)
   ),

@@ -15,6 +15,8 @@ export const AuditAction = Schema.Literals([
   "member.removed",
   "member.left",
   "member.role_changed",
+  "alert_hook.added",
+  "alert_hook.removed",
   "operator.granted"
 ])
 export type AuditAction = typeof AuditAction.Type

@@ -231,6 +231,11 @@ export const errorCodes = {
     retryable: false,
     summary: "An authenticator app is in use. Remove it before you set up another."
   },
+  ALERT_HOOK_LIMIT: {
+    status: 409,
+    retryable: false,
+    summary: "Alerts are posted to five addresses already. Remove one first."
+  },
   LAST_OWNER: {
     status: 409,
     retryable: false,

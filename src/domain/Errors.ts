@@ -89,6 +89,7 @@ export class OneTimeLinkInvalid extends define("OneTimeLinkInvalid", "ONE_TIME_L
 export class CrossOriginRefused extends define("CrossOriginRefused", "CROSS_ORIGIN_REFUSED") {}
 export class OperatorOnly extends define("OperatorOnly", "OPERATOR_ONLY") {}
 export class ReceiverTaken extends define("ReceiverTaken", "RECEIVER_TAKEN") {}
+export class AlertHookLimit extends define("AlertHookLimit", "ALERT_HOOK_LIMIT") {}
 export class LastOwner extends define("LastOwner", "LAST_OWNER") {}
 export class RoleRequired extends define("RoleRequired", "ROLE_REQUIRED") {}
 export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING") {}

@@ -17,8 +17,8 @@ import type { SecretBox } from "../keys/SecretBox.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { newEndpointSecret, regenerateSecret } from "./regenerateSecret.ts"
-import { WebhookUrlRefused } from "./WebhookEndpoints/WebhookUrlRefused.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
+import { WebhookUrlRefused } from "./WebhookUrlRefused.ts"
 
 export interface CreatedEndpoint {
   readonly endpoint: Endpoint

@@ -4,9 +4,20 @@ import { Effect } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { authenticatorContext } from "../accounts/authenticatorContext.ts"
 import { SecretBox } from "../keys/SecretBox.ts"
-import { SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
+import { type SealedSecret, SealedSecretRepo } from "./WebhookRepo/SealedSecretRepo.ts"
 
 const batchSize = 500
+
+const contextOf = ({ id, owner }: SealedSecret): string => {
+  switch (owner) {
+    case "endpoint":
+      return id
+    case "authenticator":
+      return authenticatorContext(id)
+    case "alert_hook":
+      return `alert hook ${id}`
+  }
+}
 
 /** Returns how many were re-encrypted. */
 export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
@@ -18,7 +29,7 @@ export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   while (true) {
     const batch = yield* repo.underOtherKeys(newest, batchSize)
     for (const one of batch) {
-      const context = one.owner === "endpoint" ? one.id : authenticatorContext(one.id)
+      const context = contextOf(one)
       const secret = yield* box.open(one.sealed, context)
       if (yield* repo.replace(one, yield* box.seal(secret, context))) count += 1
     }

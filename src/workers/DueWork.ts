@@ -13,7 +13,10 @@ export const queues = [
   "wallet transactions",
   "receiver changes",
   "mails",
-  "refunds"
+  "refunds",
+  "untold alerts",
+  "weeks",
+  "alert posts"
 ] as const
 export type Queue = (typeof queues)[number]
 

@@ -28,6 +28,9 @@ const Row = Schema.Struct({
   receiver_changes: Earliest,
   mails: Earliest,
   refunds: Earliest,
+  untold_alerts: Earliest,
+  weeks: Earliest,
+  alert_posts: Earliest,
   awaited: Schema.Boolean
 })
 const decodeRow = Schema.decodeUnknownEffect(Row)
@@ -42,7 +45,10 @@ const columnOf = {
   "wallet transactions": "wallet_transactions",
   "receiver changes": "receiver_changes",
   mails: "mails",
-  refunds: "refunds"
+  refunds: "refunds",
+  "untold alerts": "untold_alerts",
+  weeks: "weeks",
+  "alert posts": "alert_posts"
 } as const satisfies Record<Queue, keyof typeof Row.fields>
 
 const make = Effect.gen(function* () {
@@ -65,6 +71,9 @@ const make = Effect.gen(function* () {
         (SELECT min(due_at) FROM receiver_changes WHERE ended_at IS NULL) AS receiver_changes,
         (SELECT min(due_at) FROM mails WHERE due_at IS NOT NULL) AS mails,
         (SELECT min(next_look_at) FROM refunds WHERE next_look_at IS NOT NULL) AS refunds,
+        (SELECT min(tell_at) FROM alerts WHERE tell_at IS NOT NULL) AS untold_alerts,
+        (SELECT min(summary_at) FROM merchants) AS weeks,
+        (SELECT min(due_at) FROM alert_posts WHERE due_at IS NOT NULL) AS alert_posts,
         EXISTS (SELECT 1 FROM (
           SELECT env FROM payments WHERE status = 'pending' ORDER BY created_at DESC LIMIT 500
         ) newest WHERE env = 'test') AS awaited`

@@ -68,7 +68,11 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "bookPages.statement": ["ODSR", "ODSR"],
   "bookPages.balances": ["ODSR", "ODSR"],
   "bookPages.export": ["ODSR", "ODSR"],
-  "bookPages.changeTimeZone": ["O", "O"]
+  "bookPages.changeTimeZone": ["O", "O"],
+  "tellingPages.retrieve": ["ODSR", "ODSR"],
+  "tellingPages.choose": ["ODSR", "ODSR"],
+  "tellingPages.addHook": ["OD", "OD"],
+  "tellingPages.removeHook": ["OD", "OD"]
 }
 
 const letterOf: Readonly<Record<Role, string>> = { owner: "O", developer: "D", support: "S", read_only: "R" }

@@ -23,6 +23,7 @@ const bodies: Readonly<Record<string, unknown>> = {
     transports: [],
     name: "Stolen"
   },
+  "account.setLocale": { locale: "de" },
   "account.confirmAuthenticator": { code: "123456" },
   "keyPages.create": { kind: "secret", permission: "read" },
   "keyPages.rename": { name: "Taken over" },
@@ -38,6 +39,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   "refundPages.create": { paymentId: "00000000-0000-4000-8000-000000000000" },
   "refundPages.report": { transactionId: `0x${"a".repeat(64)}` },
   "bookPages.changeTimeZone": { timeZone: "Europe/Berlin" },
+  "tellingPages.choose": { alerts: "none", weekly: false },
+  "tellingPages.addHook": { shape: "plain", url: "https://evil.example.com/" },
   "linkPages.create": { description: "Chess lesson", amount: "1" },
   "agentPages.create": agentForm,
   "agentPages.update": { ...agentForm, name: "Taken over" }
@@ -97,6 +100,7 @@ describe("Who may call the dashboard's API", () => {
       refundId: "00000000-0000-4000-8000-000000000000",
       sessionId: "00000000-0000-4000-8000-000000000000",
       passkeyId: "00000000-0000-4000-8000-000000000000",
+      hookId: "00000000-0000-4000-8000-000000000000",
       transferId: "00000000-0000-4000-8000-000000000000"
     }
   }, 60_000)

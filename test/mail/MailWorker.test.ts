@@ -3,7 +3,6 @@ import { describe, expect } from "bun:test"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { SMTPServer } from "smtp-server"
 import { MailRepo } from "../../src/mail/MailRepo.ts"
 import { Mails } from "../../src/mail/Mails.ts"
 import * as MailWorker from "../../src/mail/MailWorker.ts"
@@ -11,6 +10,7 @@ import { DueWork } from "../../src/workers/DueWork.ts"
 import { testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
+import { smtpServer } from "./smtpServer.ts"
 
 const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =>
   holds.pipe(
@@ -21,53 +21,6 @@ const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =>
       orElse: () => Effect.die(new Error(`never came true: ${what}`))
     })
   )
-
-interface Taken {
-  readonly from: string
-  readonly to: ReadonlyArray<string>
-  readonly text: string
-}
-
-/** `verdict` says what the server answers to a recipient: nothing where it takes the mail. */
-const smtpServer = (
-  verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined
-) =>
-  Effect.gen(function* () {
-    const taken: Array<Taken> = []
-    const server = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ["STARTTLS"],
-      onAuth: ({ username, password }, _session, done) =>
-        username === "shop" && password === "secret"
-          ? done(null, { user: "shop" })
-          : done(new Error("Invalid login")),
-      onRcptTo: ({ address }, _session, done) => {
-        const refusal = verdict(address)
-        if (refusal === undefined) return done()
-        done(Object.assign(new Error(refusal.text), { responseCode: refusal.code }))
-      },
-      onData: (stream, session, done) => {
-        const chunks: Array<Buffer> = []
-        stream.on("data", (chunk: Buffer) => chunks.push(chunk))
-        stream.on("end", () => {
-          const { mailFrom, rcptTo } = session.envelope
-          taken.push({
-            from: mailFrom === false ? "" : mailFrom.address,
-            to: rcptTo.map(({ address }) => address),
-            text: Buffer.concat(chunks).toString()
-          })
-          done()
-        })
-      }
-    })
-    server.on("error", () => {})
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))),
-      () => Effect.promise(() => new Promise<void>((resolve) => server.close(() => resolve())))
-    )
-    const address = server.server.address()
-    return { taken, port: typeof address === "object" && address !== null ? address.port : 0 }
-  })
 
 const world = (url: string) => {
   const config = testConfig({ smtp: Option.some({ url: Redacted.make(url), from: "shop@pay.example.com" }) })

@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AddressBytes } from "../../chain/ChainBytes.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
+import { Locale } from "../../domain/Locale.ts"
 import { defaultTokenLifetime, MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { Role } from "../../domain/Role.ts"
 import type { Membership, SeenFrom, Session } from "../Session.ts"
@@ -11,6 +12,7 @@ const SessionRow = Schema.Struct({
   user_id: Uuid,
   email: Schema.String,
   operator: Schema.Boolean,
+  locale: Locale,
   has_passkeys: Schema.Boolean,
   has_authenticator: Schema.Boolean,
   session_id: Uuid,
@@ -58,7 +60,11 @@ const OpenSession = Schema.Struct({
 export type OpenSession = typeof OpenSession.Type
 const decodeOpenSessions = Schema.decodeUnknownEffect(Schema.Array(OpenSession))
 
-const Credentials = Schema.Struct({ id: Uuid, password_hash: Schema.NullOr(Schema.String) })
+const Credentials = Schema.Struct({
+  id: Uuid,
+  password_hash: Schema.NullOr(Schema.String),
+  locale: Locale
+})
 const decodeCredentials = Schema.decodeUnknownEffect(Schema.Array(Credentials))
 
 const LinkRow = Schema.Struct({
@@ -122,7 +128,7 @@ const make = Effect.gen(function* () {
 
     findCredentials: Effect.fn("AccountRepo.findCredentials")(function* (email: string) {
       const [row] = yield* decodeCredentials(
-        yield* sql`SELECT id, password_hash FROM users WHERE email = ${email}`
+        yield* sql`SELECT id, password_hash, locale FROM users WHERE email = ${email}`
       )
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
@@ -191,7 +197,7 @@ const make = Effect.gen(function* () {
               AND (sessions.seen_at IS NULL OR (sessions.address IS NULL AND ${from.address}::text IS NOT NULL) OR sessions.seen_at < ${times.seenBefore}
                 OR sessions.expires_at < ${times.slideBefore})
           )
-          SELECT u.id AS user_id, u.email, u.operator, s.id AS session_id, s.confirmed_at,
+          SELECT u.id AS user_id, u.email, u.operator, u.locale, s.id AS session_id, s.confirmed_at,
             EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id) AS has_passkeys,
             EXISTS (SELECT FROM authenticators a WHERE a.user_id = u.id AND a.confirmed_at IS NOT NULL)
               AS has_authenticator, m.id AS merchant_id, mm.role, m.name, m.logo_url,
@@ -211,12 +217,17 @@ const make = Effect.gen(function* () {
           id: first.user_id,
           email: first.email,
           operator: first.operator,
+          locale: first.locale,
           hasPasskeys: first.has_passkeys,
           hasAuthenticator: first.has_authenticator
         },
         confirmedAt: first.confirmed_at,
         merchants: rows.flatMap(membershipOf)
       })
+    }, Effect.orDie),
+
+    setLocale: Effect.fn("AccountRepo.setLocale")(function* (userId: string, locale: Locale) {
+      yield* sql`UPDATE users SET locale = ${locale} WHERE id = ${userId}`
     }, Effect.orDie),
 
     sessionsOf: Effect.fn("AccountRepo.sessionsOf")(function* (
@@ -341,9 +352,7 @@ export class AccountRepo extends Context.Service<
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** False where the e-mail has an account. */
     readonly insertUser: (user: NewUser, at: Date) => Effect.Effect<boolean>
-    readonly findCredentials: (
-      email: string
-    ) => Effect.Effect<Option.Option<{ readonly id: string; readonly password_hash: string | null }>>
+    readonly findCredentials: (email: string) => Effect.Effect<Option.Option<typeof Credentials.Type>>
     /** Also ends every open link that would set it again, and forgets the browsers that are known. */
     readonly setPassword: (userId: string, hash: string, at: Date) => Effect.Effect<void>
     /** False where the user is an operator already. */
@@ -368,6 +377,7 @@ export class AccountRepo extends Context.Service<
       },
       from: SeenFrom
     ) => Effect.Effect<Option.Option<Session>>
+    readonly setLocale: (userId: string, locale: Locale) => Effect.Effect<void>
     /** Those that have not ended, the last seen first. */
     readonly sessionsOf: (
       userId: string,

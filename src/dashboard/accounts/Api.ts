@@ -15,6 +15,7 @@ import {
   SignInFailed,
   SignUpClosed
 } from "../../domain/Errors.ts"
+import { Locale } from "../../domain/Locale.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { PasskeyAssertion, PasskeyRegistration } from "../../domain/PasskeyAnswer.ts"
 import { Role } from "../../domain/Role.ts"
@@ -84,6 +85,7 @@ export const SessionView = Schema.Struct({
     id: Uuid,
     email: Schema.String,
     operator: Schema.Boolean,
+    locale: Locale,
     hasPasskeys: Schema.Boolean,
     hasAuthenticator: Schema.Boolean
   }),
@@ -243,6 +245,13 @@ export class AccountApi extends endpointGroup("account")(
       payload: PasskeyAssertion,
       success: HttpApiSchema.NoContent,
       error: [errorResponse(PasskeyFailed), errorResponse(RateLimited)]
+    })
+  ),
+  allow(
+    { by: "session" },
+    HttpApiEndpoint.put("setLocale", "/locale", {
+      payload: Schema.Struct({ locale: Locale }),
+      success: HttpApiSchema.NoContent
     })
   ),
   allow(

@@ -41,6 +41,7 @@ const sessionView = ({ user, merchants }: Session): SessionView => ({
     id: user.id,
     email: user.email,
     operator: user.operator,
+    locale: user.locale,
     hasPasskeys: user.hasPasskeys,
     hasAuthenticator: user.hasAuthenticator
   },
@@ -194,6 +195,8 @@ export const layerAccount = HttpApiBuilder.group(
         yield* passkeys.verify(yield* site, Option.some(session.user.id), payload)
         yield* accounts.noteConfirmed(session)
       }),
+      setLocale: ({ payload }) =>
+        Effect.flatMap(CurrentSession, (session) => accounts.setLocale(session, payload.locale)),
       security: Effect.fnUntraced(function* () {
         const session = yield* CurrentSession
         const [open, known, recoveryCodesLeft] = yield* Effect.all(

@@ -25,6 +25,7 @@ import { useMay } from "./roles.ts"
 import { navigate } from "./router.ts"
 import { SecurityCard } from "./SecurityCard.tsx"
 import { useSession } from "./session.ts"
+import { TellingCard } from "./TellingCard.tsx"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
@@ -304,6 +305,7 @@ export const Settings = () => {
                   <Face face={data.face} reload={page.reload} />
                 </>
               ) : null}
+              <TellingCard />
               <ChangeLog />
             </div>
           </div>

@@ -194,7 +194,7 @@ export const layer = HttpApiBuilder.group(
         const token = yield* audit.recording(
           merchant.id,
           actorOf(user),
-          accounts.createLink({
+          accounts.invite(user, merchant.name, {
             email: payload.email,
             merchantId: merchant.id,
             role: payload.role,

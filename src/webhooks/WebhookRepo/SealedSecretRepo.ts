@@ -7,7 +7,7 @@ import type { Sealed } from "../../keys/SecretBox.ts"
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
-      owner: Schema.Literals(["endpoint", "authenticator"]),
+      owner: Schema.Literals(["endpoint", "authenticator", "alert_hook"]),
       id: Uuid,
       secret_kid: Schema.String,
       secret_ciphertext: Schema.Uint8Array
@@ -16,8 +16,8 @@ const decodeRows = Schema.decodeUnknownEffect(
 )
 
 export interface SealedSecret {
-  /** Whose: an endpoint's, or a person's authenticator's. */
-  readonly owner: "endpoint" | "authenticator"
+  /** Whose: an endpoint's, a person's authenticator's, or that of an address alerts are posted to. */
+  readonly owner: "endpoint" | "authenticator" | "alert_hook"
   readonly id: string
   readonly sealed: Sealed
 }
@@ -44,6 +44,8 @@ export class SealedSecretRepo extends Context.Service<
               UNION ALL
               SELECT 'authenticator', user_id, secret_kid, secret_ciphertext FROM authenticators
               WHERE secret_kid <> ${kid}
+              UNION ALL
+              SELECT 'alert_hook', id, secret_kid, secret_ciphertext FROM alert_hooks WHERE secret_kid <> ${kid}
               LIMIT ${limit}`
           )
           return rows.map((row) => ({
@@ -53,16 +55,16 @@ export class SealedSecretRepo extends Context.Service<
           }))
         }, Effect.orDie),
         replace: Effect.fn("SealedSecretRepo.replace")(function* ({ id, owner, sealed }, now) {
-          const rows =
-            owner === "endpoint"
-              ? yield* sql`
-            UPDATE webhook_endpoints SET secret_kid = ${now.kid}, secret_ciphertext = ${now.ciphertext}
-            WHERE id = ${id} AND secret_kid = ${sealed.kid} AND secret_ciphertext = ${sealed.ciphertext}
-            RETURNING id`
-              : yield* sql`
-            UPDATE authenticators SET secret_kid = ${now.kid}, secret_ciphertext = ${now.ciphertext}
-            WHERE user_id = ${id} AND secret_kid = ${sealed.kid} AND secret_ciphertext = ${sealed.ciphertext}
-            RETURNING user_id`
+          const table = {
+            endpoint: sql.literal("webhook_endpoints"),
+            authenticator: sql.literal("authenticators"),
+            alert_hook: sql.literal("alert_hooks")
+          }[owner]
+          const column = sql.literal(owner === "authenticator" ? "user_id" : "id")
+          const rows = yield* sql`
+            UPDATE ${table} SET secret_kid = ${now.kid}, secret_ciphertext = ${now.ciphertext}
+            WHERE ${column} = ${id} AND secret_kid = ${sealed.kid} AND secret_ciphertext = ${sealed.ciphertext}
+            RETURNING ${column}`
           return rows.length > 0
         }, Effect.orDie)
       })

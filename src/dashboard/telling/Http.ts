@@ -1,0 +1,83 @@
+// What a member is told, over HTTP.
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AppConfig } from "../../AppConfig.ts"
+import { AuditLog } from "../../audit/AuditLog.ts"
+import { NotFound } from "../../domain/Errors.ts"
+import { AlertHooks } from "../../telling/AlertHooks.ts"
+import { TellingRepo } from "../../telling/TellingRepo.ts"
+import { DashboardApi } from "../Api.ts"
+import { recentPassword } from "../recentPassword.ts"
+import { CurrentMember } from "../Session.ts"
+import { unknownObject } from "../unknownObject.ts"
+import type { TellingPage } from "./Api.ts"
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "tellingPages",
+  Effect.fnUntraced(function* (handlers) {
+    const repo = yield* TellingRepo
+    const hooks = yield* AlertHooks
+    const audit = yield* AuditLog
+    const { smtp } = yield* AppConfig
+
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const { merchant, tenant, user } = yield* CurrentMember
+        const found = yield* hooks.list(tenant)
+        const choice = yield* repo.choice(merchant.id, user.id)
+        const page: TellingPage = {
+          hasMail: Option.isSome(smtp),
+          choice: Option.getOrElse(choice, () => ({ alerts: "none" as const, weekly: false })),
+          hooks: found.map((hook) => ({
+            id: hook.id,
+            shape: hook.shape,
+            host: hook.host,
+            createdAt: hook.created_at.toISOString(),
+            lastSentAt: hook.last_sent_at?.toISOString() ?? null,
+            error: hook.error
+          }))
+        }
+        return page
+      }),
+      choose: Effect.fnUntraced(function* ({ payload }) {
+        const { merchant, user } = yield* CurrentMember
+        yield* repo.choose(merchant.id, user.id, payload)
+      }),
+      addHook: Effect.fnUntraced(function* ({ payload: { shape, url } }) {
+        const { tenant, user } = yield* CurrentMember
+        yield* recentPassword
+        const { id, secret } = yield* audit.recording(
+          tenant.merchantId,
+          { id: user.id, name: user.email },
+          hooks.add(tenant, shape, url),
+          ({ host }) =>
+            Option.some({
+              action: "alert_hook.added",
+              env: tenant.env,
+              summary: `has alerts posted to ${host}`
+            })
+        )
+        return { id, secret: shape === "plain" ? secret : null }
+      }),
+      removeHook: Effect.fnUntraced(function* ({ params }) {
+        const { tenant, user } = yield* CurrentMember
+        const removed = yield* audit.recording(
+          tenant.merchantId,
+          { id: user.id, name: user.email },
+          hooks.remove(tenant, params.hookId),
+          (wasThere) =>
+            wasThere
+              ? Option.some({
+                  action: "alert_hook.removed",
+                  env: tenant.env,
+                  summary: "ended the posting of alerts to an address",
+                  quiet: true
+                })
+              : Option.none()
+        )
+        if (!removed) return yield* new NotFound({ message: unknownObject })
+      })
+    })
+  })
+)

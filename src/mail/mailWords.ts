@@ -1,0 +1,157 @@
+// What mails say, in the languages of the checkout. `{name}` stands for a value.
+import type { Locale } from "../domain/Locale.ts"
+
+const english = {
+  alertSubject: "{merchant}: something needs your attention",
+  choose: "You choose what you are told about in the dashboard, under Settings:",
+  invitationSubject: "{inviter} invites you to {merchant}",
+  invitation: "{inviter} invites you to {merchant} on Quittance. This link works once, within three days:",
+  resetSubject: "Set a new password",
+  reset: "Somebody has asked for a new password for your account. If it was you, set it here within an hour:",
+  ignore: "If it was not you, nothing has changed, and you can ignore this.",
+  weeklySubject: "{merchant}: your week",
+  weekly: "From {from} to {to}:",
+  settled: "Settled: {volume} USD in {count} payments",
+  refunded: "Refunded: {volume} USD in {count} refunds",
+  openAlerts: "To look at: {count}",
+  receiptSubject: "Your receipt from {merchant}",
+  receipt: "You have paid {amount} USD to {merchant}. Your receipt:",
+  receiptWhy: "You asked for it at the checkout. Your address is used for nothing else."
+}
+export type MailWords = Readonly<Record<keyof typeof english, string>>
+
+export const mailWords: Readonly<Record<Locale, MailWords>> = {
+  en: english,
+  de: {
+    alertSubject: "{merchant}: Bitte ansehen",
+    choose: "Worüber Sie benachrichtigt werden, bestimmen Sie im Dashboard unter Settings:",
+    invitationSubject: "{inviter} lädt Sie zu {merchant} ein",
+    invitation:
+      "{inviter} lädt Sie zu {merchant} auf Quittance ein. Dieser Link gilt einmal, drei Tage lang:",
+    resetSubject: "Neues Passwort festlegen",
+    reset:
+      "Jemand hat ein neues Passwort für Ihr Konto angefordert. Wenn Sie das waren, legen Sie es hier innerhalb einer Stunde fest:",
+    ignore: "Wenn Sie es nicht waren, hat sich nichts geändert, und Sie können diese Nachricht ignorieren.",
+    weeklySubject: "{merchant}: Ihre Woche",
+    weekly: "Vom {from} bis {to}:",
+    settled: "Eingegangen: {volume} USD in {count} Zahlungen",
+    refunded: "Erstattet: {volume} USD in {count} Erstattungen",
+    openAlerts: "Noch anzusehen: {count}",
+    receiptSubject: "Ihr Beleg von {merchant}",
+    receipt: "Sie haben {amount} USD an {merchant} gezahlt. Ihr Beleg:",
+    receiptWhy: "Sie haben ihn beim Bezahlen angefordert. Ihre Adresse wird für nichts anderes verwendet."
+  },
+  es: {
+    alertSubject: "{merchant}: algo requiere su atención",
+    choose: "Usted decide qué avisos recibe en el panel, en Settings:",
+    invitationSubject: "{inviter} le invita a {merchant}",
+    invitation:
+      "{inviter} le invita a {merchant} en Quittance. Este enlace sirve una sola vez, durante tres días:",
+    resetSubject: "Establezca una contraseña nueva",
+    reset:
+      "Alguien ha pedido una contraseña nueva para su cuenta. Si ha sido usted, establézcala aquí en el plazo de una hora:",
+    ignore: "Si no ha sido usted, nada ha cambiado y puede ignorar este mensaje.",
+    weeklySubject: "{merchant}: su semana",
+    weekly: "Del {from} al {to}:",
+    settled: "Cobrado: {volume} USD en {count} pagos",
+    refunded: "Reembolsado: {volume} USD en {count} reembolsos",
+    openAlerts: "Por revisar: {count}",
+    receiptSubject: "Su recibo de {merchant}",
+    receipt: "Ha pagado {amount} USD a {merchant}. Su recibo:",
+    receiptWhy: "Lo pidió al pagar. Su dirección no se usa para nada más."
+  },
+  fr: {
+    alertSubject: "{merchant} : un point demande votre attention",
+    choose: "Vous choisissez vos notifications dans le tableau de bord, sous Settings :",
+    invitationSubject: "{inviter} vous invite chez {merchant}",
+    invitation:
+      "{inviter} vous invite chez {merchant} sur Quittance. Ce lien fonctionne une seule fois, pendant trois jours :",
+    resetSubject: "Définissez un nouveau mot de passe",
+    reset:
+      "Quelqu’un a demandé un nouveau mot de passe pour votre compte. Si c’était vous, définissez-le ici dans l’heure :",
+    ignore: "Si ce n’était pas vous, rien n’a changé et vous pouvez ignorer ce message.",
+    weeklySubject: "{merchant} : votre semaine",
+    weekly: "Du {from} au {to} :",
+    settled: "Encaissé : {volume} USD en {count} paiements",
+    refunded: "Remboursé : {volume} USD en {count} remboursements",
+    openAlerts: "À examiner : {count}",
+    receiptSubject: "Votre reçu de {merchant}",
+    receipt: "Vous avez payé {amount} USD à {merchant}. Votre reçu :",
+    receiptWhy: "Vous l’avez demandé lors du paiement. Votre adresse ne sert à rien d’autre."
+  },
+  pt: {
+    alertSubject: "{merchant}: algo precisa da sua atenção",
+    choose: "Você escolhe os avisos que recebe no painel, em Settings:",
+    invitationSubject: "{inviter} convida você para {merchant}",
+    invitation:
+      "{inviter} convida você para {merchant} no Quittance. Este link funciona uma única vez, durante três dias:",
+    resetSubject: "Defina uma nova senha",
+    reset: "Alguém pediu uma nova senha para a sua conta. Se foi você, defina-a aqui no prazo de uma hora:",
+    ignore: "Se não foi você, nada mudou e você pode ignorar esta mensagem.",
+    weeklySubject: "{merchant}: a sua semana",
+    weekly: "De {from} a {to}:",
+    settled: "Recebido: {volume} USD em {count} pagamentos",
+    refunded: "Reembolsado: {volume} USD em {count} reembolsos",
+    openAlerts: "Para verificar: {count}",
+    receiptSubject: "O seu recibo de {merchant}",
+    receipt: "Você pagou {amount} USD a {merchant}. O seu recibo:",
+    receiptWhy: "Você o pediu no pagamento. O seu endereço não é usado para mais nada."
+  },
+  ja: {
+    alertSubject: "{merchant}：確認が必要です",
+    choose: "受け取る通知はダッシュボードの Settings で選べます：",
+    invitationSubject: "{inviter} さんから {merchant} への招待",
+    invitation:
+      "{inviter} さんが Quittance の {merchant} にあなたを招待しています。このリンクは三日以内に一度だけ使えます：",
+    resetSubject: "新しいパスワードの設定",
+    reset:
+      "あなたのアカウントの新しいパスワードが要求されました。ご本人の場合は、一時間以内にこちらで設定してください：",
+    ignore: "お心当たりがない場合、何も変更されていません。このメールは無視してください。",
+    weeklySubject: "{merchant}：今週のまとめ",
+    weekly: "{from} から {to} まで：",
+    settled: "入金：{volume} USD（{count} 件）",
+    refunded: "返金：{volume} USD（{count} 件）",
+    openAlerts: "確認待ち：{count} 件",
+    receiptSubject: "{merchant} からの領収書",
+    receipt: "{merchant} に {amount} USD をお支払いいただきました。領収書：",
+    receiptWhy: "お支払い時にご希望いただいたものです。メールアドレスはほかの目的に使われません。"
+  },
+  zh: {
+    alertSubject: "{merchant}：有事项需要您处理",
+    choose: "您可以在控制台的 Settings 中选择接收哪些通知：",
+    invitationSubject: "{inviter} 邀请您加入 {merchant}",
+    invitation: "{inviter} 邀请您加入 Quittance 上的 {merchant}。此链接三天内有效，只能使用一次：",
+    resetSubject: "设置新密码",
+    reset: "有人为您的账户申请了新密码。如果是您本人，请在一小时内在此设置：",
+    ignore: "如果不是您本人，账户没有任何变化，请忽略此邮件。",
+    weeklySubject: "{merchant}：本周小结",
+    weekly: "{from} 至 {to}：",
+    settled: "已收款：{volume} USD，共 {count} 笔",
+    refunded: "已退款：{volume} USD，共 {count} 笔",
+    openAlerts: "待处理：{count}",
+    receiptSubject: "{merchant} 的收据",
+    receipt: "您已向 {merchant} 支付 {amount} USD。您的收据：",
+    receiptWhy: "这是您在付款时要求的。您的邮箱地址不会用于其他用途。"
+  },
+  ar: {
+    alertSubject: "{merchant}: أمر يحتاج إلى انتباهك",
+    choose: "يمكنك اختيار ما تُبلَّغ به في لوحة التحكم، ضمن Settings:",
+    invitationSubject: "دعوة من {inviter} إلى {merchant}",
+    invitation: "يدعوك {inviter} إلى {merchant} على Quittance. يعمل هذا الرابط مرة واحدة خلال ثلاثة أيام:",
+    resetSubject: "تعيين كلمة مرور جديدة",
+    reset: "طلب أحدهم كلمة مرور جديدة لحسابك. إن كنت أنت، فعيّنها هنا خلال ساعة:",
+    ignore: "إن لم تكن أنت، فلم يتغير شيء، ويمكنك تجاهل هذه الرسالة.",
+    weeklySubject: "{merchant}: أسبوعك",
+    weekly: "من {from} إلى {to}:",
+    settled: "المحصَّل: {volume} USD في {count} مدفوعات",
+    refunded: "المُعاد: {volume} USD في {count} عمليات استرداد",
+    openAlerts: "بانتظار المراجعة: {count}",
+    receiptSubject: "إيصالك من {merchant}",
+    receipt: "لقد دفعت {amount} USD إلى {merchant}. إيصالك:",
+    receiptWhy: "طلبته عند الدفع. لا يُستخدم عنوانك لأي غرض آخر."
+  }
+}
+
+/** The words with their values; a value never stands for another. */
+export const filled = (words: string, values: Readonly<Record<string, string>>): string =>
+  words.replace(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole)

@@ -1,0 +1,348 @@
+// The SQL of who is told of alerts and of weeks, and of the posts that wait to be made.
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Env } from "../domain/Chain.ts"
+import { Locale } from "../domain/Locale.ts"
+import { MerchantId, Uuid } from "../domain/Merchant.ts"
+import type { Sealed } from "../keys/SecretBox.ts"
+
+const AlertRow = Schema.Struct({
+  id: Uuid,
+  merchant_id: Schema.NullOr(MerchantId),
+  merchant: Schema.NullOr(Schema.String),
+  env: Schema.NullOr(Env),
+  message: Schema.String,
+  personal: Schema.Boolean
+})
+const decodeAlerts = Schema.decodeUnknownEffect(Schema.Array(AlertRow))
+
+const Reader = Schema.Struct({ email: Schema.String, locale: Locale })
+export type Reader = typeof Reader.Type
+const decodeReaders = Schema.decodeUnknownEffect(Schema.Array(Reader))
+
+const WeekRow = Schema.Struct({
+  merchant_id: MerchantId,
+  merchant: Schema.String,
+  started: Schema.Date,
+  ended: Schema.Date,
+  first_day: Schema.String,
+  last_day: Schema.String,
+  told: Schema.Boolean
+})
+export type Week = typeof WeekRow.Type
+const decodeWeeks = Schema.decodeUnknownEffect(Schema.Array(WeekRow))
+const SideRow = Schema.Struct({
+  env: Env,
+  settled: Schema.BigIntFromString,
+  payments: Schema.Int,
+  refunded: Schema.BigIntFromString,
+  refunds: Schema.Int,
+  alerts: Schema.Int
+})
+export type Side = typeof SideRow.Type
+const decodeSides = Schema.decodeUnknownEffect(Schema.Array(SideRow))
+
+const PostRow = Schema.Struct({
+  hook_id: Uuid,
+  alert_id: Uuid,
+  attempts: Schema.Int,
+  shape: Schema.Literals(["slack", "plain"]),
+  secret_kid: Schema.String,
+  secret_ciphertext: Schema.Uint8Array,
+  merchant_id: MerchantId,
+  merchant: Schema.String,
+  env: Env,
+  kind: Schema.String,
+  subject: Schema.String,
+  message: Schema.String,
+  created_at: Schema.Date
+})
+export type AlertPost = typeof PostRow.Type
+const decodePosts = Schema.decodeUnknownEffect(Schema.Array(PostRow))
+
+const ChoiceRow = Schema.Struct({
+  told_alerts: Schema.Literals(["all", "live", "none"]),
+  told_weekly: Schema.Boolean
+})
+const decodeChoices = Schema.decodeUnknownEffect(Schema.Array(ChoiceRow))
+const HookRow = Schema.Struct({
+  id: Uuid,
+  shape: Schema.Literals(["slack", "plain"]),
+  host: Schema.String,
+  created_at: Schema.Date,
+  last_sent_at: Schema.NullOr(Schema.Date),
+  error: Schema.NullOr(Schema.String)
+})
+export type HookRow = typeof HookRow.Type
+const decodeHooks = Schema.decodeUnknownEffect(Schema.Array(HookRow))
+
+export interface NewHook {
+  readonly id: string
+  readonly merchantId: MerchantId
+  readonly env: Env
+  readonly shape: "slack" | "plain"
+  readonly host: string
+  readonly sealed: Sealed
+}
+
+interface UntoldAlert {
+  readonly merchantId: MerchantId | null
+  readonly merchant: string | null
+  readonly env: Env | null
+  readonly message: string
+  readonly readers: ReadonlyArray<Reader>
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  /** Those of a merchant who chose alerts of this environment; of the whole service, its operators. */
+  const readersOf = Effect.fnUntraced(function* (merchantId: MerchantId | null, env: Env | null) {
+    return yield* decodeReaders(
+      merchantId === null
+        ? yield* sql`SELECT email, locale FROM users WHERE operator ORDER BY id`
+        : yield* sql`
+            SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
+            WHERE m.merchant_id = ${merchantId}
+              AND (m.told_alerts = 'all' OR (m.told_alerts = 'live' AND ${env ?? "live"}::text = 'live'))
+            ORDER BY u.id`
+    )
+  })
+
+  return {
+    tellAlerts: <R>(
+      at: Date,
+      limit: number,
+      each: (alert: UntoldAlert) => Effect.Effect<void, never, R>
+    ): Effect.Effect<boolean, never, R> =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            const rows = yield* decodeAlerts(
+              yield* sql`
+                SELECT a.id, a.merchant_id, m.name AS merchant, a.env, a.message, a.user_id IS NOT NULL AS personal
+                FROM alerts a LEFT JOIN merchants m ON m.id = a.merchant_id
+                WHERE a.tell_at <= ${at} ORDER BY a.tell_at LIMIT ${limit} FOR UPDATE OF a SKIP LOCKED`
+            )
+            for (const { env, id, merchant, merchant_id, message, personal } of rows) {
+              // The audit log has mailed what concerns one person.
+              if (!personal) {
+                yield* each({
+                  merchantId: merchant_id,
+                  merchant,
+                  env,
+                  message,
+                  readers: yield* readersOf(merchant_id, env)
+                })
+                yield* sql`
+                  INSERT INTO alert_posts (hook_id, alert_id, due_at)
+                  SELECT id, ${id}, ${at} FROM alert_hooks WHERE merchant_id = ${merchant_id}::uuid AND env = ${env}
+                  ON CONFLICT DO NOTHING`
+              }
+              yield* sql`UPDATE alerts SET tell_at = NULL WHERE id = ${id}`
+            }
+            return rows.length === limit
+          })
+        )
+        .pipe(Effect.orDie),
+
+    tellWeeks: <R>(
+      at: Date,
+      limit: number,
+      each: (
+        week: Week,
+        sides: ReadonlyArray<Side>,
+        readers: ReadonlyArray<Reader>
+      ) => Effect.Effect<void, never, R>
+    ): Effect.Effect<boolean, never, R> =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            const rows = yield* decodeWeeks(
+              yield* sql`
+                SELECT id AS merchant_id, name AS merchant, summary_until IS NOT NULL AS told,
+                  coalesce(summary_until, monday AT TIME ZONE time_zone) AS started,
+                  monday AT TIME ZONE time_zone AS ended,
+                  to_char(coalesce(summary_until AT TIME ZONE time_zone, monday), 'YYYY-MM-DD') AS first_day,
+                  to_char(monday - interval '1 day', 'YYYY-MM-DD') AS last_day
+                FROM (
+                  SELECT id, name, time_zone, summary_until,
+                    date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) AS monday
+                  FROM merchants WHERE summary_at <= ${at} ORDER BY summary_at LIMIT ${limit}
+                  FOR NO KEY UPDATE SKIP LOCKED
+                ) due`
+            )
+            for (const week of rows) {
+              const { ended, merchant_id, started } = week
+              // In the first week nobody was here for all of it.
+              if (week.told) {
+                const sides = yield* decodeSides(
+                  yield* sql`
+                    SELECT e.env, coalesce(p.volume, 0)::text AS settled, coalesce(p.count, 0)::int AS payments,
+                      coalesce(r.volume, 0)::text AS refunded, coalesce(r.count, 0)::int AS refunds,
+                      (SELECT count(*)::int FROM alerts a WHERE a.merchant_id = ${merchant_id} AND a.env = e.env
+                        AND a.acknowledged_at IS NULL AND a.user_id IS NULL) AS alerts
+                    FROM (VALUES ('live'), ('test')) e (env)
+                    LEFT JOIN LATERAL (
+                      SELECT sum(amount) AS volume, count(*) AS count FROM payments
+                      WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'settled'
+                        AND settled_at >= ${started} AND settled_at < ${ended}
+                    ) p ON true
+                    LEFT JOIN LATERAL (
+                      SELECT sum(amount) AS volume, count(*) AS count FROM refunds
+                      WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'proven'
+                        AND proven_at >= ${started} AND proven_at < ${ended}
+                    ) r ON true`
+                )
+                const readers = yield* decodeReaders(
+                  yield* sql`
+                    SELECT u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
+                    WHERE m.merchant_id = ${merchant_id} AND m.told_weekly ORDER BY u.id`
+                )
+                yield* each(week, sides, readers)
+              }
+              yield* sql`
+                UPDATE merchants SET summary_until = ${ended}, summary_at =
+                  (date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) + interval '7 days 8 hours')
+                  AT TIME ZONE time_zone
+                WHERE id = ${merchant_id}`
+            }
+            return rows.length === limit
+          })
+        )
+        .pipe(Effect.orDie),
+
+    takePosts: Effect.fn("TellingRepo.takePosts")(function* (at: Date, leaseUntil: Date, limit: number) {
+      return yield* decodePosts(
+        yield* sql`
+          WITH taken AS (
+            UPDATE alert_posts SET due_at = ${leaseUntil}, attempts = attempts + 1
+            WHERE (hook_id, alert_id) IN (
+              SELECT hook_id, alert_id FROM alert_posts WHERE due_at <= ${at}
+              ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+            RETURNING hook_id, alert_id, attempts
+          )
+          SELECT t.hook_id, t.alert_id, t.attempts, h.shape, h.secret_kid, h.secret_ciphertext, h.merchant_id,
+            m.name AS merchant, h.env, a.kind, a.subject, a.message, a.created_at
+          FROM taken t JOIN alert_hooks h ON h.id = t.hook_id JOIN alerts a ON a.id = t.alert_id
+          JOIN merchants m ON m.id = h.merchant_id`
+      )
+    }, Effect.orDie),
+
+    endPost: Effect.fn("TellingRepo.endPost")(function* (
+      post: Pick<AlertPost, "hook_id" | "alert_id">,
+      outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
+    ) {
+      yield* sql`
+        UPDATE alert_posts SET sent_at = ${outcome.sentAt}, error = ${outcome.error}, due_at = ${outcome.again}
+        WHERE hook_id = ${post.hook_id} AND alert_id = ${post.alert_id}`
+    }, Effect.orDie),
+
+    choice: Effect.fn("TellingRepo.choice")(function* (merchantId: MerchantId, userId: string) {
+      const [row] = yield* decodeChoices(
+        yield* sql`
+          SELECT told_alerts, told_weekly FROM merchant_members
+          WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ told_alerts, told_weekly }) => ({
+        alerts: told_alerts,
+        weekly: told_weekly
+      }))
+    }, Effect.orDie),
+
+    choose: Effect.fn("TellingRepo.choose")(function* (
+      merchantId: MerchantId,
+      userId: string,
+      choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
+    ) {
+      yield* sql`
+        UPDATE merchant_members SET told_alerts = ${choice.alerts}, told_weekly = ${choice.weekly}
+        WHERE merchant_id = ${merchantId} AND user_id = ${userId}`
+    }, Effect.orDie),
+
+    hooks: Effect.fn("TellingRepo.hooks")(function* (merchantId: MerchantId, env: Env) {
+      return yield* decodeHooks(
+        yield* sql`
+          SELECT h.id, h.shape, h.host, h.created_at, last.sent_at AS last_sent_at, last.error FROM alert_hooks h
+          LEFT JOIN LATERAL (
+            SELECT sent_at, error FROM alert_posts p WHERE p.hook_id = h.id AND p.attempts > 0
+            ORDER BY coalesce(p.sent_at, p.due_at) DESC NULLS LAST LIMIT 1
+          ) last ON true
+          WHERE h.merchant_id = ${merchantId} AND h.env = ${env} ORDER BY h.created_at, h.id`
+      )
+    }, Effect.orDie),
+
+    addHook: (hook: NewHook, most: number, at: Date): Effect.Effect<boolean> =>
+      sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT id FROM merchants WHERE id = ${hook.merchantId} FOR NO KEY UPDATE`
+            const rows = yield* sql`
+              INSERT INTO alert_hooks (id, merchant_id, env, shape, host, secret_kid, secret_ciphertext, created_at)
+              SELECT ${hook.id}::uuid, ${hook.merchantId}::uuid, ${hook.env}, ${hook.shape}, ${hook.host},
+                ${hook.sealed.kid}, ${hook.sealed.ciphertext}::bytea, ${at}::timestamptz
+              WHERE (SELECT count(*) FROM alert_hooks
+                WHERE merchant_id = ${hook.merchantId}::uuid AND env = ${hook.env}) < ${most}
+              RETURNING id`
+            return rows.length > 0
+          })
+        )
+        .pipe(Effect.orDie),
+
+    removeHook: Effect.fn("TellingRepo.removeHook")(function* (merchantId: MerchantId, env: Env, id: string) {
+      const rows = yield* sql`
+        DELETE FROM alert_hooks WHERE id = ${id} AND merchant_id = ${merchantId} AND env = ${env} RETURNING id`
+      return rows.length > 0
+    }, Effect.orDie)
+  }
+})
+
+export class TellingRepo extends Context.Service<
+  TellingRepo,
+  {
+    /**
+     * Hands out alerts that were not told yet, and notes in the same transaction that they are: what `each`
+     * queues is there exactly once. True where more may wait.
+     */
+    readonly tellAlerts: <R>(
+      at: Date,
+      limit: number,
+      each: (alert: UntoldAlert) => Effect.Effect<void, never, R>
+    ) => Effect.Effect<boolean, never, R>
+    /** As `tellAlerts`, of what has passed since the week that was told last, on the merchant's Mondays at eight. */
+    readonly tellWeeks: <R>(
+      at: Date,
+      limit: number,
+      each: (
+        week: Week,
+        sides: ReadonlyArray<Side>,
+        readers: ReadonlyArray<Reader>
+      ) => Effect.Effect<void, never, R>
+    ) => Effect.Effect<boolean, never, R>
+    /** Posts under a lease until `leaseUntil`; counts as an attempt. */
+    readonly takePosts: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<AlertPost>>
+    /** `again` is null after the last attempt. */
+    readonly endPost: (
+      post: Pick<AlertPost, "hook_id" | "alert_id">,
+      outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
+    ) => Effect.Effect<void>
+    readonly choice: (
+      merchantId: MerchantId,
+      userId: string
+    ) => Effect.Effect<Option.Option<{ readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }>>
+    readonly choose: (
+      merchantId: MerchantId,
+      userId: string,
+      choice: { readonly alerts: "all" | "live" | "none"; readonly weekly: boolean }
+    ) => Effect.Effect<void>
+    readonly hooks: (merchantId: MerchantId, env: Env) => Effect.Effect<ReadonlyArray<HookRow>>
+    /** False where the merchant has as many in this environment. */
+    readonly addHook: (hook: NewHook, most: number, at: Date) => Effect.Effect<boolean>
+    readonly removeHook: (merchantId: MerchantId, env: Env, id: string) => Effect.Effect<boolean>
+  }
+>()("quittance/telling/TellingRepo") {
+  static readonly layer: Layer.Layer<TellingRepo, never, SqlClient.SqlClient> = Layer.effect(
+    TellingRepo,
+    make
+  )
+}

@@ -1,0 +1,155 @@
+// Tells people: alerts as they are raised, weeks as they end, by mail and by posts to their merchants' hooks.
+// What is to be sent is queued in the transaction that notes it as told; sending it is at least once.
+import { DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import { AppConfig } from "../AppConfig.ts"
+import { formatUsd } from "../domain/Money.ts"
+import { SecretBox } from "../keys/SecretBox.ts"
+import { Mails } from "../mail/Mails.ts"
+import { filled, mailWords } from "../mail/mailWords.ts"
+import { WebhookSender } from "../webhooks/WebhookSender.ts"
+import { DueWork } from "../workers/DueWork.ts"
+import { leased } from "../workers/leased.ts"
+import { supervised } from "../workers/supervised.ts"
+import { HookTarget, hookContext } from "./HookTarget.ts"
+import { type AlertPost, TellingRepo } from "./TellingRepo.ts"
+
+/** The waits between attempts of a post; after the last it is given up. */
+const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours"] as const
+const batch = 20
+
+const decodeTarget = Schema.decodeEffect(Schema.fromJsonString(HookTarget))
+
+export const layer: Layer.Layer<
+  never,
+  never,
+  SqlClient.SqlClient | AppConfig | SecretBox | WebhookSender | SecureRandom.SecureRandom
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { baseUrl } = yield* AppConfig
+    const repo = yield* TellingRepo
+    const mails = yield* Mails
+    const sender = yield* WebhookSender
+    const box = yield* SecretBox
+    const due = yield* DueWork
+
+    const pageOf = (merchantId: string, env: string, page: string) =>
+      `${baseUrl}/dashboard/${merchantId}/${env}/${page}`
+
+    const tellAlerts = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.tellAlerts(at, batch, ({ env, merchant, merchantId, message, readers }) =>
+        Effect.forEach(
+          readers,
+          ({ email, locale }) => {
+            const words = mailWords[locale]
+            const side = env ?? "live"
+            const at = merchantId === null ? `${baseUrl}/dashboard` : pageOf(merchantId, side, "alerts")
+            const settings = merchantId === null ? at : pageOf(merchantId, side, "settings")
+            const name = `${merchant ?? "Quittance"}${env === "test" ? " (test)" : ""}`
+            return mails.queue({
+              recipient: email,
+              subject: filled(words.alertSubject, { merchant: name }),
+              body: [message, at, "", words.choose, settings].join("\n")
+            })
+          },
+          { discard: true }
+        )
+      )
+    )
+
+    const tellWeeks = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.tellWeeks(at, batch, (week, sides, readers) => {
+        const busy = sides.filter(({ alerts, payments, refunds }) => alerts + payments + refunds > 0)
+        return Effect.forEach(
+          // A week in which nothing happened is no news.
+          busy.length === 0 ? [] : readers,
+          ({ email, locale }) => {
+            const words = mailWords[locale]
+            const lines = busy.flatMap(({ alerts, env, payments, refunded, refunds, settled }) => [
+              "",
+              env === "live" ? "Live" : "Test",
+              filled(words.settled, {
+                volume: formatUsd(settled),
+                count: String(payments)
+              }),
+              filled(words.refunded, {
+                volume: formatUsd(refunded),
+                count: String(refunds)
+              }),
+              filled(words.openAlerts, { count: String(alerts) }),
+              pageOf(week.merchant_id, env, "books")
+            ])
+            return mails.queue({
+              recipient: email,
+              subject: filled(words.weeklySubject, { merchant: week.merchant }),
+              body: [
+                filled(words.weekly, { from: week.first_day, to: week.last_day }),
+                ...lines,
+                "",
+                words.choose,
+                pageOf(week.merchant_id, busy[0]?.env ?? "test", "settings")
+              ].join("\n")
+            })
+          },
+          { discard: true }
+        )
+      })
+    )
+
+    const bodyOf = (post: AlertPost): Uint8Array => {
+      const url = pageOf(post.merchant_id, post.env, "alerts")
+      const body =
+        post.shape === "slack"
+          ? { text: `*${post.merchant}${post.env === "test" ? " (test)" : ""}*: ${post.message} <${url}>` }
+          : {
+              id: post.alert_id,
+              type: `alert.${post.kind}`,
+              env: post.env,
+              subject: post.subject,
+              message: post.message,
+              createdAt: post.created_at.toISOString(),
+              url
+            }
+      return new TextEncoder().encode(JSON.stringify(body))
+    }
+
+    const send = Effect.fn("Telling.send")(function* (post: AlertPost) {
+      const sealed = { kid: post.secret_kid, ciphertext: post.secret_ciphertext }
+      const opened = yield* box.open(sealed, hookContext(post.hook_id))
+      const { secret, url } = yield* Effect.orDie(decodeTarget(Redacted.value(opened)))
+      const outcome = yield* sender.send({
+        url,
+        id: post.alert_id,
+        body: bodyOf(post),
+        secret: Redacted.make(secret)
+      })
+      const at = yield* DateTime.nowAsDate
+      if (outcome._tag === "Answered" && outcome.ok)
+        return yield* repo.endPost(post, { sentAt: at, error: null, again: null })
+      const error = outcome._tag === "Answered" ? `status ${outcome.status}` : outcome.failure
+      const wait = waits[post.attempts - 1]
+      const again = wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
+      yield* repo.endPost(post, { sentAt: null, error, again })
+      yield* Effect.logWarning(
+        again === null ? "Posting an alert failed permanently" : "Posting an alert failed; retrying"
+      ).pipe(Effect.annotateLogs({ hook: post.hook_id, reason: error }))
+    })
+
+    yield* supervised("Telling of alerts", due.next("untold alerts", "2 seconds"), tellAlerts)
+    yield* supervised("Telling of weeks", due.next("weeks", "1 minute"), tellWeeks)
+    yield* supervised(
+      "Posting alerts",
+      due.next("alert posts", "2 seconds"),
+      leased({
+        what: "Posting an alert",
+        leaseMillis: 120_000,
+        batch,
+        concurrency: 4,
+        take: repo.takePosts,
+        each: send,
+        annotations: ({ alert_id, hook_id }) => ({ alert: alert_id, hook: hook_id })
+      })
+    )
+  })
+).pipe(Layer.provide([TellingRepo.layer, Mails.layer]))

@@ -1,0 +1,50 @@
+// A real SMTP server on a free port, which keeps what it takes.
+import { Effect } from "effect"
+import { SMTPServer } from "smtp-server"
+
+interface Taken {
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly text: string
+}
+
+/** `verdict` says what the server answers to a recipient: nothing where it takes the mail. */
+export const smtpServer = (
+  verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined
+) =>
+  Effect.gen(function* () {
+    const taken: Array<Taken> = []
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ["STARTTLS"],
+      onAuth: ({ username, password }, _session, done) =>
+        username === "shop" && password === "secret"
+          ? done(null, { user: "shop" })
+          : done(new Error("Invalid login")),
+      onRcptTo: ({ address }, _session, done) => {
+        const refusal = verdict(address)
+        if (refusal === undefined) return done()
+        done(Object.assign(new Error(refusal.text), { responseCode: refusal.code }))
+      },
+      onData: (stream, session, done) => {
+        const chunks: Array<Buffer> = []
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+        stream.on("end", () => {
+          const { mailFrom, rcptTo } = session.envelope
+          taken.push({
+            from: mailFrom === false ? "" : mailFrom.address,
+            to: rcptTo.map(({ address }) => address),
+            text: Buffer.concat(chunks).toString()
+          })
+          done()
+        })
+      }
+    })
+    server.on("error", () => {})
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))),
+      () => Effect.promise(() => new Promise<void>((resolve) => server.close(() => resolve())))
+    )
+    const address = server.server.address()
+    return { taken, port: typeof address === "object" && address !== null ? address.port : 0 }
+  })

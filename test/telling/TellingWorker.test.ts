@@ -1,0 +1,295 @@
+// Who is told of what, by mail against a real SMTP server and by posts: each once, in their language, as they
+// chose, whatever stops in between.
+import { describe, expect } from "bun:test"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
+import { AuditLog } from "../../src/audit/AuditLog.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
+import * as MailWorker from "../../src/mail/MailWorker.ts"
+import { AlertHooks } from "../../src/telling/AlertHooks.ts"
+import { TellingRepo } from "../../src/telling/TellingRepo.ts"
+import * as TellingWorker from "../../src/telling/TellingWorker.ts"
+import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
+import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
+import { DueWork } from "../../src/workers/DueWork.ts"
+import { smtpServer } from "../mail/smtpServer.ts"
+import { testDatabase } from "../support/database.ts"
+import { testConfig } from "../support/memory.ts"
+import { liveEffect } from "../support/run.ts"
+
+const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =>
+  holds.pipe(
+    Effect.delay("20 millis"),
+    Effect.repeat({ until: (held) => held }),
+    Effect.timeoutOrElse({
+      duration: "15 seconds",
+      orElse: () => Effect.die(new Error(`never came true: ${what}`))
+    })
+  )
+
+const world = (port: number) => {
+  const url = Redacted.make(`smtp://127.0.0.1:${port}`)
+  const config = testConfig({ smtp: Option.some({ url, from: "shop@pay.example.com" }) })
+  const services = Layer.mergeAll(
+    AlertHooks.layer,
+    TellingRepo.layer,
+    AlertRepo.layer,
+    AuditLog.layer,
+    WebhookSender.layerMemory
+  ).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(SecretBox.layer, EgressPolicy.layerOf({ ownHosts: [], allowedHosts: [] }))
+    ),
+    Layer.provideMerge(testDatabase.layer),
+    Layer.provideMerge(Layer.mergeAll(config, SecureRandom.layerWebCrypto))
+  )
+  const often = Layer.succeed(DueWork, { next: () => Effect.sleep("20 millis"), isAwaited: () => true })
+  return {
+    services,
+    instance: Layer.build(Layer.mergeAll(TellingWorker.layer, MailWorker.layer).pipe(Layer.provide(often)))
+  }
+}
+
+/** A merchant with members, each with a language and choices. */
+const shop = (
+  name: string,
+  members: ReadonlyArray<{
+    readonly email: string
+    readonly locale?: string
+    readonly alerts?: string
+    readonly weekly?: boolean
+  }>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const id = crypto.randomUUID()
+    yield* sql`
+      INSERT INTO merchants (id, name, receiver_test, receiver_live, bound_tokens_only, created_at, time_zone)
+      VALUES (${id}, ${name}, decode(repeat('11', 20), 'hex'), decode(repeat('22', 20), 'hex'), true, now(),
+        'Asia/Tokyo')`
+    for (const { alerts = "all", email, locale = "en", weekly = true } of members) {
+      const user = crypto.randomUUID()
+      yield* sql`
+        INSERT INTO users (id, email, password_hash, operator, created_at, locale)
+        VALUES (${user}, ${email}, 'x', false, now(), ${locale})`
+      yield* sql`
+        INSERT INTO merchant_members (merchant_id, user_id, role, created_at, told_alerts, told_weekly)
+        VALUES (${id}, ${user}, 'owner', now(), ${alerts}, ${weekly})`
+    }
+    return MerchantId.make(id)
+  })
+
+const raise = (merchantId: MerchantId, env: "test" | "live", message: string) =>
+  Effect.gen(function* () {
+    const alerts = yield* AlertRepo
+    const id = crypto.randomUUID()
+    const tenant = Option.some({ merchantId, env })
+    yield* alerts.insert(id, { kind: "webhook_exhausted", tenant, subject: id, message }, new Date())
+    return id
+  })
+
+describe("Telling people", () => {
+  liveEffect("an alert reaches each who chose it once, in their language, from two instances", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(() => undefined)
+      const { instance, services } = world(port)
+      yield* Effect.gen(function* () {
+        const merchant = yield* shop("Demo Books", [
+          { email: "all@example.com" },
+          { email: "deutsch@example.com", locale: "de" },
+          { email: "live@example.com", alerts: "live" },
+          { email: "none@example.com", alerts: "none" }
+        ])
+        yield* raise(merchant, "test", "A delivery failed on test.")
+        yield* raise(merchant, "live", "A delivery failed on live.")
+        yield* instance
+        yield* instance
+        yield* until(
+          "all were told",
+          Effect.sync(() => taken.length >= 5)
+        )
+        yield* Effect.sleep("300 millis")
+        const of = (words: string) =>
+          taken
+            .filter(({ text }) => text.includes(words))
+            .flatMap(({ to }) => to)
+            .sort()
+        expect(of("failed on test")).toEqual(["all@example.com", "deutsch@example.com"])
+        expect(of("failed on live")).toEqual(["all@example.com", "deutsch@example.com", "live@example.com"])
+        const german = taken.find(({ to }) => to.includes("deutsch@example.com"))
+        expect(german?.text).toContain("Demo Books")
+        expect(german?.text).toMatch(/Bitte ansehen|Bitte_ansehen/u)
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  liveEffect("what stops between the mails and the note of them is told once all the same", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(() => undefined)
+      const { instance, services } = world(port)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const repo = yield* TellingRepo
+        const merchant = yield* shop("Crashed", [{ email: "crash@example.com" }])
+        const id = yield* raise(merchant, "test", "It stopped here.")
+        const stopped = yield* Effect.exit(
+          repo.tellAlerts(new Date(Date.now() + 1_000), 100, () =>
+            Effect.andThen(
+              Effect.orDie(sql`
+                INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
+                VALUES (gen_random_uuid(), 'crash@example.com', 'x', 'x', now(), now())`),
+              Effect.die(new Error("killed"))
+            )
+          )
+        )
+        expect(stopped._tag).toBe("Failure")
+        expect(yield* sql`SELECT tell_at IS NULL AS told FROM alerts WHERE id = ${id}`).toEqual([
+          { told: false }
+        ])
+        yield* instance
+        yield* until(
+          "it was told",
+          Effect.sync(() => taken.length > 0)
+        )
+        yield* Effect.sleep("300 millis")
+        expect(taken.filter(({ to }) => to.includes("crash@example.com"))).toHaveLength(1)
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  liveEffect(
+    "hooks get it in their shape, plain ones signed; one that fails is tried again, at most five times",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* smtpServer(() => undefined)
+        const { instance, services } = world(port)
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const hooks = yield* AlertHooks
+          const sender = yield* WebhookSenderMemory
+          const merchant = yield* shop("Hooked", [])
+          const tenant = { merchantId: merchant, env: "test" as const }
+          const plain = yield* hooks.add(tenant, "plain", "https://ops.example.com/alerts")
+          yield* hooks.add(tenant, "slack", "https://hooks.slack.com/services/T0/B0/secret")
+          const refused = yield* Effect.flip(hooks.add(tenant, "plain", "http://10.0.0.1/"))
+          expect(refused.code).toBe("INVALID_WEBHOOK_URL")
+          for (const name of ["c", "d", "e"])
+            yield* hooks.add(tenant, "plain", `https://${name}.example.com/`)
+          expect((yield* Effect.flip(hooks.add(tenant, "plain", "https://f.example.com/"))).code).toBe(
+            "ALERT_HOOK_LIMIT"
+          )
+          const rows = JSON.stringify(
+            yield* sql`SELECT host, encode(secret_ciphertext, 'escape') AS sealed FROM alert_hooks`
+          )
+          expect(rows).toContain("hooks.slack.com")
+          expect(rows).not.toContain("services/T0")
+          yield* sender.script("https://ops.example.com/alerts", [answered(500)])
+          const id = yield* raise(merchant, "test", "A delivery failed.")
+          yield* instance
+          yield* instance
+          yield* until(
+            "all were tried",
+            Effect.map(sender.sent, (sent) => sent.filter((one) => one.id === id).length >= 5)
+          )
+          const sent = (yield* sender.sent).filter((one) => one.id === id)
+          const to = (host: string) => sent.find(({ url }) => url.includes(host))
+          expect(JSON.parse(new TextDecoder().decode(to("ops.example")?.body))).toMatchObject({
+            id,
+            type: "alert.webhook_exhausted",
+            env: "test",
+            message: "A delivery failed."
+          })
+          expect(to("ops.example")?.headers["x-service-signature"]).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/u)
+          expect(plain.secret).toStartWith("whsec_")
+          const slack: { readonly text: string } = JSON.parse(new TextDecoder().decode(to("slack")?.body))
+          expect(Object.keys(slack)).toEqual(["text"])
+          expect(slack.text).toContain("A delivery failed.")
+          // Again after each wait; those that were taken are not.
+          for (let attempt = 2; attempt <= 5; attempt++) {
+            yield* until(
+              `attempt ${attempt - 1} was noted`,
+              Effect.map(
+                sql`SELECT 1 FROM alert_posts WHERE error = 'status 500' AND attempts = ${attempt - 1}
+                AND due_at > now() + interval '30 seconds' AND due_at <= now() + interval '2 hours'`,
+                (found) => found.length === 1
+              )
+            )
+            yield* sql`UPDATE alert_posts SET due_at = now() WHERE error = 'status 500'`
+            yield* until(
+              `attempt ${attempt}`,
+              Effect.map(
+                sender.sent,
+                (all) => all.filter(({ url }) => url.includes("ops.example")).length === attempt
+              )
+            )
+          }
+          yield* until(
+            "it was given up",
+            Effect.map(
+              sql`SELECT 1 FROM alert_posts WHERE error IS NOT NULL AND due_at IS NULL`,
+              (found) => found.length === 1
+            )
+          )
+          expect((yield* sender.sent).filter(({ url }) => !url.includes("ops.example"))).toHaveLength(4)
+        }).pipe(Effect.scoped, Effect.provide(services))
+      })
+  )
+
+  liveEffect(
+    "a week is told once, on the Monday after it at eight where the merchant is; the first is not",
+    () =>
+      Effect.gen(function* () {
+        const { port, taken } = yield* smtpServer(() => undefined)
+        const { instance, services } = world(port)
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const fresh = yield* shop("Fresh", [{ email: "fresh@example.com" }])
+          const known = yield* shop("Known", [
+            { email: "weekly@example.com", locale: "ja" },
+            { email: "quiet@example.com", weekly: false }
+          ])
+          const idle = yield* shop("Idle", [{ email: "idle@example.com" }])
+          yield* sql`UPDATE merchants SET summary_until = now() - interval '14 days' WHERE id IN (${known}, ${idle})`
+          const monday = yield* sql`
+          SELECT (date_trunc('week', now() AT TIME ZONE 'Asia/Tokyo')) AT TIME ZONE 'Asia/Tokyo' AS at`
+          const start = new Date(String(monday[0]?.["at"])).getTime()
+          for (const [merchant, offset] of [
+            [known, -1],
+            [known, -3_600_000],
+            [known, 0],
+            [fresh, -1]
+          ] as const)
+            yield* sql`
+            INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type,
+              created_at, reported_at, settled_at, transaction_id, payer_address, token_changes)
+            VALUES (gen_random_uuid(), ${merchant}, 'test', 'settled', 2500000,
+              'PAY-' || upper(substr(md5(random()::text), 1, 8)), 'https://shop.example.com/1',
+              decode(repeat('11', 20), 'hex'), 'human', now(), now(), ${new Date(start + offset)},
+              decode(md5(random()::text) || md5(random()::text), 'hex'), decode(repeat('33', 20), 'hex'), '[]')`
+          yield* instance
+          yield* instance
+          yield* until(
+            "the week was told",
+            Effect.sync(() => taken.length > 0)
+          )
+          yield* Effect.sleep("300 millis")
+          expect(taken.flatMap(({ to }) => to)).toEqual(["weekly@example.com"])
+          const body = Buffer.from(
+            (taken[0]?.text ?? "").split("\r\n\r\n").slice(1).join(""),
+            "base64"
+          ).toString()
+          const text = `${taken[0]?.text} ${body}`
+          expect(text).toContain("5.00 USD")
+          const due = yield* sql`
+          SELECT to_char(summary_at AT TIME ZONE time_zone, 'D HH24:MI') AS at, summary_at > now() AS later
+          FROM merchants WHERE id IN (${fresh}, ${known}, ${idle})`
+          expect(due).toEqual(due.map(() => ({ at: "2 08:00", later: true })))
+          expect(due).toHaveLength(3)
+        }).pipe(Effect.scoped, Effect.provide(services))
+      })
+  )
+})
