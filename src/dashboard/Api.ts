@@ -6,6 +6,7 @@ import { AccountApi, SignInApi } from "./accounts/Api.ts"
 import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
 import { BookPagesApi } from "./books/Api.ts"
+import { FirstRunPagesApi } from "./firstRun/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { LinkPagesApi } from "./links/Api.ts"
 import { PaymentPagesApi } from "./payments/Api.ts"
@@ -29,7 +30,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     LinkPagesApi,
     RefundPagesApi,
     BookPagesApi,
-    TellingPagesApi
+    TellingPagesApi,
+    FirstRunPagesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

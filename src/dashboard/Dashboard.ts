@@ -18,6 +18,8 @@ import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
 import * as BooksHttp from "./books/Http.ts"
+import { FirstRunRepo } from "./firstRun/FirstRunRepo.ts"
+import * as FirstRunHttp from "./firstRun/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
 import * as LinksHttp from "./links/Http.ts"
 import * as Pages from "./Pages.ts"
@@ -35,6 +37,7 @@ const secondProofs = Layer.merge(Passkeys.layer, SecondFactors.layer.pipe(Layer.
 
 const repos = Layer.mergeAll(
   TellingRepo.layer,
+  FirstRunRepo.layer,
   AlertHooks.layer.pipe(Layer.provide(SecretBox.layer)),
   PaymentPagesRepo.layer,
   DeliveryPagesRepo.layer,
@@ -62,7 +65,8 @@ export const layer = Layer.merge(
       LinksHttp.layer,
       RefundsHttp.layer,
       BooksHttp.layer,
-      TellingHttp.layer
+      TellingHttp.layer,
+      FirstRunHttp.layer
     ]),
     Layer.provide(layerSession)
   ),

@@ -31,6 +31,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "webhookPages.update": { url: "https://shop.example.com/other" },
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
   "settingsPages.changeFace": { accentColor: "#ff0000", support: "stranger@example.com" },
+  "settingsPages.checkReceiver": { receiver },
   "settingsPages.changeReceiver": { receiver },
   "settingsPages.invite": { email: "friend@example.com", role: "owner" },
   "settingsPages.changeRole": { role: "read_only" },

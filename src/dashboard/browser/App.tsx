@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
 import { ApiError, call, sessionEnded } from "./api.ts"
 import { Door } from "./Door.tsx"
+import { setFormats } from "./format.ts"
 import { Layout } from "./Layout.tsx"
 import { PasswordPrompt } from "./PasswordPrompt.tsx"
 import { pages } from "./pages.ts"
@@ -28,7 +29,9 @@ const Main = () => {
 
   const refresh = useCallback(async () => {
     try {
-      setState({ tag: "in", session: await call<SessionView>("GET", "/session") })
+      const session = await call<SessionView>("GET", "/session")
+      setFormats(session.user.locale)
+      setState({ tag: "in", session })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       setState(error.status === 401 ? { tag: "out" } : { tag: "failed", error })
@@ -40,6 +43,7 @@ const Main = () => {
   }, [refresh])
 
   const signedIn = (session: SessionView) => {
+    setFormats(session.user.locale)
     setState({ tag: "in", session })
     const back = new URLSearchParams(location.search).get("to")
     if (back?.startsWith("/dashboard/") === true) navigate(back)

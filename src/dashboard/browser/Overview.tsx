@@ -1,6 +1,7 @@
 // The last thirty days at a glance.
 import type { OverviewPage } from "../payments/Api.ts"
 import { Chart } from "./Chart.tsx"
+import { FirstRun } from "./FirstRun.tsx"
 import { count, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { Card, Empty, Loaded } from "./parts.tsx"
@@ -37,6 +38,7 @@ export const Overview = () => {
   return (
     <>
       <h1>Overview</h1>
+      <FirstRun />
       <Loaded page={page}>
         {(data) => (
           <div class="stack large">

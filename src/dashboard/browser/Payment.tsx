@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact"
 import type { PaymentDetail } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
+import { OrderLink } from "./OrderLink.tsx"
 import { Badge, Card, Code, Copy, External, Loaded, Time } from "./parts.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
@@ -88,7 +89,7 @@ const Details = ({
                 </Row>
               )}
               <Row name={payment.payerType === "agent" ? "Resource" : "Order"}>
-                <span class="break">{payment.intentUrl}</span>
+                <OrderLink url={payment.intentUrl} />
               </Row>
             </dl>
           </Card>

@@ -1,7 +1,7 @@
 // How buyers see the merchant, where money goes, who belongs to it, and one's own account.
 import { useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
-import type { ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
+import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
 import { ChangeLog } from "./ChangeLog.tsx"
 import { CodeField, withCode } from "./CodeField.tsx"
@@ -21,6 +21,7 @@ import {
   Problem,
   Time
 } from "./parts.tsx"
+import { Region } from "./Region.tsx"
 import { useMay } from "./roles.ts"
 import { navigate } from "./router.ts"
 import { SecurityCard } from "./SecurityCard.tsx"
@@ -56,10 +57,11 @@ const Profile = ({ data, reload }: Part) => {
       <form class="stack" onSubmit={(event) => void save.run(fieldsOf(event))}>
         <Field label="Name" name="name" value={name} required hint="What buyers see." error={of("name")} />
         <Field
-          label="Identity audience"
+          label="Identity audience (advanced)"
           name="identityAudience"
           value={identityAudience ?? ""}
-          hint="The only audience accepted in your buyers' identity tokens. Empty: this service's origin."
+          placeholder={location.origin}
+          hint="A buyer proves who they are by a token that their wallet signs for one service. The checkout names this service, so leave it empty. Fill it in only if buyers sign tokens in an app of your own: then enter exactly the `aud` that it signs, and tokens for anything else are refused, the checkout's too."
           error={of("identityAudience")}
         />
         <fieldset class="choices">
@@ -126,7 +128,13 @@ const Receiver = ({ data, reload }: Part) => {
     await reload()
   })
   const waiting = data.receiverChange
-  const wrong = change.error?.details.find(({ path }) => path === "body.receiver")?.message
+  // With its checksum before anything is asked: that is what people compare.
+  const check = useAction(async (typed: string) => {
+    setNext(
+      (await call<CheckedAddress>("POST", `${api}/receiver/check`, { receiver: typed.trim() })).receiver
+    )
+  })
+  const wrong = (check.error ?? change.error)?.details.find(({ path }) => path === "body.receiver")?.message
   return (
     <Card title={`Receiving address, ${place.env}`}>
       <p>
@@ -158,7 +166,7 @@ const Receiver = ({ data, reload }: Part) => {
         </div>
       )}
       {may(owners) ? (
-        <form class="stack" onSubmit={(event) => setNext((fieldsOf(event)["receiver"] ?? "").trim())}>
+        <form class="stack" onSubmit={(event) => void check.run(fieldsOf(event)["receiver"] ?? "")}>
           <Field
             label="New address"
             name="receiver"
@@ -169,7 +177,9 @@ const Receiver = ({ data, reload }: Part) => {
             error={wrong}
           />
           <div class="actions start">
-            <Button submit>Change address</Button>
+            <Button submit busy={check.busy}>
+              Change address
+            </Button>
           </div>
         </form>
       ) : (
@@ -222,6 +232,10 @@ const Receiver = ({ data, reload }: Part) => {
             <dt>{place.env === "live" ? "After the wait" : "From now on"}</dt>
             <dd class="mono break">{next}</dd>
           </dl>
+          <p>
+            Compare it with your wallet, capital letters too: they are its checksum (EIP-55), so that a
+            mistyped address does not pass.
+          </p>
           <p>It applies to new intents; existing payments keep the old address.</p>
           {place.env === "live" ? (
             <p>
@@ -297,6 +311,7 @@ export const Settings = () => {
               <Members data={data} reload={page.reload} />
               <Account />
               <SecurityCard />
+              <TellingCard />
             </div>
             <div class="stack large">
               {isOwner ? (
@@ -305,7 +320,7 @@ export const Settings = () => {
                   <Face face={data.face} reload={page.reload} />
                 </>
               ) : null}
-              <TellingCard />
+              <Region data={data} reload={page.reload} />
               <ChangeLog />
             </div>
           </div>

@@ -98,7 +98,7 @@ const Hooks = ({ data, reload }: Part) => {
               {mayChange ? (
                 <Button
                   kind="danger"
-                  label={`Stop posting to ${host}`}
+                  label={`Remove ${host}`}
                   busy={remove.busy}
                   onClick={() => void remove.run(id)}
                 >

@@ -6,35 +6,44 @@ export const usd = (amount: string): string => {
   return `$${integer.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction.padEnd(2, "0")}`
 }
 
-export const count = (value: number): string => value.toLocaleString("en-US")
-
 /** `0x1234abcd…89ef`. */
 export const short = (text: string, head = 8, tail = 6): string =>
   text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`
 
-const dayTime = new Intl.DateTimeFormat("en-US", {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23"
+const formatsOf = (locale: string) => ({
+  number: new Intl.NumberFormat(locale),
+  dayTime: new Intl.DateTimeFormat(locale, {
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23"
+  }),
+  exact: new Intl.DateTimeFormat(locale, {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "short"
+  }),
+  dayOnly: new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" })
 })
-const exact = new Intl.DateTimeFormat("en-US", {
-  year: "numeric",
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-  timeZoneName: "short"
-})
-const dayOnly = new Intl.DateTimeFormat("en-US", { month: "short", day: "numeric", timeZone: "UTC" })
+let formats = formatsOf("en-US")
 
-export const shortTime = (iso: string): string => dayTime.format(new Date(iso))
-export const exactTime = (iso: string): string => exact.format(new Date(iso))
+/** Dates and counts follow the person's language from now on. */
+export const setFormats = (locale: string): void => {
+  formats = formatsOf(locale === "en" ? "en-US" : locale)
+}
+
+export const count = (value: number): string => formats.number.format(value)
+
+export const shortTime = (iso: string): string => formats.dayTime.format(new Date(iso))
+export const exactTime = (iso: string): string => formats.exact.format(new Date(iso))
 /** A day of UTC, `2026-01-31`. */
-export const dayName = (day: string): string => dayOnly.format(new Date(`${day}T00:00:00Z`))
+export const dayName = (day: string): string => formats.dayOnly.format(new Date(`${day}T00:00:00Z`))
 
 const steps = [
   ["day", 86_400],

@@ -52,6 +52,8 @@ export const SettingsPage = Schema.Struct({
       dueAt: Schema.String
     })
   ),
+  /** In which days of books begin and end. */
+  timeZone: Schema.String,
   network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.String }),
   members: Schema.Array(
     Schema.Struct({ id: Uuid, email: Schema.String, role: Role, joinedAt: Schema.String })
@@ -78,6 +80,10 @@ const OwnerSignature = Schema.String.check(
   Schema.isMaxLength(16_384),
   Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/u, { message: "a signature: 0x and hex digits" })
 )
+
+/** With the checksum of EIP-55. */
+export const CheckedAddress = Schema.Struct({ receiver: Schema.String })
+export type CheckedAddress = typeof CheckedAddress.Encoded
 
 export const ReceiverChangeView = Schema.Struct({
   before: Schema.String,
@@ -155,6 +161,13 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
         )
       }),
       success: FaceView
+    })
+  ),
+  allow(
+    { by: "member", roles: owners },
+    HttpApiEndpoint.post("checkReceiver", "/receiver/check", {
+      payload: Schema.Struct({ receiver: TypedAddress }),
+      success: CheckedAddress
     })
   ),
   allow(

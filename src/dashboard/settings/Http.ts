@@ -8,6 +8,7 @@ import { type MemberChange, MemberRepo } from "../../accounts/MemberRepo.ts"
 import type { User } from "../../accounts/Session.ts"
 import { AuditLog } from "../../audit/AuditLog.ts"
 import { AuditRepo } from "../../audit/AuditRepo.ts"
+import { Books } from "../../books/Books.ts"
 import { networks } from "../../domain/Chain.ts"
 import { LastOwner, NotFound, RateLimited, RoleRequired } from "../../domain/Errors.ts"
 import type { Role } from "../../domain/Role.ts"
@@ -54,6 +55,7 @@ export const layer = HttpApiBuilder.group(
     const audit = yield* AuditLog
     const entries = yield* AuditRepo
     const faces = yield* Faces
+    const books = yield* Books
     const { baseUrl } = yield* AppConfig
 
     const shown = (face: Face) => ({
@@ -98,14 +100,15 @@ export const layer = HttpApiBuilder.group(
       retrieve: Effect.fnUntraced(function* () {
         const { tenant, merchant } = yield* CurrentMember
         const at = yield* DateTime.nowAsDate
-        const [people, invited, waiting, openAlerts] = yield* Effect.all(
+        const [people, invited, waiting, openAlerts, timeZone] = yield* Effect.all(
           [
             members.members(merchant.id),
             members.invitations(merchant.id, at),
             receivers.waiting(merchant.id, tenant.env),
-            alerts.countOpen
+            alerts.countOpen,
+            books.timeZone(merchant.id)
           ],
-          { concurrency: 4 }
+          { concurrency: 5 }
         )
         const { name, explorerUrl } = networks[tenant.env]
         const page: SettingsPage = {
@@ -127,6 +130,7 @@ export const layer = HttpApiBuilder.group(
               dueAt: dueAt.toISOString()
             }))
           ),
+          timeZone,
           network: { name, explorerUrl },
           members: people.map(({ id, email, joined_at, role }) => ({
             id,
@@ -166,6 +170,8 @@ export const layer = HttpApiBuilder.group(
         const { merchant } = yield* CurrentMember
         return shown(yield* faces.change(merchant.id, payload))
       }),
+      checkReceiver: ({ payload }) =>
+        Effect.map(typedAddress("body.receiver", payload.receiver), (receiver) => ({ receiver })),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, user } = yield* CurrentMember
         yield* recentPassword
