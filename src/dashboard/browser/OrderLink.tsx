@@ -1,5 +1,4 @@
 // The page of an order, to be followed where a browser may.
-import { External } from "./parts.tsx"
 
 /** The merchant's server has named it: nothing but the web's own schemes is a link. */
 const isFollowable = (text: string): boolean => {
@@ -7,6 +6,12 @@ const isFollowable = (text: string): boolean => {
   return url !== null && (url.protocol === "https:" || url.protocol === "http:") && url.username === ""
 }
 
-export const OrderLink = ({ url }: { readonly url: string }) => (
-  <span class="break">{isFollowable(url) ? <External href={url}>{url}</External> : url}</span>
-)
+export const OrderLink = ({ url }: { readonly url: string }) =>
+  isFollowable(url) ? (
+    <a class="break" href={url} target="_blank" rel="noreferrer">
+      {url}
+      <span class="hidden"> (opens in a new tab)</span>
+    </a>
+  ) : (
+    <span class="break">{url}</span>
+  )

@@ -69,7 +69,7 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (session: SessionV
         </Button>
         {hasPasskeys ? (
           <Button busy={byPasskey.busy} onClick={() => void byPasskey.run()}>
-            Sign in with a passkey
+            Use a passkey
           </Button>
         ) : null}
       </form>
