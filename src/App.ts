@@ -42,6 +42,7 @@ import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
 import * as TransferWatch from "./payments/TransferWatch.ts"
 import * as Routes from "./Routes.ts"
+import { ReceiptMails } from "./receipts/ReceiptMails.ts"
 import { Receipts } from "./receipts/Receipts.ts"
 import { Refunds } from "./refunds/Refunds.ts"
 import * as RefundWatch from "./refunds/RefundWatch.ts"
@@ -77,6 +78,7 @@ const real = Layer.mergeAll(
   Faucet.layer,
   Agents.layer,
   Receipts.layer,
+  ReceiptMails.layer,
   Faces.layer
 ).pipe(
   Layer.provideMerge(ContractSignatures.layer),
@@ -129,7 +131,13 @@ export const layerServices = workers.pipe(Layer.provideMerge(services))
 /** For `HttpRouter.toWebHandler`: routes and workers on the five swappable services. */
 export const layerRoutes = Layer.merge(Routes.layer, workers).pipe(
   Layer.provide(services),
-  Layer.provide([Receipts.layerMemory, LinkRepo.layerMemory, Faces.layerMemory, Books.layerNone]),
+  Layer.provide([
+    Receipts.layerMemory,
+    ReceiptMails.layerNone,
+    LinkRepo.layerMemory,
+    Faces.layerMemory,
+    Books.layerNone
+  ]),
   Layer.provide([Agents.layerNone, Facilitator.layerNone, Releases.layerNone, HttpServer.layerServices]),
   Layer.provide(BuyerIdentity.layerDid.pipe(Layer.provide(ContractSignatures.layerNone))),
   Layer.provide([DeliveryWake.layerLocal, RateLimiter.layerMemory, Alerts.layerMemory]),

@@ -23,6 +23,7 @@ import * as roles from "../migrations/0020_roles.ts"
 import * as secondFactors from "../migrations/0021_second_factors.ts"
 import * as keyNames from "../migrations/0022_key_names.ts"
 import * as telling from "../migrations/0023_telling.ts"
+import * as receiptMails from "../migrations/0024_receipt_mails.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -161,7 +162,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0020_roles": roles,
   "0021_second_factors": secondFactors,
   "0022_key_names": keyNames,
-  "0023_telling": telling
+  "0023_telling": telling,
+  "0024_receipt_mails": receiptMails
 }
 
 /** Every table that the migrations make. */
@@ -197,6 +199,7 @@ export const tables = [
   "payment_verdicts",
   "payments",
   "receipt_keys",
+  "receipt_mails",
   "receipts",
   "receiver_balances",
   "receiver_changes",

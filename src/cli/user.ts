@@ -1,11 +1,12 @@
 // `user create` and `user reset-password`: links that work once, for three days.
+
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AppConfig } from "../AppConfig.ts"
 import { Accounts } from "../accounts/Accounts.ts"
 import { linkUrl } from "../accounts/linkUrl.ts"
 import { AuditLog, operator } from "../audit/AuditLog.ts"
-import { Email } from "../dashboard/accounts/Api.ts"
+import { Email } from "../domain/Email.ts"
 import { Role } from "../domain/Role.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { CommandFailed } from "./CommandFailed.ts"

@@ -1,8 +1,10 @@
 // The contract of receipts: a settled payment, signed, readable by its unguessable id.
 import { Schema } from "effect"
-import { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, Env, TransactionHash } from "../domain/Chain.ts"
-import { NotFound, PaymentNotFound, PaymentNotSettled } from "../domain/Errors.ts"
+import { Email } from "../domain/Email.ts"
+import { NotFound, PaymentNotFound, PaymentNotSettled, RateLimited } from "../domain/Errors.ts"
+import { Locale } from "../domain/Locale.ts"
 import { UsdAmount } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { allow, endpointGroup } from "../http/Access.ts"
@@ -69,15 +71,35 @@ export class ReceiptsApi extends endpointGroup("receipts")(
     OpenApi.annotations({ title: "Receipts", description: "Signed receipts of settled payments." })
   ) {}
 
+const ReceiptId = Schema.String.check(Schema.isPattern(/^[\w-]{22,64}$/u, { message: "a receipt's id" }))
+
 export class PublicReceiptsApi extends endpointGroup("publicReceipts")(
   allow(
     { by: "anyone", crossOrigin: true },
     HttpApiEndpoint.get("read", "/receipts/:id", {
-      params: { id: Schema.String.check(Schema.isPattern(/^[\w-]{22,64}$/u, { message: "a receipt's id" })) },
+      params: { id: ReceiptId },
       success: SignedReceipt,
       error: [errorResponse(NotFound)]
     }).annotateMerge(
       OpenApi.annotations({ summary: "Read a receipt", description: "Needs the receipt's id alone." })
+    )
+  ),
+  allow(
+    { by: "anyone" },
+    HttpApiEndpoint.post("mail", "/receipts/:id/mail", {
+      params: { id: ReceiptId },
+      payload: Schema.Struct({
+        email: Email.annotate({ description: "The buyer's own address, kept for this mail alone." }),
+        language: Locale
+      }),
+      success: HttpApiSchema.NoContent,
+      error: [errorResponse(NotFound), errorResponse(RateLimited)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Mail a receipt",
+        description:
+          "For a buyer who asks for it. Each address gets it once, three at most; where the service sends no mail, nothing happens."
+      })
     )
   )
 )

@@ -3,12 +3,19 @@ import { Effect, Layer, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
-import { NotFound, PaymentNotFound } from "../domain/Errors.ts"
+import { AppConfig } from "../AppConfig.ts"
+import { NotFound, PaymentNotFound, RateLimited } from "../domain/Errors.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { PaymentId } from "../domain/Payment.ts"
 import { CurrentPrincipal } from "../http/ApiKeyAuth.ts"
+import { clientAddressOf } from "../http/RequestContext.ts"
+import { type Limit, RateLimiter } from "../limits/RateLimiter.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
+import { ReceiptMails } from "./ReceiptMails.ts"
 import { Receipts } from "./Receipts.ts"
+
+/** Mails that one address asks for. */
+const mailLimit: Limit = { rate: 10, perSeconds: 3_600, burst: 10 }
 
 /** What the chain shows to have been sent back. */
 const refundsOf = (repo: PaymentRepo["Service"], paymentId: PaymentId) =>
@@ -46,15 +53,25 @@ const reading = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
     const repo = yield* PaymentRepo
-    return handlers.handle(
-      "read",
-      Effect.fnUntraced(function* ({ params }) {
+    const mails = yield* ReceiptMails
+    const limiter = yield* RateLimiter
+    const { trustedProxyHops } = yield* AppConfig
+    return handlers.handleAll({
+      read: Effect.fnUntraced(function* ({ params }) {
         const found = yield* receipts.read(params.id)
         if (Option.isNone(found)) return yield* new NotFound()
         const paymentId = PaymentId.make(found.value.receipt.paymentId)
         return HttpServerResponse.jsonUnsafe({ ...found.value, refunded: yield* refundsOf(repo, paymentId) })
+      }),
+      mail: Effect.fnUntraced(function* ({ params, payload: { email, language }, request }) {
+        const from = clientAddressOf(request, trustedProxyHops)
+        const wait = yield* limiter.take(`receipt mail ${from}`, mailLimit)
+        if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const found = yield* receipts.read(params.id)
+        if (Option.isNone(found)) return yield* new NotFound()
+        yield* mails.send(found.value, email, language)
       })
-    )
+    })
   })
 )
 

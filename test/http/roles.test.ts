@@ -328,6 +328,7 @@ describe("Key roles by route", () => {
       "playground.intent",
       "publicLinks.open",
       "publicLinks.read",
+      "publicReceipts.mail",
       "publicReceipts.read",
       "x402Payment.pay"
     ])

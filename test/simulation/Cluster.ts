@@ -20,6 +20,7 @@ import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { LinkRepo } from "../../src/links/LinkRepo.ts"
 import { Faces } from "../../src/merchants/Faces.ts"
 import * as Routes from "../../src/Routes.ts"
+import { ReceiptMails } from "../../src/receipts/ReceiptMails.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
@@ -223,6 +224,7 @@ export class Cluster {
       DeliveryWake.layerLocal,
       RateLimiter.layerMemory,
       EgressPolicy.layerOf({ ownHosts: ["localhost"], allowedHosts: [] }),
+      ReceiptMails.layerNone,
       Receipts.layerMemory.pipe(Layer.provide(SecretBox.layer)),
       LinkRepo.layerMemory,
       Faces.layerMemory,

@@ -26,6 +26,7 @@ import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { LinkRepo } from "../../src/links/LinkRepo.ts"
 import { Faces } from "../../src/merchants/Faces.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { ReceiptMails } from "../../src/receipts/ReceiptMails.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DerivedWallets } from "../../src/wallets/DerivedWallets.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
@@ -56,6 +57,7 @@ const services = (database: TestDatabase, config: Partial<typeof AppConfig.Servi
     LinkRepo.layer,
     Faces.layer,
     Receipts.layer.pipe(Layer.provide(SecretBox.layer)),
+    ReceiptMails.layer,
     Alerts.layer,
     EgressPolicy.layerOf({ ownHosts: ["localhost", "pay.example.com"], allowedHosts: [] })
   ).pipe(

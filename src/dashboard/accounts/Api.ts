@@ -1,6 +1,7 @@
 // The contract of signing up, in and out.
-import { Schema, SchemaGetter } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { Email } from "../../domain/Email.ts"
 import {
   EmailTaken,
   NotFound,
@@ -33,18 +34,6 @@ export const Text = (minimum: number, maximum: number) =>
       (text) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters"
     )
   )
-
-/** An e-mail address in lower case, at most 254 characters. */
-export const Email = Schema.String.check(
-  Schema.isMaxLength(254),
-  Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, { message: "an e-mail address" }),
-  Schema.makeFilter((text) => text.isWellFormed() || "an e-mail address")
-).pipe(
-  Schema.decodeTo(Schema.String, {
-    decode: SchemaGetter.transform((text) => text.toLowerCase()),
-    encode: SchemaGetter.transform((text) => text)
-  })
-)
 
 /** A password to set; the length is what makes it strong. */
 export const NewPassword = Schema.String.check(

@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AuditAction } from "../../domain/AuditAction.ts"
+import { Email } from "../../domain/Email.ts"
 import {
   ChainUnavailable,
   LastOwner,
@@ -19,7 +20,7 @@ import { developers, everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
-import { Email, Text, TypedAddress } from "../accounts/Api.ts"
+import { Text, TypedAddress } from "../accounts/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
 const Profile = Schema.Struct({

@@ -3,7 +3,17 @@ import { pageHead } from "../../pages/pageHead.ts"
 
 const head = (title: string, script: string) => pageHead(title, "/receipt.css", script)
 
-export const receiptDocument = `${head("Receipt", "/receipt.js")}
+/** For a buyer who wants it kept: leaving the address is the consent, and what it is for stands beside it. */
+const mailForm = `<form class="panel by-mail" id="mail" hidden>
+<label for="email" data-text="byMail">Send me this receipt by e-mail</label>
+<input type="email" id="email" required maxlength="254" autocomplete="email" aria-describedby="mail-about">
+<p id="mail-about" class="mode" data-text="byMailAbout">The address is used for this receipt only.</p>
+<button type="submit" data-text="send">Send</button>
+<p id="mail-outcome" role="status"></p>
+</form>
+`
+
+export const receiptDocument = (hasMail: boolean) => `${head("Receipt", "/receipt.js")}
 <body>
 <main>
 <article class="receipt" aria-labelledby="title" aria-busy="true">
@@ -21,7 +31,7 @@ export const receiptDocument = `${head("Receipt", "/receipt.js")}
 <button type="button" id="save" data-text="save">Save the signed receipt</button>
 <a href="/verify-receipt" data-text="verifyTitle">Verify a receipt</a>
 </nav>
-</main>
+${hasMail ? mailForm : ""}</main>
 </body>
 </html>
 `

@@ -1,6 +1,6 @@
 // /receipt/{id}: reads the receipt, verifies its signature, and shows it.
 import { element } from "../../pages/browser/dom.ts"
-import { money, text } from "./receiptWords.ts"
+import { language, money, text } from "./receiptWords.ts"
 import { type ShownRefund, showFacts } from "./showFacts.ts"
 import { verifyReceipt } from "./verifyReceipt.ts"
 
@@ -36,6 +36,7 @@ const show = async () => {
   showFacts(element("facts"), claims, false, found.refunded)
   verified.className = "verified good"
   verified.textContent = text("holds", { host: new URL(claims.iss).host })
+  if (form !== null) form.hidden = false
   element("save").addEventListener("click", () => {
     const link = document.createElement("a")
     link.href = URL.createObjectURL(new Blob([found.jws], { type: "application/jose" }))
@@ -44,6 +45,25 @@ const show = async () => {
     URL.revokeObjectURL(link.href)
   })
 }
+
+const form = document.getElementById("mail")
+const address = document.getElementById("email")
+
+const sendMail = async (email: string) => {
+  const id = location.pathname.split("/").at(-1) ?? ""
+  const outcome = element("mail-outcome")
+  const answer = await fetch(`/api/v1/receipts/${encodeURIComponent(id)}/mail`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, language })
+  }).catch(() => undefined)
+  outcome.textContent = text(answer?.ok === true ? "sent" : "notSent")
+}
+
+form?.addEventListener("submit", (event) => {
+  event.preventDefault()
+  if (address instanceof HTMLInputElement) void sendMail(address.value.trim())
+})
 
 element("print").addEventListener("click", () => print())
 show().catch(() => {

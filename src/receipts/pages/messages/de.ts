@@ -31,5 +31,10 @@ export const de: ReceiptMessages = {
   orFile: "Oder seine Datei",
   verify: "Prüfen",
   genuine: "Echt: {merchant} wurde bezahlt.",
-  notGenuine: "Kein Beleg dieses Dienstes, oder er wurde verändert."
+  notGenuine: "Kein Beleg dieses Dienstes, oder er wurde verändert.",
+  byMail: "Diesen Beleg per E-Mail senden",
+  byMailAbout: "Die Adresse wird nur für diesen Beleg verwendet.",
+  send: "Senden",
+  sent: "Ist unterwegs.",
+  notSent: "Nicht gesendet. Prüfen Sie die Adresse, oder versuchen Sie es später noch einmal."
 }

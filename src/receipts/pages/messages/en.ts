@@ -31,7 +31,12 @@ export const en = {
   orFile: "Or its file",
   verify: "Verify",
   genuine: "Genuine: {merchant} was paid.",
-  notGenuine: "Not a receipt of this service, or it was changed."
+  notGenuine: "Not a receipt of this service, or it was changed.",
+  byMail: "Send me this receipt by e-mail",
+  byMailAbout: "The address is used for this receipt only.",
+  send: "Send",
+  sent: "On its way.",
+  notSent: "It was not sent. Check the address, or try again later."
 } as const
 
 export type ReceiptMessages = { readonly [K in keyof typeof en]: string }

@@ -31,5 +31,10 @@ export const es: ReceiptMessages = {
   orFile: "O su archivo",
   verify: "Verificar",
   genuine: "Auténtico: se pagó a {merchant}.",
-  notGenuine: "No es un recibo de este servicio, o fue modificado."
+  notGenuine: "No es un recibo de este servicio, o fue modificado.",
+  byMail: "Enviarme este recibo por correo",
+  byMailAbout: "La dirección se usa solo para este recibo.",
+  send: "Enviar",
+  sent: "En camino.",
+  notSent: "No se envió. Compruebe la dirección o inténtelo más tarde."
 }

@@ -31,5 +31,10 @@ export const fr: ReceiptMessages = {
   orFile: "Ou son fichier",
   verify: "Vérifier",
   genuine: "Authentique : {merchant} a été payé.",
-  notGenuine: "Ce n’est pas un reçu de ce service, ou il a été modifié."
+  notGenuine: "Ce n’est pas un reçu de ce service, ou il a été modifié.",
+  byMail: "M’envoyer ce reçu par e-mail",
+  byMailAbout: "L’adresse ne sert qu’à ce reçu.",
+  send: "Envoyer",
+  sent: "En route.",
+  notSent: "Non envoyé. Vérifiez l’adresse ou réessayez plus tard."
 }

@@ -31,5 +31,10 @@ export const ja: ReceiptMessages = {
   orFile: "またはファイル",
   verify: "確認する",
   genuine: "本物です：{merchant} に支払われました。",
-  notGenuine: "このサービスの領収書ではないか、改変されています。"
+  notGenuine: "このサービスの領収書ではないか、改変されています。",
+  byMail: "この領収書をメールで受け取る",
+  byMailAbout: "アドレスはこの領収書だけに使われます。",
+  send: "送信",
+  sent: "送信しました。",
+  notSent: "送信できませんでした。アドレスを確認するか、後でもう一度お試しください。"
 }

@@ -31,5 +31,10 @@ export const pt: ReceiptMessages = {
   orFile: "Ou o arquivo",
   verify: "Verificar",
   genuine: "Autêntico: {merchant} foi pago.",
-  notGenuine: "Não é um recibo deste serviço, ou foi alterado."
+  notGenuine: "Não é um recibo deste serviço, ou foi alterado.",
+  byMail: "Enviar este recibo por e-mail",
+  byMailAbout: "O endereço é usado só para este recibo.",
+  send: "Enviar",
+  sent: "A caminho.",
+  notSent: "Não foi enviado. Verifique o endereço ou tente mais tarde."
 }

@@ -30,5 +30,10 @@ export const zh: ReceiptMessages = {
   orFile: "或其文件",
   verify: "验证",
   genuine: "真实有效：已付款给 {merchant}。",
-  notGenuine: "不是本服务的收据，或已被改动。"
+  notGenuine: "不是本服务的收据，或已被改动。",
+  byMail: "通过邮件接收此收据",
+  byMailAbout: "邮箱地址仅用于此收据。",
+  send: "发送",
+  sent: "已发出。",
+  notSent: "未能发送。请检查地址或稍后再试。"
 }
