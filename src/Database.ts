@@ -24,6 +24,7 @@ import * as secondFactors from "../migrations/0021_second_factors.ts"
 import * as keyNames from "../migrations/0022_key_names.ts"
 import * as telling from "../migrations/0023_telling.ts"
 import * as receiptMails from "../migrations/0024_receipt_mails.ts"
+import * as acknowledgedBy from "../migrations/0030_acknowledged_by.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -163,7 +164,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0021_second_factors": secondFactors,
   "0022_key_names": keyNames,
   "0023_telling": telling,
-  "0024_receipt_mails": receiptMails
+  "0024_receipt_mails": receiptMails,
+  "0030_acknowledged_by": acknowledgedBy
 }
 
 /** Every table that the migrations make. */
@@ -221,6 +223,7 @@ export const tables = [
 export const addedColumns = [
   "agent_payments.payment_id",
   "alerts.tell_at",
+  "alerts.acknowledged_by",
   "alerts.user_id",
   "api_keys.public_key",
   "claimed_transfers.ordinal",

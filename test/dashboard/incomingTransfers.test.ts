@@ -120,6 +120,25 @@ describe("Incoming transfers on Postgres", () => {
     expect((await list()).map((one: { id: string }) => one.id)).toContain(id)
   })
 
+  test("one to explain counts once among what needs attention, and the alert about it is not listed beside it", async () => {
+    const alerts = `/merchants/${person.merchantId}/test/alerts`
+    const before = (await person.call("GET", alerts)).body.openAlerts
+    const { id } = await listed(await shop.transfer(26_500_000n, { from: stranger }))
+    await Effect.runPromise(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+          VALUES (${crypto.randomUUID()}, ${person.merchantId}, 'test', 'incoming_transfer', ${id}, 'x', now())`
+      ).pipe(Effect.provideContext(service.context), Effect.orDie)
+    )
+    const during = (await person.call("GET", alerts)).body
+    expect(during.openAlerts).toBe(before + 1)
+    expect(during.alerts.map(({ kind }: { kind: string }) => kind)).not.toContain("incoming_transfer")
+    await person.call("POST", `${at}/${id}/handle`, { note: "Sent back by hand" })
+    expect((await person.call("GET", alerts)).body.openAlerts).toBe(before)
+  })
+
   test("marked as handled it leaves the list with a note, who and when, once", async () => {
     const { id } = await listed(await shop.transfer(1n, { from: stranger }))
     const answers = await Promise.all(

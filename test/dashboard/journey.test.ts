@@ -214,7 +214,7 @@ describe("A merchant's first day", () => {
       }
       await failing.getByText("Failed").waitFor()
       // Two of them tell of the keys that were made before.
-      await go(/Alerts\s*3/)
+      await go(/Needs attention\s*3/)
       await page.getByText("Webhook delivery failed", { exact: true }).waitFor()
 
       // Repaired and sent again, with exactly the bytes and headers of each attempt.
@@ -235,7 +235,7 @@ describe("A merchant's first day", () => {
         .waitFor()
 
       // Acknowledged, the badge goes.
-      await go(/Alerts/)
+      await go(/Needs attention/)
       const acknowledge = page.getByRole("button", { name: /^Acknowledge/ })
       for (const left of [2, 1, 0]) {
         await acknowledge.first().click()
@@ -245,7 +245,7 @@ describe("A merchant's first day", () => {
         )
       }
       await page.getByText("Acknowledged", { exact: true }).first().waitFor()
-      await page.getByRole("link", { name: "Alerts", exact: true }).waitFor()
+      await page.getByRole("link", { name: "Needs attention", exact: true }).waitFor()
       expect(await page.evaluate(() => Reflect.get(window, "sameDocument"))).toBe(true)
       expect(problems).toEqual([])
 

@@ -81,7 +81,7 @@ describe("Pages of the dashboard", () => {
     books: () => ["/books", "Books", "Payments received"],
     agents: () => ["/agents", "Agents", "Researcher"],
     agent: () => [`/agents/${populated.agentId}`, "Researcher", "Reserved"],
-    alerts: () => ["/alerts", "Alerts", "Settled transfer left the chain"],
+    alerts: () => ["/alerts", "Needs attention", "Settled transfer left the chain"],
     settings: () => ["/settings", "Settings", "Receiving address"]
   }
 

@@ -17,7 +17,8 @@ const AlertRow = Schema.Struct({
   subject: Schema.String,
   message: Schema.String,
   created_at: Schema.Date,
-  acknowledged_at: Schema.NullOr(Schema.Date)
+  acknowledged_at: Schema.NullOr(Schema.Date),
+  acknowledged_by: Schema.NullOr(Schema.String)
 })
 export type AlertRow = typeof AlertRow.Type
 
@@ -33,14 +34,17 @@ const pageLimit = 100
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const columns = sql.literal("id, merchant_id, kind, subject, message, created_at, acknowledged_at")
+  const columns = sql.literal(
+    "id, merchant_id, kind, subject, message, created_at, acknowledged_at, acknowledged_by"
+  )
 
   /**
    * The merchant's in this environment, what the member is told in both, what the operator is told wherever it
-   * looks, and the service's; a node's alert names its environment first.
+   * looks, and the service's; a node's alert names its environment first. Transfers that nothing explains are
+   * listed themselves.
    */
   const visible = ({ tenant: { merchantId, env }, user }: Reader) => sql`
-    ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
+    kind <> 'incoming_transfer' AND ((merchant_id = ${merchantId} AND env = ${env} AND user_id IS NULL)
       OR (merchant_id = ${merchantId} AND user_id = ${user.id})
       OR (merchant_id IS NULL AND user_id = ${user.id})
       OR (merchant_id IS NULL AND user_id IS NULL
@@ -52,7 +56,13 @@ const make = Effect.gen(function* () {
       const [row] = yield* decodeCount(
         yield* sql`
           SELECT count(*)::int AS count FROM (
-            SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${countLimit}) open`
+            (SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${countLimit})
+            UNION ALL
+            (SELECT 1 FROM incoming_transfers
+              WHERE merchant_id = ${reader.tenant.merchantId} AND env = ${reader.tenant.env}
+                AND payment_id IS NULL AND dropped_at IS NULL AND handled_at IS NULL AND kind IS NOT NULL
+              LIMIT ${countLimit})
+            LIMIT ${countLimit}) open`
       )
       return row.count
     }).pipe(Effect.orDie, Effect.withSpan("AlertPagesRepo.countOpen")),
@@ -82,7 +92,7 @@ const make = Effect.gen(function* () {
 
     acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (reader: Reader, id: string, at: Date) {
       yield* sql`
-        UPDATE alerts SET acknowledged_at = ${at}
+        UPDATE alerts SET acknowledged_at = ${at}, acknowledged_by = ${reader.user.email}
         WHERE id = ${id} AND acknowledged_at IS NULL AND ${visible(reader)}`
     }, Effect.orDie)
   }

@@ -21,7 +21,9 @@ export const AlertView = Schema.Struct({
   subject: Schema.NullOr(Schema.String),
   message: Schema.String,
   createdAt: Schema.String,
-  acknowledgedAt: Schema.NullOr(Schema.String)
+  acknowledgedAt: Schema.NullOr(Schema.String),
+  /** Email of the person; null for what has resolved itself. */
+  acknowledgedBy: Schema.NullOr(Schema.String)
 })
 export type AlertView = typeof AlertView.Encoded
 

@@ -41,11 +41,10 @@ const alertView =
       subject: hidden ? null : row.subject,
       message: hidden ? (generalWords.get(row.kind) ?? "The operator has been notified.") : row.message,
       createdAt: row.created_at.toISOString(),
-      acknowledgedAt: row.acknowledged_at?.toISOString() ?? null
+      acknowledgedAt: row.acknowledged_at?.toISOString() ?? null,
+      acknowledgedBy: hidden ? null : row.acknowledged_by
     }
   }
-
-const isOpen = ({ acknowledged_at }: AlertRow) => acknowledged_at === null
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -56,9 +55,11 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const member = yield* CurrentMember
-        const rows = yield* repo.list(member)
+        const [rows, openAlerts] = yield* Effect.all([repo.list(member), repo.countOpen], {
+          concurrency: "unbounded"
+        })
         const page: AlertsPage = {
-          openAlerts: rows.filter(isOpen).length,
+          openAlerts,
           alerts: rows.map(alertView(member.user.operator))
         }
         return page

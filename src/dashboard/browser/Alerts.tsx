@@ -3,7 +3,7 @@ import type { AlertsPage, AlertView } from "../alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Ago, Badge, Button, Card, Empty, Loaded, Problem } from "./parts.tsx"
 import { useHref, useSession } from "./session.ts"
-import { Transfers } from "./Transfers.tsx"
+import { HandledTransfers, Transfers } from "./Transfers.tsx"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { alertWords } from "./words.ts"
@@ -32,7 +32,11 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
         <p class="event">
           <strong>{title}</strong>
           {alert.scope === "service" ? <Badge tone="info">Whole service</Badge> : null}
-          {open ? null : <Badge tone="neutral">Acknowledged</Badge>}
+          {open ? null : (
+            <Badge tone="neutral">
+              {alert.acknowledgedBy === null ? "Acknowledged" : `Acknowledged by ${alert.acknowledgedBy}`}
+            </Badge>
+          )}
           <span class="soft">
             <Ago at={alert.createdAt} />
           </span>
@@ -58,16 +62,20 @@ export const Alerts = () => {
   const page = useMerchantPage<AlertsPage>("/alerts")
   return (
     <>
-      <h1>Alerts</h1>
+      <h1>Needs attention</h1>
       <Transfers />
       <Card flush>
         <Loaded page={page}>
-          {({ alerts }) =>
-            alerts.length === 0 ? (
-              <Empty icon="check" title="No alerts">
+          {({ alerts, openAlerts }) =>
+            alerts.length === 0 && openAlerts > 0 ? (
+              <Empty icon="check" title="Nothing else">
+                <p>The transfers above are all.</p>
+              </Empty>
+            ) : alerts.length === 0 ? (
+              <Empty icon="check" title="Nothing needs you">
                 <p>
-                  Failed deliveries, reorganisations and trouble with the chain's nodes or the faucet appear
-                  here.
+                  Transfers that pay nothing, failed deliveries, reorganisations and trouble with the chain's
+                  nodes or the service's wallets appear here.
                 </p>
               </Empty>
             ) : (
@@ -80,6 +88,7 @@ export const Alerts = () => {
           }
         </Loaded>
       </Card>
+      <HandledTransfers />
     </>
   )
 }

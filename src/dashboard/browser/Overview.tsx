@@ -62,7 +62,7 @@ export const Overview = () => {
                 href={href("payments", undefined, { status: "failed" })}
               />
               <Figure
-                label="Alerts"
+                label="Needs attention"
                 value={count(data.openAlerts)}
                 note={data.openAlerts === 0 ? "nothing to look at" : "to look at"}
                 href={href("alerts")}

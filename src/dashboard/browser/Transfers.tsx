@@ -6,6 +6,7 @@ import { call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Ago, Button, Card, Code, External, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
 import { Refunds } from "./Refunds.tsx"
+import { restOf } from "./restOf.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -24,6 +25,34 @@ const reasonWords: Readonly<Record<LikelyReason, string>> = {
   address: "Its buyer was shown the address",
   paid_before: "The payer has paid you before",
   amount: "The amount is the same"
+}
+
+/** A link for what is missing of a payment, to send to its buyer. */
+const AskForRest = (props: { readonly refCode: string; readonly rest: string }) => {
+  const { api } = useSession()
+  const [url, setUrl] = useState<string>()
+  const ask = useAction(async () => {
+    const made = await call<{ readonly url: string }>("POST", `${api}/links`, {
+      description: `Rest of ${props.refCode}`,
+      amount: props.rest,
+      once: true
+    })
+    setUrl(made.url)
+  })
+  return url === undefined ? (
+    <>
+      <Button label={`Ask for the rest of ${props.refCode}`} busy={ask.busy} onClick={() => void ask.run()}>
+        Ask for {usd(props.rest)} by link
+      </Button>
+      <Problem error={ask.error} />
+    </>
+  ) : (
+    <span>
+      Send the buyer this link, and mark the transfer as handled:
+      <br />
+      <Code text={url} what="the link" />
+    </span>
+  )
 }
 
 const Detail = (props: { readonly id: string; readonly onResolved: () => Promise<void> }) => {
@@ -67,6 +96,8 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             <ul class="list">
               {likely.map(({ payment, reasons }) => {
                 const fits = payment.amount === transfer.amount && payment.status !== "settled"
+                const rest =
+                  payment.status === "settled" ? undefined : restOf(payment.amount, transfer.amount)
                 return (
                   <li key={payment.id}>
                     <span>
@@ -85,6 +116,9 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                         Attach
                       </Button>
                     ) : null}
+                    {rest === undefined || transfer.handledAt !== null ? null : (
+                      <AskForRest refCode={payment.refCode} rest={rest} />
+                    )}
                   </li>
                 )
               })}
@@ -147,7 +181,7 @@ export const Transfers = () => {
   const { api } = useSession()
   const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=open`, 5_000)
   const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
-  const transfers = page.data?.transfers ?? []
+  const transfers = (page.data?.transfers ?? []).filter(({ kind }) => kind !== null)
   const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
   const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
   if (all.length === 0) return null
@@ -173,3 +207,36 @@ export const Transfers = () => {
     </Card>
   )
 }
+
+/** What people have decided about, and who. */
+export const HandledTransfers = () => {
+  const { api } = useSession()
+  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=handled`)
+  const transfers = page.data?.transfers ?? []
+  if (transfers.length === 0) return null
+  return (
+    <Card title="Handled transfers" flush>
+      <ul class="alerts">
+        {transfers.map((one) => (
+          <li key={one.id} class="alert">
+            <div>
+              <p class="event">
+                <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
+                <span class="soft">
+                  <Ago at={one.at} />
+                </span>
+              </p>
+              <p class="break">
+                {one.paymentId === null ? "Marked as handled" : "Attached to a payment"} by {one.handledBy}
+                {one.note === null || one.note === "" ? "." : `: ${one.note}`}
+              </p>
+              {one.paymentId === null ? null : <PaymentLink id={one.paymentId} />}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("payments", id)}>View payment</a>

@@ -39,6 +39,6 @@ export const pages: Readonly<Record<string, PageEntry>> = {
     icon: "webhooks",
     component: (id) => (id === undefined ? Webhooks : id === "verify" ? Verify : Delivery)
   },
-  alerts: { title: "Alerts", icon: "alerts", component: () => Alerts },
+  alerts: { title: "Needs attention", icon: "alerts", component: () => Alerts },
   settings: { title: "Settings", icon: "settings", component: () => Settings }
 }
