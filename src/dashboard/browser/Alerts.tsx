@@ -3,7 +3,7 @@ import type { AlertsPage, AlertView } from "../alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Ago, Badge, Button, Card, Empty, Loaded, Problem } from "./parts.tsx"
 import { useHref, useSession } from "./session.ts"
-import { HandledTransfers, Transfers } from "./Transfers.tsx"
+import { Transfers } from "./Transfers.tsx"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { alertWords } from "./words.ts"
@@ -63,32 +63,32 @@ export const Alerts = () => {
   return (
     <>
       <h1>Needs attention</h1>
-      <Transfers />
-      <Card flush>
-        <Loaded page={page}>
-          {({ alerts, openAlerts }) =>
-            alerts.length === 0 && openAlerts > 0 ? (
-              <Empty icon="check" title="Nothing else">
-                <p>The transfers above are all.</p>
-              </Empty>
-            ) : alerts.length === 0 ? (
-              <Empty icon="check" title="Nothing needs you">
-                <p>
-                  Transfers that pay nothing, failed deliveries, reorganisations and trouble with the chain's
-                  nodes or the service's wallets appear here.
-                </p>
-              </Empty>
-            ) : (
-              <ul class="alerts">
-                {alerts.map((alert) => (
-                  <Row key={alert.id} alert={alert} reload={page.reload} />
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
-      </Card>
-      <HandledTransfers />
+      <Transfers>
+        <Card flush>
+          <Loaded page={page}>
+            {({ alerts, openAlerts }) =>
+              alerts.length === 0 && openAlerts > 0 ? (
+                <Empty icon="check" title="Nothing else">
+                  <p>The transfers above are all.</p>
+                </Empty>
+              ) : alerts.length === 0 ? (
+                <Empty icon="check" title="Nothing needs you">
+                  <p>
+                    Transfers that pay nothing, failed deliveries, reorganisations and trouble with the
+                    chain's nodes or the service's wallets appear here.
+                  </p>
+                </Empty>
+              ) : (
+                <ul class="alerts">
+                  {alerts.map((alert) => (
+                    <Row key={alert.id} alert={alert} reload={page.reload} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+        </Card>
+      </Transfers>
     </>
   )
 }

@@ -1,4 +1,5 @@
 // Incoming transfers that pay nothing: each with what it may be meant for, to be attached, refunded or handled.
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../transfers/Api.ts"
@@ -176,43 +177,13 @@ const Row = (props: {
   )
 }
 
-/** Nothing where all is explained. What is unfolded stays until it is folded, also when its refund explains it. */
-export const Transfers = () => {
-  const { api } = useSession()
-  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=open`, 5_000)
-  const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
-  const transfers = (page.data?.transfers ?? []).filter(({ kind }) => kind !== null)
-  const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
-  const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
-  if (all.length === 0) return null
-  return (
-    <Card title="Transfers to explain" flush>
-      <ul class="alerts">
-        {all.map((one) => (
-          <Row
-            key={one.id}
-            one={one}
-            isOpen={unfolded.some(({ id }) => id === one.id)}
-            onToggle={(isOpen) => {
-              if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
-              else fold(one.id)
-            }}
-            onResolved={async () => {
-              fold(one.id)
-              await page.reload()
-            }}
-          />
-        ))}
-      </ul>
-    </Card>
-  )
-}
-
 /** What people have decided about, and who. */
-export const HandledTransfers = () => {
+const HandledTransfers = (props: { readonly except: ReadonlyArray<TransferView> }) => {
   const { api } = useSession()
-  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=handled`)
-  const transfers = page.data?.transfers ?? []
+  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=handled`, 5_000)
+  const transfers = (page.data?.transfers ?? []).filter(
+    ({ id }) => !props.except.some((one) => one.id === id)
+  )
   if (transfers.length === 0) return null
   return (
     <Card title="Handled transfers" flush>
@@ -240,3 +211,43 @@ export const HandledTransfers = () => {
 }
 
 const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("payments", id)}>View payment</a>
+
+/**
+ * Those to explain before the children, and those that people have handled after them. What is unfolded stays
+ * until it is folded, also when its refund explains it.
+ */
+export const Transfers = ({ children }: { readonly children: ComponentChildren }) => {
+  const { api } = useSession()
+  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=open`, 5_000)
+  const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
+  const transfers = (page.data?.transfers ?? []).filter(({ kind }) => kind !== null)
+  const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
+  const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
+  return (
+    <>
+      {all.length === 0 ? null : (
+        <Card title="Transfers to explain" flush>
+          <ul class="alerts">
+            {all.map((one) => (
+              <Row
+                key={one.id}
+                one={one}
+                isOpen={unfolded.some(({ id }) => id === one.id)}
+                onToggle={(isOpen) => {
+                  if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
+                  else fold(one.id)
+                }}
+                onResolved={async () => {
+                  fold(one.id)
+                  await page.reload()
+                }}
+              />
+            ))}
+          </ul>
+        </Card>
+      )}
+      {children}
+      <HandledTransfers except={all} />
+    </>
+  )
+}
