@@ -213,8 +213,8 @@ describe("A merchant's first day", () => {
         }
       }
       await failing.getByText("Failed").waitFor()
-      // Two of them tell of the keys that were made before.
-      await go(/Needs attention\s*3/)
+      // Two of them tell of the keys that were made before, one is a transfer to explain.
+      await go(/Needs attention\s*4/)
       await page.getByText("Webhook delivery failed", { exact: true }).waitFor()
 
       // Repaired and sent again, with exactly the bytes and headers of each attempt.
@@ -234,7 +234,7 @@ describe("A merchant's first day", () => {
         .last()
         .waitFor()
 
-      // Acknowledged, the badge goes.
+      // Acknowledged and handled, the badge goes.
       await go(/Needs attention/)
       const acknowledge = page.getByRole("button", { name: /^Acknowledge/ })
       for (const left of [2, 1, 0]) {
@@ -244,14 +244,17 @@ describe("A merchant's first day", () => {
           left
         )
       }
-      await page.getByText("Acknowledged", { exact: true }).first().waitFor()
+      await page.getByText(/^Acknowledged by /).first().waitFor()
+      await page.locator(".alert.transfer summary").click()
+      await page.getByLabel("Or mark it as handled").fill("Known")
+      await page.getByRole("button", { name: "Mark as handled" }).click()
       await page.getByRole("link", { name: "Needs attention", exact: true }).waitFor()
       expect(await page.evaluate(() => Reflect.get(window, "sameDocument"))).toBe(true)
       expect(problems).toEqual([])
 
       // Live is another world: none of this is there but what was told to the person.
       await page.getByRole("link", { name: "Live", exact: true }).click()
-      await page.getByText("Acknowledged", { exact: true }).nth(1).waitFor()
+      await page.getByText(/^Acknowledged by /).nth(1).waitFor()
       expect(await page.getByText("Webhook delivery failed").count()).toBe(0)
       await go("Payments")
       await page.getByText("No payments here").waitFor()
