@@ -76,7 +76,7 @@ export class KeyAuth extends Context.Service<
           used.clear()
           yield* repo.touchKeys(ids, yield* DateTime.nowAsDate)
         })
-        yield* periodic("Storing last-used times of keys", Effect.sleep("1 minute"), flushUsed, "Warn")
+        yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
 
         const authenticate = Effect.fnUntraced(function* (key: string) {
           if (parseKey(key) === undefined) return yield* new InvalidApiKey()

@@ -1,6 +1,8 @@
 // One agent: what it may spend, what it has spent and signed, and its wallet.
+
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useState } from "preact/hooks"
+import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentBalance, AgentGrant, AgentPage } from "../agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { AgentPayments } from "./AgentPayments.tsx"
@@ -9,6 +11,7 @@ import { ApiError, call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
+import { May } from "./May.tsx"
 import { Button, Card, Code, Confirm, Dialog, External, Loaded, Problem, Time } from "./parts.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -89,11 +92,13 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
             {place.env === "live" ? (
               <p class="notice">{mainnetGated}</p>
             ) : agent.status === "revoked" ? null : (
-              <div class="actions start">
-                <Button busy={fund.busy} onClick={() => void fund.run()}>
-                  Fund from the faucet
-                </Button>
-              </div>
+              <May roles={developers}>
+                <div class="actions start">
+                  <Button busy={fund.busy} onClick={() => void fund.run()}>
+                    Fund from the faucet
+                  </Button>
+                </div>
+              </May>
             )}
           </div>
         </Card>
@@ -155,9 +160,14 @@ const Actions = (props: {
   return (
     <>
       <div class="actions start">
-        {show("change", "Change")}
-        {agent.status === "active" ? show("pause", "Pause") : show("resume", "Resume")}
-        {show("revoke", "Revoke", "danger")}
+        <May roles={developers} live={owners}>
+          {show("change", "Change")}
+          {agent.status === "active" ? null : show("resume", "Resume")}
+        </May>
+        <May roles={developers}>
+          {agent.status === "active" ? show("pause", "Pause") : null}
+          {show("revoke", "Revoke", "danger")}
+        </May>
       </div>
       {open === "change" ? (
         <Dialog key="change" title={`Change ${agent.name}`} onClose={close}>

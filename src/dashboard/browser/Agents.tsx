@@ -1,10 +1,13 @@
 // Agents: programs that pay x402 APIs from wallets of their own, within caps.
+
 import { useState } from "preact/hooks"
+import { developers, owners } from "../../domain/roleSets.ts"
 import type { AgentListItem, AgentsPage, CreatedAgent } from "../agents/Api.ts"
 import { type AgentFields, AgentForm } from "./AgentForm.tsx"
 import { call, useAction } from "./api.ts"
 import { CapMeter } from "./CapMeter.tsx"
 import { short, usd } from "./format.ts"
+import { May } from "./May.tsx"
 import { Button, Card, Dialog, Empty, Loaded, Secret } from "./parts.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -104,14 +107,16 @@ export const Agents = () => {
     <>
       <div class="head">
         <h1>Agents</h1>
-        <Button
-          kind="primary"
-          icon="plus"
-          disabled={page.data?.configured !== true}
-          onClick={() => setOpen("create")}
-        >
-          Create agent
-        </Button>
+        <May roles={developers} live={owners}>
+          <Button
+            kind="primary"
+            icon="plus"
+            disabled={page.data?.configured !== true}
+            onClick={() => setOpen("create")}
+          >
+            Create agent
+          </Button>
+        </May>
       </div>
       <Loaded page={page}>
         {({ configured, agents }) => (

@@ -1,8 +1,10 @@
 // One delivery: every attempt with what was sent and what was answered.
+import { handlers } from "../../domain/roleSets.ts"
 import type { DeliveryPage } from "../webhooks/Api.ts"
 import { call, useAction } from "./api.ts"
 import { millis, short } from "./format.ts"
 import { Icon } from "./Icon.tsx"
+import { May } from "./May.tsx"
 import { Badge, Button, Card, Code, Copy, Loaded, Problem, Time } from "./parts.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -99,15 +101,17 @@ export const Delivery = () => {
             <div class="head">
               <h1 class="mono">{delivery.type}</h1>
               <StatusBadge.Delivery status={delivery.status} />
-              <Button
-                kind="primary"
-                icon="refresh"
-                busy={resend.busy}
-                disabled={delivery.status === "pending"}
-                onClick={() => void resend.run()}
-              >
-                Resend
-              </Button>
+              <May roles={handlers}>
+                <Button
+                  kind="primary"
+                  icon="refresh"
+                  busy={resend.busy}
+                  disabled={delivery.status === "pending"}
+                  onClick={() => void resend.run()}
+                >
+                  Resend
+                </Button>
+              </May>
             </div>
             <Problem error={resend.error} />
             <Card>

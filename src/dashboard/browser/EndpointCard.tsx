@@ -1,7 +1,10 @@
 // The registered endpoint and what can be done with it.
+
 import { useState } from "preact/hooks"
+import { developers } from "../../domain/roleSets.ts"
 import type { EndpointWithSecret, WebhooksPage } from "../webhooks/Api.ts"
 import { type ApiError, call, useAction } from "./api.ts"
+import { May } from "./May.tsx"
 import { Ago, Badge, Button, Card, Confirm, Dialog, Field, fieldsOf, Problem, type Tone } from "./parts.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -99,16 +102,18 @@ export const EndpointCard = (props: {
         </div>
       </dl>
       <Problem error={props.sendTest.error} />
-      <div class="actions start">
-        <Button kind="primary" busy={props.sendTest.busy} onClick={() => void props.sendTest.run()}>
-          Send test event
-        </Button>
-        <Button onClick={() => setOpen("change")}>Change URL</Button>
-        <Button onClick={() => setOpen("secret")}>Regenerate secret</Button>
-        <Button kind="danger" onClick={() => setOpen("delete")}>
-          Delete
-        </Button>
-      </div>
+      <May roles={developers}>
+        <div class="actions start">
+          <Button kind="primary" busy={props.sendTest.busy} onClick={() => void props.sendTest.run()}>
+            Send test event
+          </Button>
+          <Button onClick={() => setOpen("change")}>Change URL</Button>
+          <Button onClick={() => setOpen("secret")}>Regenerate secret</Button>
+          <Button kind="danger" onClick={() => setOpen("delete")}>
+            Delete
+          </Button>
+        </div>
+      </May>
       {open === "change" ? (
         <Dialog key="change" title="Change the URL" onClose={close}>
           <EndpointForm

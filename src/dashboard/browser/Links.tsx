@@ -1,8 +1,11 @@
 // Payment links: made, handed out, closed.
+
 import { useState } from "preact/hooks"
+import { handlers } from "../../domain/roleSets.ts"
 import type { LinksPage, LinkView } from "../links/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
+import { May } from "./May.tsx"
 import {
   Badge,
   Button,
@@ -49,9 +52,11 @@ const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () =>
         <External href={one.posterUrl}>QR code</External>
         {one.amount === undefined ? <External href={one.counterUrl}>Counter</External> : null}
         {one.state === "open" ? (
-          <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
-            Close
-          </Button>
+          <May roles={handlers}>
+            <Button kind="danger" label={`Close the link for ${one.description}`} onClick={onClose}>
+              Close
+            </Button>
+          </May>
         ) : null}
       </span>
     </td>
@@ -89,9 +94,11 @@ export const Links = () => {
     <>
       <div class="head">
         <h1>Payment links</h1>
-        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-          Create link
-        </Button>
+        <May roles={handlers}>
+          <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+            Create link
+          </Button>
+        </May>
       </div>
       <Card flush>
         <Loaded page={page}>
