@@ -110,6 +110,8 @@ export class Accounts extends Context.Service<
       next: string,
       code?: string
     ) => Effect.Effect<Started, ProofFailed>
+    /** By the operator, for a person who has lost the app and the codes. False where there was nothing to remove. */
+    readonly removeAuthenticator: (email: string) => Effect.Effect<boolean>
     /** The id behind an e-mail. */
     readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
     /** The token of a browser that is known from now on, for its cookie. */
@@ -259,6 +261,22 @@ export class Accounts extends Context.Service<
               })
             )
           ),
+        removeAuthenticator: Effect.fn("Accounts.removeAuthenticator")(function* (email) {
+          const found = yield* repo.findCredentials(email)
+          if (Option.isNone(found)) return false
+          return yield* repo.transaction(
+            Effect.gen(function* () {
+              const removed = yield* secondFactors.remove(found.value.id)
+              if (removed)
+                yield* mails.queue({
+                  recipient: email,
+                  subject: "Quittance: the authenticator app was removed",
+                  body: `The operator has removed the authenticator app of your account ${email}. Ask the operator if you did not want it.`
+                })
+              return removed
+            })
+          )
+        }),
         findUser: (email) =>
           Effect.map(
             repo.findCredentials(email),

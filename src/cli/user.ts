@@ -106,7 +106,25 @@ const resetPassword = Command.make(
   })
 ).pipe(Command.withDescription("Create a one-time link that resets a password and ends every session"))
 
+const removeAuthenticator = Command.make(
+  "remove-authenticator",
+  { email, json },
+  Effect.fn("user remove-authenticator")(function* (input) {
+    const removed = yield* (yield* Accounts).removeAuthenticator(input.email)
+    if (!removed) {
+      return yield* new CommandFailed({
+        message: `No user with the e-mail ${input.email} has an authenticator app. Nothing was changed.`
+      })
+    }
+    yield* print(input.json, { email: input.email, removed }, [
+      `${input.email} signs in without a code from now on, and can set up another app.`
+    ])
+  })
+).pipe(
+  Command.withDescription("Remove the authenticator app of a person who has lost it and the recovery codes")
+)
+
 export const user = Command.make("user").pipe(
   Command.withDescription("People who sign in to the dashboard"),
-  Command.withSubcommands([create, resetPassword])
+  Command.withSubcommands([create, resetPassword, removeAuthenticator])
 )

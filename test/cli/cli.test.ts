@@ -269,6 +269,9 @@ describe("CLI", () => {
       expect(reset.code).toBe(0)
       expect(reset.output).toContain("/dashboard/welcome#")
       expect((yield* cli(dataDir, "user", "reset-password", "--email", "no@example.com")).code).toBe(1)
+      const app = yield* cli(dataDir, "user", "remove-authenticator", "--email", "ada@example.com")
+      expect(app.code).toBe(1)
+      expect(app.output).toContain("has an authenticator app. Nothing was changed.")
     })
   )
 

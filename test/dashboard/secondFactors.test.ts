@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Option, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/accounts/Accounts.ts"
 import { codeOf, stepAt } from "../../src/accounts/SecondFactors/totp.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -162,6 +163,25 @@ describe("Second factors", () => {
       { subject: "Quittance: the recovery codes were renewed" },
       { subject: "Quittance: the authenticator app was removed" }
     ])
+  })
+
+  test("the operator removes the app of who has lost everything, and the person is told", async () => {
+    const person = await signUp(service.baseUrl)
+    await withApp(person)
+    const remove = () =>
+      Effect.runPromise(
+        Effect.flatMap(Accounts, (accounts) => accounts.removeAuthenticator(person.email)).pipe(
+          Effect.provide(Accounts.layer),
+          Effect.provideContext(service.context)
+        )
+      )
+    expect([await remove(), await remove()]).toEqual([true, false])
+    expect((await post("/sign-in", { email: person.email, password })).status).toBe(200)
+    const told = await sqlRun(
+      (sql) =>
+        sql`SELECT body FROM mails WHERE recipient = ${person.email} AND body LIKE 'The operator has removed%'`
+    )
+    expect(told).toHaveLength(1)
   })
 
   describe("Sessions", () => {
