@@ -1,0 +1,85 @@
+// In a real browser: each role is offered what it may do, and nothing that it would be refused.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { agentForm, cookieOf, password, request, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+/** What each page offers, by role, as the names of its buttons; a page that is not named offers none. */
+const offered = {
+  owner: {
+    keys: ["Create key", "Rotate", "Revoke"],
+    links: ["Create link", "Close"],
+    webhooks: ["Send test event", "Delete"],
+    agents: ["Create agent"],
+    settings: ["Change address", "Invite", "Save profile", "Leave"]
+  },
+  developer: {
+    keys: ["Create key", "Rotate", "Revoke"],
+    links: ["Create link", "Close"],
+    webhooks: ["Send test event", "Delete"],
+    agents: ["Create agent"],
+    settings: ["Leave"]
+  },
+  support: { keys: [], links: ["Create link", "Close"], webhooks: [], agents: [], settings: ["Leave"] },
+  read_only: { keys: [], links: [], webhooks: [], agents: [], settings: ["Leave"] }
+} as const
+const all = [...new Set(Object.values(offered.owner).flat())]
+
+describe("What each role is offered", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  const cookies = new Map<string, string>()
+  let merchantId = ""
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    const owner = await signUp(service.baseUrl)
+    merchantId = owner.merchantId
+    const at = `/merchants/${merchantId}/test`
+    await owner.call("POST", `${at}/webhook-endpoint`, { url: "https://shop.example.com/hook" })
+    await owner.call("POST", `${at}/links`, { description: "Chess lesson", amount: "1.00" })
+    await owner.call("POST", `${at}/agents`, agentForm)
+    cookies.set("owner", owner.cookie)
+    for (const role of ["developer", "support", "read_only"]) {
+      const { link } = (await owner.call("POST", `${at}/members`, { email: `${role}@example.com`, role }))
+        .body
+      const joined = await request(service.baseUrl, "POST", "/one-time-link", {
+        body: { token: link.split("#")[1], password }
+      })
+      cookies.set(role, cookieOf(joined))
+    }
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  for (const [role, pages] of Object.entries(offered))
+    browserTest(`as ${role}`, async () => {
+      const context = await newContext({ width: 390, colorScheme: role === "support" ? "dark" : "light" })
+      const [name = "", value = ""] = (cookies.get(role) ?? "").split("=")
+      await context.addCookies([{ name, value, url: service.baseUrl }])
+      const page = await context.newPage()
+      for (const [path, names] of Object.entries(pages)) {
+        await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/${path}`)
+        await page.locator("main .card").first().waitFor()
+        await page.waitForLoadState("networkidle")
+        const shown = await page.locator("main button").allTextContents()
+        const seen = all.filter((one) => shown.some((text) => text.trim() === one))
+        expect({ path, seen: seen.toSorted() }).toEqual({ path, seen: [...names].toSorted() })
+        await expectNoAxeViolations(page)
+        await screenshot(page, `role-${role}-${path}`)
+      }
+      await context.close()
+    })
+})
