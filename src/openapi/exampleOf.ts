@@ -67,6 +67,8 @@ const named: Readonly<Record<string, unknown>> = {
   refCode: "PAY-7Q2M4XKD",
   jws: "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJodHRwczovL3BheS5leGFtcGxlLmNvbSJ9.c2lnbmF0dXJl",
   support: "help@shop.example.com",
+  email: "buyer@example.com",
+  language: "en",
   audience: "https://pay.example.com",
   rpcUrl: "https://sepolia.base.org",
   onrampUrl: "https://onramp.example.com",
