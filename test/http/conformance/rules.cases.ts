@@ -257,6 +257,7 @@ add("9", "the OpenAPI document is 3.1 and knows every path of the contract", asy
       "/api/v1/payments/{id}/receipt",
       "/api/v1/payments/{id}/x402",
       "/api/v1/receipts/{id}",
+      "/api/v1/receipts/{id}/mail",
       "/api/v1/refunds",
       "/api/v1/statement",
       "/api/v1/exports/{kind}",
