@@ -244,7 +244,10 @@ describe("A merchant's first day", () => {
           left
         )
       }
-      await page.getByText(/^Acknowledged by /).first().waitFor()
+      await page
+        .getByText(/^Acknowledged by /)
+        .first()
+        .waitFor()
       await page.locator(".alert.transfer summary").click()
       await page.getByLabel("Or mark it as handled").fill("Known")
       await page.getByRole("button", { name: "Mark as handled" }).click()
@@ -254,7 +257,10 @@ describe("A merchant's first day", () => {
 
       // Live is another world: none of this is there but what was told to the person.
       await page.getByRole("link", { name: "Live", exact: true }).click()
-      await page.getByText(/^Acknowledged by /).nth(1).waitFor()
+      await page
+        .getByText(/^Acknowledged by /)
+        .nth(1)
+        .waitFor()
       expect(await page.getByText("Webhook delivery failed").count()).toBe(0)
       await go("Payments")
       await page.getByText("No payments here").waitFor()
