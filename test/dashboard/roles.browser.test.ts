@@ -23,17 +23,26 @@ const offered = {
     links: ["Create link", "Close"],
     webhooks: ["Send test event", "Delete"],
     agents: ["Create agent"],
-    settings: ["Change address", "Invite", "Save profile", "Leave"]
+    settings: ["Change address", "Invite", "Save profile", "Leave"],
+    alerts: ["Acknowledge"]
   },
   developer: {
     keys: ["Create key", "Rotate", "Revoke"],
     links: ["Create link", "Close"],
     webhooks: ["Send test event", "Delete"],
     agents: ["Create agent"],
-    settings: ["Leave"]
+    settings: ["Leave"],
+    alerts: ["Acknowledge"]
   },
-  support: { keys: [], links: ["Create link", "Close"], webhooks: [], agents: [], settings: ["Leave"] },
-  read_only: { keys: [], links: [], webhooks: [], agents: [], settings: ["Leave"] }
+  support: {
+    keys: [],
+    links: ["Create link", "Close"],
+    webhooks: [],
+    agents: [],
+    settings: ["Leave"],
+    alerts: ["Acknowledge"]
+  },
+  read_only: { keys: [], links: [], webhooks: [], agents: [], settings: ["Leave"], alerts: [] }
 } as const
 const all = [...new Set(Object.values(offered.owner).flat())]
 

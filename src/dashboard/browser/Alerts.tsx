@@ -1,7 +1,9 @@
 // What a person must look at.
+import { handlers } from "../../domain/roleSets.ts"
 import type { AlertsPage, AlertView } from "../alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Ago, Badge, Button, Card, Empty, Loaded, Problem } from "./parts.tsx"
+import { useMay } from "./roles.ts"
 import { useHref, useSession } from "./session.ts"
 import { Transfers } from "./Transfers.tsx"
 import { toast } from "./toasts.ts"
@@ -24,6 +26,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
     toast("Acknowledged")
     await reload()
   })
+  const may = useMay()(handlers)
   const title = alertWords[alert.kind]
   const open = alert.acknowledgedAt === null
   return (
@@ -45,7 +48,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
         <Subject alert={alert} />
         <Problem error={acknowledge.error} />
       </div>
-      {open && (alert.scope === "merchant" || session.user.operator) ? (
+      {open && may && (alert.scope === "merchant" || session.user.operator) ? (
         <Button
           label={`Acknowledge: ${title}`}
           busy={acknowledge.busy}

@@ -1,11 +1,13 @@
 // The refunds of a payment or of an incoming transfer, and the way to another one.
 import { useState } from "preact/hooks"
+import { supporters } from "../../domain/roleSets.ts"
 import type { RefundView } from "../../refunds/Api.ts"
 import type { RefundsPart } from "../refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Button, Card, Confirm, External, Time } from "./parts.tsx"
 import { type Refunded, RefundForm } from "./RefundForm.tsx"
+import { useMay } from "./roles.ts"
 import { SendRefund } from "./SendRefund.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useSession } from "./session.ts"
@@ -18,6 +20,7 @@ const Row = (props: {
   readonly onCancel: () => void
 }) => {
   const { explorerUrl, refund } = props
+  const may = useMay()(supporters)
   const isDropped = refund.status === "proven" && refund.droppedAt !== undefined
   return (
     <li>
@@ -33,7 +36,7 @@ const Row = (props: {
         </span>
       </span>
       <StatusBadge.Refund status={refund.status} />
-      {refund.status === "pending" || isDropped ? (
+      {may && (refund.status === "pending" || isDropped) ? (
         <span class="row-actions">
           {refund.status === "pending" ? (
             <Button label={`Send the refund of ${usd(refund.amount)}`} onClick={props.onSend}>
@@ -56,6 +59,7 @@ export const Refunds = (props: {
   readonly reload: () => Promise<void>
 }) => {
   const { explorerUrl, part, reload } = props
+  const may = useMay()(supporters)
   const { api } = useSession()
   const [asking, setAsking] = useState(false)
   const [sending, setSending] = useState<RefundView>()
@@ -70,7 +74,9 @@ export const Refunds = (props: {
   return (
     <Card
       title="Refunds"
-      action={part.payer === null ? undefined : <Button onClick={() => setAsking(true)}>Refund</Button>}
+      action={
+        part.payer === null || !may ? undefined : <Button onClick={() => setAsking(true)}>Refund</Button>
+      }
     >
       {part.refunds.length === 0 ? (
         <p class="soft">Nothing was refunded.</p>

@@ -2,12 +2,14 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import type { LikelyReason, TransferKind } from "../../domain/IncomingTransfer.ts"
+import { supporters } from "../../domain/roleSets.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../transfers/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
 import { Ago, Button, Card, Code, External, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { restOf } from "./restOf.ts"
+import { useMay } from "./roles.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -59,6 +61,7 @@ const AskForRest = (props: { readonly refCode: string; readonly rest: string }) 
 const Detail = (props: { readonly id: string; readonly onResolved: () => Promise<void> }) => {
   const { api } = useSession()
   const href = useHref()
+  const may = useMay()(supporters)
   const at = `${api}/incoming-transfers/${props.id}`
   const page = usePage<TransferPage>(at, 3_000)
   const attach = useAction(async (paymentId: string) => {
@@ -107,7 +110,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                       <br />
                       <span class="soft">{reasons.map((reason) => reasonWords[reason]).join(". ")}.</span>
                     </span>
-                    {fits ? (
+                    {fits && may ? (
                       <Button
                         kind="primary"
                         label={`Attach to ${payment.refCode}`}
@@ -117,7 +120,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                         Attach
                       </Button>
                     ) : null}
-                    {rest === undefined || transfer.handledAt !== null ? null : (
+                    {rest === undefined || transfer.handledAt !== null || !may ? null : (
                       <AskForRest refCode={payment.refCode} rest={rest} />
                     )}
                   </li>
@@ -132,7 +135,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             explorerUrl={explorerUrl}
             reload={page.reload}
           />
-          {transfer.handledAt === null ? (
+          {transfer.handledAt === null && may ? (
             <form class="stack" onSubmit={(event) => void handle.run(fieldsOf(event))}>
               <Field
                 label="Or mark it as handled, with a note"
