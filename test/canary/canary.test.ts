@@ -233,11 +233,16 @@ const dumpOf = (rows: ReadonlyArray<Record<string, unknown>>): string =>
     )
     .join("\n")
 
+/** Publishable keys are public, and stored so that members can read them again. */
+const readAgain = ["test publishable key", "live publishable key"]
+const stores = ["database", "rows"]
+
 const judge = (places: Readonly<Record<string, string>>, ledger: Ledger) => {
   expect(ledger.secrets.size).toBeGreaterThan(18)
   for (const [place, text] of Object.entries(places)) {
     expect(text.length, place).toBeGreaterThan(0)
-    expect(ledger.in(text), place).toEqual([])
+    const found = ledger.in(text).filter((name) => !stores.includes(place) || !readAgain.includes(name))
+    expect(found, place).toEqual([])
   }
 }
 

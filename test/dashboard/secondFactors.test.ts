@@ -227,7 +227,7 @@ describe("Second factors", () => {
       const person = await signUp(service.baseUrl)
       const seen = () =>
         sqlRun(
-          (sql) => sql`SELECT s.seen_at::text, s.xmin::text FROM sessions s JOIN users u ON u.id = s.user_id
+          (sql) => sql`SELECT s.seen_at::text FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE u.email = ${person.email}`
         )
       await person.call("GET", "/session")
