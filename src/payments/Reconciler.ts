@@ -93,12 +93,15 @@ const make = Effect.gen(function* () {
   const isDropped = Effect.fnUntraced(function* (transfer: WatchedTransfer, why: string) {
     const now = yield* DateTime.nowAsDate
     const droppedAt = transfer.droppedAt ?? now
-    yield* alerts.raise({
-      kind: "transfer_dropped",
-      tenant: Option.some(transfer),
-      subject: transfer.paymentId,
-      message: `The chain no longer shows the transfer that settled payment ${transfer.paymentId} (${why}). The payment stays settled; decide with the buyer.`
-    })
+    // Told once: what was acknowledged stays so.
+    if (transfer.droppedAt === null) {
+      yield* alerts.raise({
+        kind: "transfer_dropped",
+        tenant: Option.some(transfer),
+        subject: transfer.paymentId,
+        message: `The chain no longer shows the transfer that settled payment ${transfer.paymentId} (${why}). The payment stays settled; decide with the buyer.`
+      })
+    }
     const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
     return { droppedAt, watchAt: given ? null : yield* later(watchMillis) }
   })
@@ -119,10 +122,11 @@ const make = Effect.gen(function* () {
 
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
     const note = yield* noteOf(transfer)
-    yield* repo.noteWatched(transfer.paymentId, note)
+    // Before it is noted, so that an instance that ends between the two leaves no alert open.
     if (transfer.droppedAt !== null && note.droppedAt === null) {
       yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
+    yield* repo.noteWatched(transfer.paymentId, note)
   })
 
   yield* supervised(

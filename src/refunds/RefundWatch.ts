@@ -130,10 +130,12 @@ const make = Effect.gen(function* () {
       case "Moved":
         return { moved: status, droppedAt: null, watchAt: later }
       case "Dropped": {
-        yield* raise(
-          refund,
-          "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again."
-        )
+        // Told once: what was acknowledged stays so.
+        if (refund.droppedAt === null)
+          yield* raise(
+            refund,
+            "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again."
+          )
         const droppedAt = refund.droppedAt ?? now
         const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
         return { droppedAt, watchAt: given ? null : later }
@@ -147,9 +149,10 @@ const make = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
       const note = yield* noteOf(refund, now)
-      yield* repo.noteRefundWatched(refund.id, note)
+      // Before it is noted, so that an instance that ends between the two leaves no alert open.
       if (refund.droppedAt !== null && note.droppedAt === null)
         yield* alerts.resolve("refund_unproven", refund.id)
+      yield* repo.noteRefundWatched(refund.id, note)
     } else if (refund.status === "pending") {
       yield* refund.transactionId === null ? findSent(refund, now) : checkNamed(refund, now)
     }

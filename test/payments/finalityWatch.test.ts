@@ -50,6 +50,9 @@ describe(`the watch until a block is final; ${row.reorganised}`, () => {
       expect(yield* stateOf(payment)).toEqual(before)
       expect((yield* watched)?.droppedAt).not.toBeNull()
       expect(yield* deliveries).toBe(1)
+      // Once: an alert that a person has acknowledged stays so.
+      yield* TestClock.adjust("10 minutes")
+      expect(raised).toHaveLength(1)
     }))
 
   it("re-inclusion in another block is recognised without an alert, and watched there until it is final", (raised) =>

@@ -38,11 +38,29 @@ export interface Store {
   readonly abandon: (owner: Owner) => void
 }
 
-const memory = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, Alerts.layerMemory)
+/** Alerts that keep in `dropped` the payments whose transfers are told to be gone. */
+const keeping = (dropped: Set<string>) =>
+  Layer.effect(
+    Alerts,
+    Effect.map(Alerts, ({ raise, resolve }) =>
+      Alerts.of({
+        raise: (alert) => {
+          if (alert.kind === "transfer_dropped") dropped.add(alert.subject)
+          return raise(alert)
+        },
+        resolve: (kind, subject) => {
+          if (kind === "transfer_dropped") dropped.delete(subject)
+          return resolve(kind, subject)
+        }
+      })
+    )
+  ).pipe(Layer.provide(Alerts.layerMemory))
 
 /** The memory stores that tests swap in. */
-export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureRandom.SecureRandom> =>
-  Effect.map(Layer.buildWithScope(memory, Scope.makeUnsafe()), (context) => {
+export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureRandom.SecureRandom> => {
+  const dropped = new Set<string>()
+  const memory = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, keeping(dropped))
+  return Effect.map(Layer.buildWithScope(memory, Scope.makeUnsafe()), (context) => {
     const payments = Context.get(context, PaymentRepo)
     const webhooks = Context.get(context, WebhookRepo)
     const read = Effect.runSyncWith(Context.make(CurrentOwner, outside))
@@ -56,6 +74,7 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
             shop,
             payments: page._tag === "Some" ? page.value.payments : [],
             settlements: [],
+            dropped: [...dropped],
             deliveries: read(webhooks.listDeliveries(tenant, 100)),
             transfers: read(
               payments.listTransfers(tenant, { status: "all", limit: 200, startingAfter: undefined })
@@ -70,3 +89,4 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
       abandon: () => {}
     }
   })
+}

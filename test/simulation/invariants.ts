@@ -19,6 +19,8 @@ export interface Rows {
   readonly transfers: ReadonlyArray<TransferOf>
   /** Of authorizations. */
   readonly settlements: ReadonlyArray<SettlementOf>
+  /** Ids of payments of which an open alert says that the chain no longer shows their transfer. */
+  readonly dropped: ReadonlyArray<string>
 }
 
 export interface SettlementOf {
@@ -416,6 +418,17 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
+  "a settled transfer that the chain has lost is told, and none that it shows": (look) => {
+    for (const { dropped, payments } of look.rows)
+      for (const { id, reported, status } of payments) {
+        if (status !== "settled" || reported === null) continue
+        const isShown = isMined(look, reported.evidence.transactionId)
+        if (isShown === dropped.includes(id))
+          return `${reported.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
+      }
+    return undefined
+  },
+
   "what nobody pays expires": (look) => {
     const { overdueBefore = 0, people, rows } = look
     for (const { payments, settlements, transfers } of rows)
@@ -433,13 +446,16 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
   // Whoever has a signature may use it until its time is over: until then it may wait.
   "authorizations end": (look) => {
     const head = look.ledger.fork.blocks.at(-1)?.time ?? 0
-    for (const { nonce, payer, reason, status, validBefore } of look.rows.flatMap(
+    for (const { nonce, payer, paymentId, reason, status, validBefore } of look.rows.flatMap(
       ({ settlements }) => settlements
     )) {
       const isUsed = look.ledger.fork.spentBy(payer, nonce) !== undefined
       if (status === "pending" && (isUsed || validBefore < head - authorizationGrace))
         return `authorization ${nonce} of ${payer} is still pending (${reason})`
-      if (status === "settled" && !isUsed) return `authorization ${nonce} of ${payer} is settled and not used`
+      // What a reorganisation has thrown out is told, by the invariant of settled transfers.
+      const isLost = look.rows.some(({ dropped }) => dropped.includes(paymentId))
+      if (status === "settled" && !isUsed && !isLost)
+        return `authorization ${nonce} of ${payer} is settled and not used`
     }
     return undefined
   },

@@ -415,11 +415,11 @@ class Run {
     const { relayer, wei } = this.#ledger
     if (relayer === undefined) return
     if (this.#board.comes("gas is dear")) {
-      const { price } = this.#ledger
-      this.#ledger.price = price * BigInt(draw.between(2, 12))
+      const times = BigInt(draw.between(2, 12))
+      this.#ledger.price *= times
       this.#world.tell("chain", `gas costs ${this.#ledger.price} wei`)
       this.#world.after(draw.between(3_000, 90_000), this.#world.outside, () => {
-        this.#ledger.price = price
+        this.#ledger.price /= times
       })
     }
     if (this.#board.comes("the relaying wallet is empty")) {

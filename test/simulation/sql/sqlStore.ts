@@ -126,6 +126,7 @@ const Row = Schema.fromJsonString(
         validBefore: Schema.Number
       })
     ),
+    dropped: Schema.Array(Schema.String),
     transfers: Schema.Array(
       Schema.Struct({
         transactionId: TransactionHash,
@@ -158,6 +159,8 @@ const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated
         'reason', coalesce(error_reason, told_reason), 'paymentId', payment_id, 'payer', ${hex("payer")},
         'nonce', ${hex("nonce")}, 'validBefore', valid_before) ORDER BY id), '[]')
       FROM x402_settlements WHERE ${ofTenant}),
+    'dropped', (SELECT coalesce(json_agg(subject ORDER BY subject), '[]') FROM alerts
+      WHERE ${ofTenant} AND kind = 'transfer_dropped' AND acknowledged_at IS NULL),
     'transfers', (SELECT coalesce(json_agg(json_build_object('transactionId', ${hex("transaction_id")},
         'amount', amount::text, 'blockNumber', block_number, 'kind', kind, 'paymentId', payment_id,
         'droppedAt', dropped_at) ORDER BY block_number, id), '[]')
@@ -165,7 +168,7 @@ const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated
 
 const rowsOf = (session: SharedSession, shop: Shop): Rows => {
   const [text = "{}"] = session.run(`EXECUTE simulated_rows ('${shop.merchant.id}')`)
-  const { deliveries, payments, settlements, transfers } = decodeRow(text)
+  const { deliveries, dropped, payments, settlements, transfers } = decodeRow(text)
   return {
     shop,
     payments: payments.map(({ amount, payer, transactionId, ...payment }) => ({
@@ -177,6 +180,7 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
           : { evidence: { transactionId, payer: parseAddress(payer) ?? Address.make(payer) } }
     })),
     deliveries,
+    dropped,
     settlements,
     transfers: transfers.map(({ amount, blockNumber, ...transfer }) => ({
       ...transfer,
