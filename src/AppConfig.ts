@@ -6,7 +6,13 @@ import { SecureRandom } from "effect/crypto"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
-import { encryptionWants, intentTokenWants, postgresWants, settings } from "./AppConfig/settings.ts"
+import {
+  baseUrlWants,
+  encryptionWants,
+  intentTokenWants,
+  postgresWants,
+  settings
+} from "./AppConfig/settings.ts"
 import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
 import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
 import type { Address } from "./domain/Chain.ts"
@@ -29,24 +35,30 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   const { databaseUrl, dataDir, encryptionKeys, intentTokenSecrets, replicaUrl, webhookAllowedHosts } = read
   const wanted: Array<ConfigRefusal> = []
   if (read.environment === "production") {
+    if (Option.isNone(read.baseUrl)) wanted.push(ConfigRefusal.mustBe("BASE_URL", baseUrlWants))
     if (Option.isNone(databaseUrl)) wanted.push(ConfigRefusal.mustBe("DATABASE_URL", postgresWants))
     if (Option.isNone(intentTokenSecrets))
       wanted.push(ConfigRefusal.mustBe("INTENT_TOKEN_SECRETS", intentTokenWants))
     if (Option.isNone(encryptionKeys)) wanted.push(ConfigRefusal.mustBe("ENCRYPTION_KEYS", encryptionWants))
     if (webhookAllowedHosts.length > 0)
       wanted.push(
-        ConfigRefusal.mustBe(
-          "WEBHOOK_ALLOWED_HOSTS",
-          "to be unset in production: it lets webhooks reach private addresses"
-        )
+        ConfigRefusal.of([
+          {
+            variable: "WEBHOOK_ALLOWED_HOSTS",
+            message:
+              "WEBHOOK_ALLOWED_HOSTS must be unset in production: it lets webhooks reach private addresses"
+          }
+        ])
       )
   }
   if (Option.isSome(replicaUrl) && Option.isNone(databaseUrl))
     wanted.push(
-      ConfigRefusal.mustBe(
-        "DATABASE_REPLICA_URL",
-        "DATABASE_URL beside it: the embedded database has no replica"
-      )
+      ConfigRefusal.of([
+        {
+          variable: "DATABASE_REPLICA_URL",
+          message: "DATABASE_REPLICA_URL needs DATABASE_URL beside it: the embedded database has no replica"
+        }
+      ])
     )
   const whyNot = Option.isNone(databaseUrl) ? whyNotEmbedded(embeddedIn(dataDir)) : whyNotWithin(dataDir)
   if (whyNot !== undefined) wanted.push(ConfigRefusal.of([{ variable: "DATA_DIR", message: whyNot }]))

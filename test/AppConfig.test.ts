@@ -6,6 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Duration, Effect, Exit, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { examples } from "../src/AppConfig/examples.ts"
+import { variables } from "../src/AppConfig/settings.ts"
 import { type Environment, loadAppConfig } from "../src/AppConfig.ts"
 
 setDefaultTimeout(60_000)
@@ -32,6 +34,7 @@ const refusal = async (env: Environment): Promise<string> => {
 const key32 = Buffer.alloc(32, 1).toString("base64")
 const production = {
   ENVIRONMENT: "production",
+  BASE_URL: "https://pay.example.com",
   DATABASE_URL: "postgres://u:p@db/q",
   INTENT_TOKEN_SECRETS: `a:${"s".repeat(32)}`,
   ENCRYPTION_KEYS: `a:${key32}`
@@ -93,7 +96,7 @@ describe("AppConfig", () => {
     expect(config.intentTokenSecrets.map((one) => one.kid)).toEqual(["a"])
   })
 
-  for (const missing of ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]) {
+  for (const missing of ["BASE_URL", "DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]) {
     test(`production without ${missing} is refused in one line that names it`, async () => {
       const message = await refusal({ ...production, [missing]: undefined })
       expect(message).toStartWith(`${missing} must be `)
@@ -183,11 +186,32 @@ describe("AppConfig", () => {
     expect(lines.toSorted()).toEqual(["FAUCET_USDC", "PORT", "REDIS_URL_FILE"])
     const missing = await refusal({ ENVIRONMENT: "production", WEBHOOK_ALLOWED_HOSTS: "localhost:3000" })
     expect(missing.split("\n").map((line) => line.split(" ")[0])).toEqual([
+      "BASE_URL",
       "DATABASE_URL",
       "INTENT_TOKEN_SECRETS",
       "ENCRYPTION_KEYS",
       "WEBHOOK_ALLOWED_HOSTS"
     ])
+  })
+
+  for (const [variable, example] of Object.entries(examples)) {
+    test(`what a refusal of ${variable} says can be pasted`, async () => {
+      const pasted = await Bun.$`sh -c ${`printf %s ${example}`}`.text()
+      const beside = variable === "DATABASE_REPLICA_URL" ? { DATABASE_URL: examples["DATABASE_URL"] } : {}
+      const isProduction = variable === "ENVIRONMENT"
+      const env = isProduction ? production : { DATA_DIR: freshDir(), ...beside }
+      expect(Exit.isSuccess(await load({ ...env, [variable]: pasted }))).toBe(true)
+    })
+  }
+
+  test("a refusal says what to paste, and is told for each variable but the mnemonic", async () => {
+    expect(await refusal({ DATA_DIR: freshDir(), PORT: "x" })).toBe(
+      "PORT must be a port from 1 to 65535; for example PORT=8787"
+    )
+    const passed = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD", "AGENT_WALLET_MNEMONIC"])
+    expect(Object.keys(examples).toSorted()).toEqual(
+      [...variables].filter((one) => !passed.has(one)).toSorted()
+    )
   })
 
   test("several secrets keep their order, newest first", async () => {

@@ -90,7 +90,7 @@ describe("The service as a process", () => {
     [
       "production without its settings",
       { ENVIRONMENT: "production" },
-      ["DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]
+      ["BASE_URL", "DATABASE_URL", "INTENT_TOKEN_SECRETS", "ENCRYPTION_KEYS"]
     ],
     ["a malformed port", { PORT: "x" }, ["PORT"]],
     ["a database that is not there", { DATABASE_URL: "postgres://127.0.0.1:9/none" }, ["DATABASE_URL"]]

@@ -1,4 +1,5 @@
 import { Data } from "effect"
+import { examples } from "./examples.ts"
 
 /** A setting that stops the start. `message` is a whole sentence for the operator, and never holds the value. */
 export interface RefusedSetting {
@@ -16,6 +17,8 @@ export class ConfigRefusal extends Data.TaggedError("ConfigRefusal")<{
   }
 
   static mustBe(variable: string, what: string): ConfigRefusal {
-    return ConfigRefusal.of([{ variable, message: `${variable} must be ${what}` }])
+    const example = examples[variable]
+    const pasted = example === undefined ? "" : `; for example ${variable}=${example}`
+    return ConfigRefusal.of([{ variable, message: `${variable} must be ${what}${pasted}` }])
   }
 }

@@ -28,7 +28,8 @@ const setting = <T>(
     Option.getOrElse(() => fallback)
   )
 
-export const postgresWants = "a Postgres address in production, postgres://user:password@host:port/database"
+export const baseUrlWants = "the public origin of the service, without a path"
+export const postgresWants = "a Postgres address in production"
 export const intentTokenWants =
   "kid:secret pairs, comma-separated, newest first, each secret 32 characters or more"
 export const encryptionWants = "kid:key pairs, comma-separated, newest first, each key the base64 of 32 bytes"
@@ -54,28 +55,16 @@ export const settings = {
   ),
   port: setting("PORT", codecs.integer(1, 65535), "a port from 1 to 65535", 8787),
   host: setting("HOST", codecs.listenHost, listenHostWants, "0.0.0.0"),
-  baseUrl: optional(
-    "BASE_URL",
-    codecs.origin,
-    "the public origin of the service, such as https://pay.example.com, without a path"
-  ),
+  baseUrl: optional("BASE_URL", codecs.origin, baseUrlWants),
   dataDir: setting("DATA_DIR", Schema.NonEmptyString, "a directory", ".data"),
-  databaseUrl: optional(
-    "DATABASE_URL",
-    codecs.postgresUrl,
-    "a Postgres address, postgres://user:password@host:port/database"
-  ),
-  replicaUrl: optional(
-    "DATABASE_REPLICA_URL",
-    codecs.postgresUrl,
-    "the address of a replica, postgres://user:password@host:port/database"
-  ),
+  databaseUrl: optional("DATABASE_URL", codecs.postgresUrl, "a Postgres address"),
+  replicaUrl: optional("DATABASE_REPLICA_URL", codecs.postgresUrl, "the address of a replica"),
   intentTokenSecrets: optional("INTENT_TOKEN_SECRETS", codecs.signingSecrets, intentTokenWants),
   encryptionKeys: optional("ENCRYPTION_KEYS", codecs.encryptionKeys, encryptionWants),
   agentWalletMnemonic: optional(
     "AGENT_WALLET_MNEMONIC",
     Schema.String.check(Schema.makeFilter((text) => validateMnemonic(text, wordlist))),
-    "a BIP-39 mnemonic of 12 to 24 English words"
+    "a BIP-39 mnemonic of 12 to 24 English words; `bun run cli init` makes one"
   ),
   webhookAllowedHosts: setting(
     "WEBHOOK_ALLOWED_HOSTS",
@@ -133,11 +122,16 @@ export const settings = {
     "an https address, with {address} and {amount} where they belong"
   ),
   trustedProxyHops: setting("TRUSTED_PROXY_HOPS", codecs.integer(0, 16), "a number from 0 to 16", 0),
-  paymentExpiry: setting("PAYMENT_EXPIRY", lasting, "a duration such as 24h, 90m or 30s", Duration.hours(24)),
+  paymentExpiry: setting(
+    "PAYMENT_EXPIRY",
+    lasting,
+    "a duration in d, h, m or s, from 1s",
+    Duration.hours(24)
+  ),
   webhookAttemptRetention: setting(
     "WEBHOOK_ATTEMPT_RETENTION",
     lasting,
-    "a duration such as 30d or 12h",
+    "a duration in d, h, m or s, from 1s",
     Duration.days(30)
   ),
   rateLimitPerKey: setting(
@@ -149,19 +143,19 @@ export const settings = {
   redisUrl: optional(
     "REDIS_URL",
     Schema.String.check(Schema.isPattern(/^rediss?:\/\/.+/)),
-    "a Redis address, redis://host:port"
+    "a Redis address"
   ),
   signUp: optional("SIGNUP", Schema.Literals(["open", "closed"]), "`open` or `closed`"),
   liveReceiverDelay: setting(
     "LIVE_RECEIVER_DELAY",
     codecs.duration(Duration.zero, Duration.infinity),
-    "a duration such as 24h, or 0s for none",
+    "a duration in d, h, m or s, or 0s for none",
     Duration.hours(24)
   ),
   smtpUrl: optional(
     "SMTP_URL",
     Schema.String.check(Schema.isPattern(/^smtps?:\/\/.+/)),
-    "a mail server's address, smtp://user:password@host:port or smtps://…"
+    "a mail server's address, smtp:// or smtps://"
   ),
   mailFrom: optional(
     "MAIL_FROM",
@@ -173,7 +167,7 @@ export const settings = {
   otlpUrl: optional(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     codecs.httpUrl,
-    "the http(s) address of an OTLP collector, such as http://localhost:4318"
+    "the http(s) address of an OTLP collector"
   ),
   otlpHeaders: setting("OTEL_EXPORTER_OTLP_HEADERS", codecs.headers, "comma-separated name=value", []),
   shutdownDelay: optional(

@@ -11,6 +11,7 @@ import type { ConfigRefusal } from "../AppConfig/ConfigRefusal.ts"
 import { settings } from "../AppConfig/settings.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, print } from "./flags.ts"
+import { writeEnvironment } from "./writeEnvironment.ts"
 
 interface Secret {
   readonly file: string
@@ -136,11 +137,44 @@ export const init = Command.make(
   "init",
   {
     secrets: Flag.String("secrets").pipe(
-      Flag.withDescription("The directory for the secrets; existing ones are kept")
+      Flag.optional,
+      Flag.withDescription("A directory for the secrets, a file each; existing ones are kept")
+    ),
+    env: Flag.String("env").pipe(
+      Flag.optional,
+      Flag.withDescription("A new file for the whole environment, with fresh secrets")
+    ),
+    baseUrl: Flag.String("base-url").pipe(
+      Flag.optional,
+      Flag.withDescription("With --env: the public origin of the service")
+    ),
+    databaseUrl: Flag.String("database-url").pipe(
+      Flag.optional,
+      Flag.withDescription("With --env: a Postgres address")
     ),
     json
   },
   Effect.fn("init")(function* (input) {
+    if (Option.isSome(input.env)) {
+      const lines = yield* writeEnvironment(input.env.value, {
+        baseUrl: Option.orElse(input.baseUrl, () => given("BASE_URL")),
+        databaseUrl: Option.orElse(input.databaseUrl, () => given("DATABASE_URL"))
+      })
+      return yield* print(
+        input.json,
+        { path: input.env.value, variables: lines.map(({ variable, what }) => ({ variable, what })) },
+        [
+          `made  ${input.env.value}`,
+          ...lines.map(({ isOff, variable, what }) => `${isOff ? "#" : " "} ${variable.padEnd(22)} ${what}`),
+          `Next: bun --env-file=${input.env.value} run cli doctor`
+        ]
+      )
+    }
+    if (Option.isNone(input.secrets))
+      return yield* new CommandFailed({
+        message: "Name --env FILE for one file with everything, or --secrets DIR for a file for each secret."
+      })
+    const directory = input.secrets.value
     const random = yield* SecureRandom.SecureRandom
     const password = Option.getOrElse(given("POSTGRES_PASSWORD"), () => "")
     const secrets = yield* secretsWith(
@@ -148,12 +182,12 @@ export const init = Command.make(
     )
     const unusable = (what: string) => (error: unknown) =>
       new CommandFailed({
-        message: `${input.secrets} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`
+        message: `${directory} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`
       })
     const planned = yield* Effect.try({
       try: () =>
         secrets.map((secret): Planned => {
-          const path = join(input.secrets, secret.file)
+          const path = join(directory, secret.file)
           const present = readIfThere(path)
           const own = given(secret.variable)
           const next = Option.getOrElse(own, () => present ?? secret.made).trim()
@@ -165,7 +199,7 @@ export const init = Command.make(
     const stored = of("postgres-password")?.present
     if ((stored === undefined) !== (of("database-url")?.present === undefined))
       return yield* new CommandFailed({
-        message: `${input.secrets} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
+        message: `${directory} holds one of postgres-password and database-url without the other. Put it back, or remove both for a new database.`
       })
     const refused = yield* refusals(planned)
     // A database keeps the password it was made with, whatever is stored here afterwards.
@@ -176,7 +210,7 @@ export const init = Command.make(
     const made = yield* Effect.try({
       try: () => {
         // Nobody else enters a directory that is made here; a volume's is its containers' alone.
-        mkdirSync(input.secrets, { recursive: true, mode: 0o700 })
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
         return planned.map(({ isOwn, next, path, present, variable, what }) => {
           if (present?.trim() === next) return { path, fresh: false, how: "kept", what }
           const aside = present === undefined ? "" : `; the one before is in ${setAside(path)}`
@@ -196,6 +230,11 @@ export const init = Command.make(
 ).pipe(
   Command.withDescription("Generate the secrets of a deployment, once"),
   Command.withExamples([
+    {
+      command:
+        "bun run cli init --env quittance.env --base-url https://pay.example.com --database-url postgres://…",
+      description: "One file with everything, checked"
+    },
     {
       command: "bun run cli init --secrets /secrets",
       description: "As docker-compose.yml does at its first start"
