@@ -1,8 +1,7 @@
 // `doctor`: looks at what a deployment stands on, and says what to do about what is wrong.
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
-import { isHex } from "viem"
-import { privateKeyToAddress } from "viem/accounts"
+import { toHex } from "viem"
 import { misspeltVariables } from "../AppConfig/misspeltVariables.ts"
 import { variables } from "../AppConfig/settings.ts"
 import { startWarnings } from "../AppConfig/startWarnings.ts"
@@ -11,43 +10,18 @@ import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import * as Database from "../Database.ts"
 import { ClockRepo } from "../database/ClockRepo.ts"
 import { type Env, networks } from "../domain/Chain.ts"
+import { DerivedWallets } from "../wallets/DerivedWallets.ts"
+import { EndpointUrlRepo } from "../webhooks/EndpointUrlRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import { askNode } from "./doctor/askNode.ts"
+import { type Finding, failure, ok, warning } from "./doctor/Finding.ts"
+import { receiverFindings } from "./doctor/receiverFindings.ts"
+import { walletFinding } from "./doctor/walletFinding.ts"
 import { json, print } from "./flags.ts"
-
-interface Finding {
-  readonly about: string
-  readonly level: "ok" | "warning" | "failure"
-  readonly told: string
-}
-
-const ok = (about: string, told: string): Finding => ({ about, level: "ok", told })
-const warning = (about: string, told: string): Finding => ({ about, level: "warning", told })
-const failure = (about: string, told: string): Finding => ({ about, level: "failure", told })
 
 const toleratedSeconds = 20
 /** A chain that made no block for so long has stopped, or the node has. */
 const staleSeconds = 120
-const patience = () => AbortSignal.timeout(10_000)
-
-const decodeAnswer = Schema.decodeUnknownEffect(Schema.Struct({ result: Schema.Unknown }))
-
-const ask = <A extends Schema.ConstraintDecoder<unknown>>(
-  url: string,
-  result: A,
-  method: string,
-  params: ReadonlyArray<unknown>
-) =>
-  Effect.tryPromise(() =>
-    fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-      signal: patience()
-    }).then((response) => response.json())
-  ).pipe(
-    Effect.flatMap(decodeAnswer),
-    Effect.flatMap((answer) => Schema.decodeUnknownEffect(result)(answer.result))
-  )
 
 const ageOf = (seconds: bigint) => Math.round(Date.now() / 1000) - Number(seconds)
 
@@ -58,12 +32,12 @@ const nodeFinding = (env: Env, url: string) =>
   Effect.gen(function* () {
     const about = `node ${hostOf(url)}`
     const { chainId, name, usdc } = networks[env]
-    const chain = yield* ask(url, Quantity, "eth_chainId", [])
+    const chain = yield* askNode(url, Quantity, "eth_chainId", [])
     if (chain !== BigInt(chainId))
       return failure(about, `It serves chain ${chain}, not ${name} (${chainId}). Take it out of the setting.`)
-    if ((yield* ask(url, Bytes, "eth_getCode", [usdc.address, "latest"])) === "0x")
+    if ((yield* askNode(url, Bytes, "eth_getCode", [usdc.address, "latest"])) === "0x")
       return failure(about, `It knows no USDC at ${usdc.address}. Take another node.`)
-    const block = yield* ask(url, Schema.Struct({ timestamp: Quantity }), "eth_getBlockByNumber", [
+    const block = yield* askNode(url, Schema.Struct({ timestamp: Quantity }), "eth_getBlockByNumber", [
       "latest",
       false
     ])
@@ -81,7 +55,7 @@ const nodeFinding = (env: Env, url: string) =>
     )
   )
 
-const databaseFinding = Effect.gen(function* () {
+const clockFinding = Effect.gen(function* () {
   const repo = yield* ClockRepo
   const ahead = Math.round((Date.now() - (yield* repo.now).getTime()) / 1000)
   return Math.abs(ahead) > toleratedSeconds
@@ -90,33 +64,28 @@ const databaseFinding = Effect.gen(function* () {
         `Its clock is ${Math.abs(ahead)} s ${ahead > 0 ? "behind" : "ahead of"} this machine's. Set both by NTP.`
       )
     : ok("database", "It answers, and its clock is right")
+})
+
+/** The database, and the receivers that it names. */
+const databaseFindings = Effect.gen(function* () {
+  const clock = yield* clockFinding
+  // A database that no service has started on yet names none.
+  const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
+  return [clock, ...receivers]
 }).pipe(
-  Effect.provide(ClockRepo.layer.pipe(Layer.provide(Database.layerCopy))),
-  Effect.timeout("15 seconds"),
+  Effect.provide(
+    Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer).pipe(Layer.provide(Database.layerCopy))
+  ),
+  Effect.timeout("45 seconds"),
   Effect.catchCause(() =>
-    Effect.succeed(
+    Effect.succeed([
       failure(
         "database",
         "It does not answer. Check DATABASE_URL: host, port, user, password, and that it runs."
       )
-    )
+    ])
   )
 )
-
-const walletFinding = (key: string, nodes: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const [node] = nodes
-    if (!isHex(key) || node === undefined) return failure("faucet", "FAUCET_PRIVATE_KEY cannot be read.")
-    const address = privateKeyToAddress(key)
-    const wei = yield* ask(node, Quantity, "eth_getBalance", [address, "latest"])
-    return wei === 0n
-      ? warning("faucet", `${address} has no ETH to pay fees with. Send it some, and test USDC.`)
-      : ok("faucet", `${address} has ${(Number(wei) / 1e18).toFixed(5)} ETH`)
-  }).pipe(
-    Effect.catch(() =>
-      Effect.succeed(warning("faucet", "Its balance cannot be read: the node does not answer."))
-    )
-  )
 
 const codeOf = (error: unknown): string => {
   for (let at = error, depth = 0; depth < 4 && typeof at === "object" && at !== null; depth++) {
@@ -129,7 +98,7 @@ const codeOf = (error: unknown): string => {
 /** As others reach it: through its name, its proxy and its certificate. */
 const publicFinding = (baseUrl: string) =>
   Effect.tryPromise({
-    try: () => fetch(`${baseUrl}/readyz`, { signal: patience() }),
+    try: () => fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(10_000) }),
     catch: codeOf
   }).pipe(
     Effect.map((response) =>
@@ -160,22 +129,24 @@ export const doctor = Command.make(
   Effect.fn("doctor")(function* (input) {
     const config = yield* AppConfig
     const { baseUrl, faucet, rpcUrls, environment } = config
+    const { relayerKey } = yield* DerivedWallets
+    const keys = [
+      ...Option.toArray(faucet.privateKey).map((key) => ["faucet", Redacted.value(key)] as const),
+      ...Option.toArray(relayerKey).map((key) => ["relayer", toHex(key)] as const)
+    ]
     const findings: Array<Finding> = [
       ok("configuration", `It is complete, for ${environment}`),
       ...startWarnings(config).map((told) => warning("configuration", told)),
       ...misspeltVariables(process.env, variables).map((told) => warning("configuration", told)),
       ...(yield* Effect.all(
         [
-          databaseFinding,
-          ...rpcUrls.test.map((url) => nodeFinding("test", url)),
-          ...Option.match(faucet.privateKey, {
-            onNone: () => [],
-            onSome: (key) => [walletFinding(Redacted.value(key), rpcUrls.test)]
-          }),
-          publicFinding(baseUrl)
+          databaseFindings,
+          ...rpcUrls.test.map((url) => Effect.map(nodeFinding("test", url), Array.of)),
+          ...keys.map(([about, key]) => Effect.map(walletFinding(about, key, rpcUrls.test[0]), Array.of)),
+          Effect.map(publicFinding(baseUrl), Array.of)
         ],
         { concurrency: "unbounded" }
-      ))
+      )).flat()
     ]
     if (environment === "production" && rpcUrls.test.length < 3)
       findings.push(
@@ -189,7 +160,9 @@ export const doctor = Command.make(
     const failures = findings.filter(({ level }) => level === "failure").length
     if (failures > 0)
       return yield* new CommandFailed({ message: `${failures} of ${findings.length} would stop payments.` })
-  })
+  }, Effect.provide(DerivedWallets.layer))
 ).pipe(
-  Command.withDescription("Check database, nodes, clocks, wallets, address and certificate; says what to do")
+  Command.withDescription(
+    "Check database, nodes, clocks, wallets, webhook receivers, address and certificates; says what to do"
+  )
 )

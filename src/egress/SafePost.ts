@@ -1,14 +1,13 @@
 // One POST to a URL that a stranger chose: check it, resolve the name, refuse unless all of its addresses
 // are public, dial one of those, send once (docs/threats.md 1).
-import type { Socket } from "node:net"
 import { Clock, Effect, Exit, Result } from "effect"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
-import { dial, type EgressConnection } from "./EgressConnection.ts"
+import { makeDialler } from "./Dialler.ts"
 import type { EgressPolicy } from "./EgressPolicy.ts"
-import { checkEgressUrl, hostOf, originOf, portOf } from "./EgressUrl.ts"
+import { checkEgressUrl, originOf } from "./EgressUrl.ts"
 import type { PostFailure } from "./PostFailure.ts"
-import { canonicalAddress, isPublicAddress } from "./PublicAddress.ts"
+import { isPublicAddress } from "./PublicAddress.ts"
 import type { Resolver } from "./Resolver.ts"
 
 export interface Post {
@@ -24,9 +23,6 @@ export interface Answer {
   readonly ok: boolean
   readonly body?: Uint8Array
 }
-
-/** A name with many addresses is tried at a few of them; each gets its share of the time to connect. */
-const maxDials = 3
 
 /** How many urls are remembered as read. */
 const maxDestinations = 1_000
@@ -74,9 +70,7 @@ export const makeSafePost = (
   pool: ConnectionPool,
   userAgent: string
 ): ((post: Post, onHead: (head: string) => void) => Effect.Effect<Answer, PostFailure>) => {
-  const ownAddresses = new Set(policy.ownHosts.flatMap((host) => canonicalAddress(host) ?? []))
-  const mayReach = (address: string): boolean =>
-    isPublicAddress(address) && !ownAddresses.has(canonicalAddress(address) ?? address)
+  const { locate, dialFirst } = makeDialler(policy, resolver)
 
   /** What a url says does not change; a burst to one is read once. */
   const destinations = new BoundedMap<string, Destination | undefined>(maxDestinations)
@@ -92,36 +86,6 @@ export const makeSafePost = (
         }
     destinations.set(text, destination)
     return destination
-  }
-
-  const locate = Effect.fnUntraced(function* (url: URL, allowed: boolean) {
-    const name = hostOf(url)
-    const found = allowed ? resolver.resolveLocal(name) : resolver.resolve(name)
-    const addresses = yield* Effect.mapError(found, () => "dns" as const)
-    // One answer that is not public taints the name: its owner means to reach inside, or will.
-    if (!allowed && !addresses.every(mayReach)) return yield* Effect.fail("blocked" as const)
-    return addresses
-  })
-
-  const dialFirst = (
-    url: URL,
-    addresses: ReadonlyArray<string>,
-    onSocket: (socket: Socket) => void
-  ): Effect.Effect<EgressConnection, PostFailure> => {
-    const dialled = addresses.slice(0, maxDials)
-    const connectMillis = policy.budgets.connectMillis / dialled.length
-    const serverName = url.protocol === "https:" ? hostOf(url) : undefined
-    const dialFrom = (index: number): Effect.Effect<EgressConnection, PostFailure> => {
-      const address = dialled[index]
-      if (address === undefined) return Effect.fail("connect")
-      return dial({ address, port: portOf(url), serverName, connectMillis, onSocket }, policy).pipe(
-        Effect.catchIf(
-          (failure) => failure === "connect",
-          () => dialFrom(index + 1)
-        )
-      )
-    }
-    return dialFrom(0)
   }
 
   return (post, onHead) => {

@@ -34,14 +34,41 @@ const findings = (output: string) =>
       `${about.replace(/:\d+$/, "")} ${level}`
   )
 
+const createMerchant = Effect.fnUntraced(function* (dataDir: string, receiver: string) {
+  const made = yield* spawnProgram(
+    ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+    { DATA_DIR: dataDir }
+  )
+  yield* made.succeeded
+  return JSON.parse(made.output()).keys
+})
+
 describe("cli doctor", () => {
   liveEffect("finds a running service well, and names what is wrong with another", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
       const good = `http://127.0.0.1:${(yield* node(84532, 2)).port}`
-      const service = yield* spawnService({ DATA_DIR: dataDir, BASE_SEPOLIA_RPC_URLS: good })
+      const receiver = `127.0.0.1:${(yield* node(1, 2)).port}`
+      const closed = `127.0.0.1:${yield* freePort(0)}`
+      const WEBHOOK_ALLOWED_HOSTS = `${receiver},${closed}`
+      const service = yield* spawnService({
+        DATA_DIR: dataDir,
+        BASE_SEPOLIA_RPC_URLS: good,
+        WEBHOOK_ALLOWED_HOSTS
+      })
       yield* untilReady(service)
-      const env = { DATA_DIR: dataDir, BASE_URL: service.baseUrl }
+      for (const [index, host] of [receiver, closed].entries()) {
+        const { test } = yield* createMerchant(dataDir, `0x${String(index + 1).repeat(40)}`)
+        const { status } = yield* Effect.promise(() =>
+          fetch(`${service.baseUrl}/api/v1/webhook-endpoint`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${test.secret}`, "content-type": "application/json" },
+            body: JSON.stringify({ url: `http://${host}/hook` })
+          })
+        )
+        expect(status).toBe(201)
+      }
+      const env = { DATA_DIR: dataDir, BASE_URL: service.baseUrl, WEBHOOK_ALLOWED_HOSTS }
       const well = yield* spawnProgram(["src/cli/main.ts", "doctor", "--json"], {
         ...env,
         BASE_SEPOLIA_RPC_URLS: good,
@@ -51,9 +78,13 @@ describe("cli doctor", () => {
       expect(findings(well.output())).toEqual([
         "configuration ok",
         "database ok",
+        "receiver 127.0.0.1 warning",
+        "receiver 127.0.0.1 ok",
         "node 127.0.0.1 ok",
+        "relayer warning",
         "address ok"
       ])
+      expect(well.output()).toContain("takes no connection")
 
       const wrongChain = `http://127.0.0.1:${(yield* node(1, 2)).port}`
       const old = `http://127.0.0.1:${(yield* node(84532, 900)).port}`
@@ -76,6 +107,7 @@ describe("cli doctor", () => {
         "node 127.0.0.1 warning",
         "node 127.0.0.1 failure",
         "faucet warning",
+        "relayer warning",
         "address failure"
       ])
       for (const told of ["TESTNET_CONFIRMATIONS meant", "serves chain 1", "900 s old", "Check DATABASE_URL"])
