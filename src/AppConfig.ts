@@ -15,7 +15,8 @@ import {
 } from "./AppConfig/settings.ts"
 import { withSecretFiles } from "./AppConfig/withSecretFiles.ts"
 import { whyNotEmbedded, whyNotWithin } from "./database/foreignCluster.ts"
-import type { Address } from "./domain/Chain.ts"
+import { type Address, type Env, networks } from "./domain/Chain.ts"
+import { isLoopback } from "./http/isLoopback.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -65,6 +66,15 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
   return wanted
 }
 
+/** A chain whose nodes are all on this machine or beside it (a name without a dot, as in compose) is local. */
+const explorerUrlOf = (env: Env, nodes: ReadonlyArray<string>): string | null =>
+  nodes.every((node) => {
+    const { hostname } = new URL(node)
+    return isLoopback(hostname) || /^[\w-]+$/.test(hostname)
+  })
+    ? null
+    : networks[env].explorerUrl
+
 const embeddedIn = (dataDir: string) => join(dataDir, "postgres")
 
 /**
@@ -108,6 +118,10 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     replicaUrl: Option.map(read.replicaUrl, Redacted.make),
     dataDir,
     rpcUrls: { test: read.testnetNodes, live: read.mainnetNodes },
+    explorerUrls: {
+      test: explorerUrlOf("test", read.testnetNodes),
+      live: explorerUrlOf("live", read.mainnetNodes)
+    },
     testnetConfirmations: read.testnetConfirmations,
     finalityDepth: read.finalityDepth,
     faucet: {
@@ -161,6 +175,8 @@ export class AppConfig extends Context.Service<
     readonly replicaUrl: Option.Option<Redacted.Redacted<string>>
     readonly dataDir: string
     readonly rpcUrls: { readonly test: ReadonlyArray<string>; readonly live: ReadonlyArray<string> }
+    /** Where people look at transactions and addresses; null where the chain is a local one. */
+    readonly explorerUrls: { readonly test: string | null; readonly live: string | null }
     /** Blocks on top of the transfer's block before it counts, 0 to 64. */
     readonly testnetConfirmations: number
     /** Blocks after which a settled transfer is no longer watched. */

@@ -214,6 +214,18 @@ describe("AppConfig", () => {
     )
   })
 
+  test("explorers are those of the networks, and none for a chain of one's own", async () => {
+    const explorerOf = async (nodes: string) =>
+      (await loaded({ DATA_DIR: freshDir(), BASE_SEPOLIA_RPC_URLS: nodes })).explorerUrls.test
+    expect((await loaded({ DATA_DIR: freshDir() })).explorerUrls).toEqual({
+      test: "https://sepolia.basescan.org",
+      live: "https://arbiscan.io"
+    })
+    for (const local of ["http://127.0.0.1:8545", "http://localhost:8545,http://[::1]:1", "http://chain:8545"])
+      expect(await explorerOf(local)).toBeNull()
+    expect(await explorerOf("http://127.0.0.1:8545,https://node.example.com")).not.toBeNull()
+  })
+
   test("several secrets keep their order, newest first", async () => {
     const config = await loaded({
       ...production,

@@ -69,7 +69,11 @@ export class CheckoutApi extends endpointGroup("checkout")(
         chain: Schema.Struct({
           id: Schema.Int,
           name: Schema.String,
-          explorerUrl: Schema.String,
+          explorerUrl: Schema.optionalKey(
+            Schema.String.annotate({
+              description: "Absent where the chain runs on the service's own machine."
+            })
+          ),
           rpcUrl: Schema.optionalKey(Schema.String)
         }),
         token: Schema.Struct({

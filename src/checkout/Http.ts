@@ -57,7 +57,8 @@ const context = HttpApiBuilder.group(
         const { merchant, env } = yield* CurrentPrincipal
         const face = yield* faces.find(merchant.id)
         const logoUrl = logoUrlOf(face) ?? merchant.logoUrl
-        const { chainId, name, explorerUrl, usdc } = networks[env]
+        const { chainId, name, usdc } = networks[env]
+        const explorerUrl = config.explorerUrls[env]
         const [audience = baseUrl] = audiencesOf(merchant, baseUrl)
         return {
           merchant: {
@@ -74,7 +75,7 @@ const context = HttpApiBuilder.group(
           chain: {
             id: chainId,
             name,
-            explorerUrl,
+            ...(explorerUrl === null ? {} : { explorerUrl }),
             ...(env === "test" && node !== undefined ? { rpcUrl: node } : {})
           },
           token: { address: usdc.address, chainId, symbol: usdc.symbol, decimals: usdc.decimals },

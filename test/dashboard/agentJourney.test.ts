@@ -88,10 +88,10 @@ describe("An agent's life", () => {
     expect(settled.body).toMatchObject({ success: true })
     await page.getByText("Used", { exact: true }).waitFor({ timeout: 60_000 })
     await page.getByText("$8.75 USDC").waitFor()
-    const link = page.getByRole("table").getByRole("link", { name: /0x/ })
-    expect(await link.getAttribute("href")).toBe(
-      `https://sepolia.basescan.org/tx/${settled.body.transaction}`
-    )
+    // No explorer knows the local chain.
+    const hash: string = settled.body.transaction
+    await page.getByRole("table").getByText(hash.slice(0, 6)).waitFor()
+    expect(await page.getByRole("table").getByRole("link", { name: /0x/ }).count()).toBe(0)
     await screenshot(page, "agent-used")
 
     // The same money among the merchant's payments: nobody reported it by hand.

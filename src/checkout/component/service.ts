@@ -26,7 +26,8 @@ export interface CheckoutContext {
   readonly chain: {
     readonly id: number
     readonly name: string
-    readonly explorerUrl: string
+    /** Absent on a local chain. */
+    readonly explorerUrl?: string
     readonly rpcUrl?: string
   }
   readonly token: { readonly address: string; readonly symbol: string; readonly decimals: number }
@@ -166,7 +167,7 @@ const isContext = (value: unknown): value is CheckoutContext =>
   typeof at(value, "paymentExpirySeconds") === "number" &&
   typeof at(at(value, "chain"), "id") === "number" &&
   typeof textAt(at(value, "chain"), "name") === "string" &&
-  typeof textAt(at(value, "chain"), "explorerUrl") === "string" &&
+  ["string", "undefined"].includes(typeof at(at(value, "chain"), "explorerUrl")) &&
   typeof textAt(at(value, "token"), "address") === "string" &&
   typeof textAt(at(value, "token"), "symbol") === "string" &&
   typeof at(at(value, "faucet"), "enabled") === "boolean" &&

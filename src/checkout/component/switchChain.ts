@@ -25,7 +25,7 @@ export const switchChain = async (
         chainName: name,
         nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
         rpcUrls: [rpcUrl ?? publicNodes[id] ?? ""],
-        blockExplorerUrls: [explorerUrl]
+        ...(explorerUrl === undefined ? {} : { blockExplorerUrls: [explorerUrl] })
       }
     ])
     // Some wallets add a chain without moving to it.

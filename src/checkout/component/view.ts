@@ -104,7 +104,7 @@ const screens = (model: Model, tools: ViewTools) => {
     h("div", { class: "row" }, h("dt", {}, t(key)), h("dd", {}, ...value))
   const hash = model.attempt?.hash ?? model.known?.transactionId
   const explorer = (): Child =>
-    hash === undefined || model.context === undefined
+    hash === undefined || model.context?.chain.explorerUrl === undefined
       ? undefined
       : h(
           "a",

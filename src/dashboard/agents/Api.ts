@@ -46,7 +46,7 @@ export type AgentsPage = typeof AgentsPage.Encoded
 
 export const AgentPage = Schema.Struct({
   openAlerts: Schema.Int,
-  explorerUrl: Schema.String,
+  explorerUrl: Schema.NullOr(Schema.String),
   agent: Schema.Struct({
     ...summaryFields,
     /** Null for any. */

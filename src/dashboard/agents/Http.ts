@@ -10,7 +10,6 @@ import { paymentViewOf } from "../../agents/Http.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
 import type { AgentId } from "../../domain/Agent.ts"
-import { networks } from "../../domain/Chain.ts"
 import { LiveModeGated, NotFound } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { Faucet } from "../../faucet/Faucet.ts"
@@ -61,7 +60,7 @@ export const layer = HttpApiBuilder.group(
     const alerts = yield* AlertPagesRepo
     const chain = yield* ChainVerifier
     const faucet = yield* Faucet
-    const { trustedProxyHops } = yield* AppConfig
+    const { explorerUrls, trustedProxyHops } = yield* AppConfig
 
     /** The tenant's agent; its merchant and environment never change. */
     const own = Effect.fnUntraced(function* (id: AgentId) {
@@ -114,7 +113,7 @@ export const layer = HttpApiBuilder.group(
         if (found === undefined) return yield* new NotFound({ message: unknownObject })
         const page: AgentPage = {
           openAlerts,
-          explorerUrl: networks[tenant.env].explorerUrl,
+          explorerUrl: explorerUrls[tenant.env],
           agent: {
             ...summaryOf(found),
             allowedHosts: found.agent.allowedHosts,

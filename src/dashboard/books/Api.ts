@@ -23,7 +23,7 @@ export const BooksPage = Schema.Struct({
   timeZone: Schema.String,
   /** There, now. */
   today: Schema.String,
-  explorerUrl: Schema.String,
+  explorerUrl: Schema.NullOr(Schema.String),
   merchant: Schema.String,
   statement: StatementView
 })

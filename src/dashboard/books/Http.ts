@@ -1,9 +1,9 @@
 // The books' page over HTTP.
 import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AppConfig } from "../../AppConfig.ts"
 import { Books } from "../../books/Books.ts"
 import { askedPeriod, balancesView, exportAnswer, statementView } from "../../books/views.ts"
-import { networks } from "../../domain/Chain.ts"
 import { todayIn } from "../../domain/Period.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
@@ -14,6 +14,7 @@ export const layer = HttpApiBuilder.group(
   DashboardApi,
   "bookPages",
   Effect.fnUntraced(function* (handlers) {
+    const { explorerUrls } = yield* AppConfig
     const books = yield* Books
     const alerts = yield* AlertPagesRepo
 
@@ -31,7 +32,7 @@ export const layer = HttpApiBuilder.group(
           openAlerts,
           timeZone,
           today,
-          explorerUrl: networks[tenant.env].explorerUrl,
+          explorerUrl: explorerUrls[tenant.env],
           merchant: merchant.name,
           statement: statementView(statement, tenant.env)
         }

@@ -12,7 +12,7 @@ import { CapMeter } from "./CapMeter.tsx"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { May } from "./May.tsx"
-import { Button, Card, Code, Confirm, Dialog, External, Loaded, Problem, Time } from "./parts.tsx"
+import { Button, Card, Code, Confirm, Dialog, Explorer, Loaded, Problem, Time } from "./parts.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -76,7 +76,7 @@ const Details = ({ data, path }: { readonly data: AgentPage; readonly path: stri
           <div class="stack">
             <p>
               <Code text={agent.address} shown={short(agent.address)} what="the wallet's address" />{" "}
-              <External href={`${explorerUrl}/address/${agent.address}`}>Explorer</External>
+              <Explorer url={explorerUrl} path={`address/${agent.address}`} />
             </p>
             <p>
               Balance:{" "}

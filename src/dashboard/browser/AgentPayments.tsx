@@ -1,12 +1,12 @@
 // What an agent signed, newest first, and what became of it.
 import type { AgentPage } from "../agents/Api.ts"
 import { short, usd } from "./format.ts"
-import { Empty, External, Time } from "./parts.tsx"
+import { Empty, Explorer, Time } from "./parts.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 
 export const AgentPayments = (props: {
   readonly payments: AgentPage["payments"]
-  readonly explorerUrl: string
+  readonly explorerUrl: string | null
 }) =>
   props.payments.length === 0 ? (
     <Empty icon="payments" title="No payments yet">
@@ -47,9 +47,9 @@ export const AgentPayments = (props: {
               {one.transactionId === undefined ? (
                 "–"
               ) : (
-                <External href={`${props.explorerUrl}/tx/${one.transactionId}`}>
+                <Explorer url={props.explorerUrl} path={`tx/${one.transactionId}`}>
                   {short(one.transactionId, 6, 4)}
-                </External>
+                </Explorer>
               )}
             </td>
             <td data-label="Signed" class="soft nowrap">

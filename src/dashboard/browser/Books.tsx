@@ -4,7 +4,7 @@ import type { BalancesView, StatementView } from "../../books/Api.ts"
 import type { BooksPage } from "../books/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { exactTime, short, usd } from "./format.ts"
-import { Badge, Button, Card, External, Field, fieldsOf, Loaded, Problem, Time } from "./parts.tsx"
+import { Badge, Button, Card, Explorer, Field, fieldsOf, Loaded, Problem, Time } from "./parts.tsx"
 import { navigate } from "./router.ts"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
@@ -99,7 +99,7 @@ const Lines = (props: { readonly statement: StatementView; readonly balances: Ba
   )
 }
 
-const Others = (props: { readonly statement: StatementView; readonly explorerUrl: string }) => {
+const Others = (props: { readonly statement: StatementView; readonly explorerUrl: string | null }) => {
   const { explorerUrl, statement } = props
   if (statement.transfers.length === 0)
     return <p class="soft">Every transfer of the period is a payment or a refund.</p>
@@ -133,9 +133,9 @@ const Others = (props: { readonly statement: StatementView; readonly explorerUrl
                 {short(one.direction === "in" ? one.from : one.to)}
               </td>
               <td data-label="Transaction">
-                <External href={`${explorerUrl}/tx/${one.transactionId}`}>
+                <Explorer url={explorerUrl} path={`tx/${one.transactionId}`}>
                   <span class="mono">{short(one.transactionId, 8, 4)}</span>
-                </External>
+                </Explorer>
               </td>
             </tr>
           ))}

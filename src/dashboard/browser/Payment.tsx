@@ -4,7 +4,7 @@ import type { PaymentDetail } from "../payments/Api.ts"
 import { short, usd } from "./format.ts"
 import { Icon } from "./Icon.tsx"
 import { OrderLink } from "./OrderLink.tsx"
-import { Badge, Card, Code, Copy, External, Loaded, Time } from "./parts.tsx"
+import { Badge, Card, Code, Copy, Explorer, External, Loaded, Time } from "./parts.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
@@ -30,7 +30,7 @@ const Details = ({
   const address = (text: string, what: string) => (
     <>
       <Code text={text} shown={short(text)} what={what} />{" "}
-      <External href={`${explorerUrl}/address/${text}`}>Explorer</External>
+      <Explorer url={explorerUrl} path={`address/${text}`} />
     </>
   )
   const isRefunded = data.refunds.refunds.some(
@@ -80,7 +80,7 @@ const Details = ({
                     shown={short(payment.reportedTransactionId)}
                     what="the transaction hash"
                   />{" "}
-                  <External href={`${explorerUrl}/tx/${payment.reportedTransactionId}`}>Explorer</External>
+                  <Explorer url={explorerUrl} path={`tx/${payment.reportedTransactionId}`} />
                 </Row>
               )}
               {data.receiptUrl === null ? null : (

@@ -5,7 +5,7 @@ import type { RefundView } from "../../refunds/Api.ts"
 import type { RefundsPart } from "../refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { short, usd } from "./format.ts"
-import { Button, Card, Confirm, External, Time } from "./parts.tsx"
+import { Button, Card, Confirm, Explorer, Time } from "./parts.tsx"
 import { type Refunded, RefundForm } from "./RefundForm.tsx"
 import { useMay } from "./roles.ts"
 import { SendRefund } from "./SendRefund.tsx"
@@ -15,7 +15,7 @@ import { toast } from "./toasts.ts"
 
 const Row = (props: {
   readonly refund: RefundView
-  readonly explorerUrl: string
+  readonly explorerUrl: string | null
   readonly onSend: () => void
   readonly onCancel: () => void
 }) => {
@@ -30,7 +30,7 @@ const Row = (props: {
         <span class="soft">
           <Time at={refund.provenAt ?? refund.createdAt} exact />{" "}
           {refund.transactionId === undefined ? null : (
-            <External href={`${explorerUrl}/tx/${refund.transactionId}`}>Explorer</External>
+            <Explorer url={explorerUrl} path={`tx/${refund.transactionId}`} />
           )}
           {isDropped ? " The chain no longer shows it." : ""}
         </span>
@@ -55,7 +55,7 @@ const Row = (props: {
 export const Refunds = (props: {
   readonly of: Refunded
   readonly part: RefundsPart
-  readonly explorerUrl: string
+  readonly explorerUrl: string | null
   readonly reload: () => Promise<void>
 }) => {
   const { explorerUrl, part, reload } = props

@@ -14,7 +14,7 @@ import {
   Confirm,
   Copy,
   Dialog,
-  External,
+  Explorer,
   Field,
   fieldsOf,
   Loaded,
@@ -141,7 +141,9 @@ const Receiver = ({ data, reload }: Part) => {
         <Code text={data.receiver} what="the receiving address" />
       </p>
       <p>
-        <External href={`${data.network.explorerUrl}/address/${data.receiver}`}>{data.network.name}</External>
+        <Explorer url={data.network.explorerUrl} path={`address/${data.receiver}`}>
+          {data.network.name}
+        </Explorer>
       </p>
       {waiting === null ? null : (
         <div class="notice" role="status">

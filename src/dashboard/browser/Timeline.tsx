@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import type { TimelineEvent } from "../payments/Api.ts"
 import { millis, short, usd } from "./format.ts"
 import { Icon, type IconName } from "./Icon.tsx"
-import { Code, External, Time, type Tone } from "./parts.tsx"
+import { Code, Explorer, Time, type Tone } from "./parts.tsx"
 import { useHref } from "./session.ts"
 import { failedWords, failureWords, isPendingVerdict, verdictWords } from "./words.ts"
 
@@ -30,10 +30,16 @@ const ExpectedActual = ({
     </dl>
   )
 
-const Transaction = ({ hash, explorerUrl }: { readonly hash: string; readonly explorerUrl: string }) => (
+const Transaction = ({
+  hash,
+  explorerUrl
+}: {
+  readonly hash: string
+  readonly explorerUrl: string | null
+}) => (
   <p>
     <Code text={hash} shown={short(hash, 10, 8)} what="the transaction hash" />{" "}
-    <External href={`${explorerUrl}/tx/${hash}`}>Explorer</External>
+    <Explorer url={explorerUrl} path={`tx/${hash}`} />
   </p>
 )
 
@@ -45,7 +51,11 @@ const refundSteps: Readonly<Record<"created" | "proven" | "failed" | "cancelled"
   dropped: { tone: "bad", icon: "warning", title: "Refund left the chain" }
 }
 
-const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typeof useHref>): Entry => {
+const entryOf = (
+  event: TimelineEvent,
+  explorerUrl: string | null,
+  href: ReturnType<typeof useHref>
+): Entry => {
   switch (event.kind) {
     case "opened":
       return { tone: "neutral", icon: "plus", title: "Opened" }
@@ -192,7 +202,7 @@ const entryOf = (event: TimelineEvent, explorerUrl: string, href: ReturnType<typ
 
 export const Timeline = (props: {
   readonly events: ReadonlyArray<TimelineEvent>
-  readonly explorerUrl: string
+  readonly explorerUrl: string | null
 }) => {
   const href = useHref()
   return (

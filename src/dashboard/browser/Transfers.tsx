@@ -6,7 +6,7 @@ import { supporters } from "../../domain/roleSets.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../transfers/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
-import { Ago, Button, Card, Code, External, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
+import { Ago, Button, Card, Code, Explorer, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { restOf } from "./restOf.ts"
 import { useMay } from "./roles.ts"
@@ -88,9 +88,9 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
             <div>
               <dt>Transaction</dt>
               <dd>
-                <External href={`${explorerUrl}/tx/${transfer.transactionId}`}>
+                <Explorer url={explorerUrl} path={`tx/${transfer.transactionId}`}>
                   <span class="mono">{short(transfer.transactionId)}</span>
-                </External>
+                </Explorer>
               </dd>
             </div>
           </dl>

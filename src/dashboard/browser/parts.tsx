@@ -344,3 +344,15 @@ export const External = ({
     <span class="hidden">(opens in a new tab)</span>
   </a>
 )
+
+/** What an address or a transaction is on the chain's explorer; the bare words where the chain has none. */
+export const Explorer = ({
+  url,
+  path,
+  children
+}: {
+  readonly url: string | null
+  readonly path: `tx/${string}` | `address/${string}`
+  readonly children?: ComponentChildren
+}) =>
+  url === null ? (children ?? null) : <External href={`${url}/${path}`}>{children ?? "Explorer"}</External>

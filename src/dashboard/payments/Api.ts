@@ -115,7 +115,7 @@ export const PaymentDetail = Schema.Struct({
   /** Of a settled payment. */
   receiptUrl: Schema.NullOr(Schema.String),
   refunds: RefundsPart,
-  explorerUrl: Schema.String,
+  explorerUrl: Schema.NullOr(Schema.String),
   timeline: Schema.Array(TimelineEvent),
   deliveries: Schema.Array(Schema.Struct({ id: Uuid, type: EventType, status: DeliveryStatus }))
 })

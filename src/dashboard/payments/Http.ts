@@ -1,7 +1,8 @@
 // The overview and the payments' pages over HTTP.
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { networks, TransactionHash } from "../../domain/Chain.ts"
+import { AppConfig } from "../../AppConfig.ts"
+import { TransactionHash } from "../../domain/Chain.ts"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { viewOf } from "../../payments/Http.ts"
@@ -38,6 +39,7 @@ export const layer = HttpApiBuilder.group(
   DashboardApi,
   "paymentPages",
   Effect.fnUntraced(function* (handlers) {
+    const { explorerUrls } = yield* AppConfig
     const repo = yield* PaymentPagesRepo
     const receipts = yield* Receipts
     const refunds = yield* Refunds
@@ -118,7 +120,7 @@ export const layer = HttpApiBuilder.group(
             payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
             from: payment.receiver
           }),
-          explorerUrl: networks[tenant.env].explorerUrl,
+          explorerUrl: explorerUrls[tenant.env],
           timeline: timelineOf(found.value, list),
           deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
         }

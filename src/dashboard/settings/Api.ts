@@ -55,7 +55,7 @@ export const SettingsPage = Schema.Struct({
   ),
   /** In which days of books begin and end. */
   timeZone: Schema.String,
-  network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.String }),
+  network: Schema.Struct({ name: Schema.String, explorerUrl: Schema.NullOr(Schema.String) }),
   members: Schema.Array(
     Schema.Struct({ id: Uuid, email: Schema.String, role: Role, joinedAt: Schema.String })
   ),

@@ -56,7 +56,7 @@ export const layer = HttpApiBuilder.group(
     const entries = yield* AuditRepo
     const faces = yield* Faces
     const books = yield* Books
-    const { baseUrl } = yield* AppConfig
+    const { explorerUrls, baseUrl } = yield* AppConfig
 
     const shown = (face: Face) => ({
       logo: logoUrlOf(face),
@@ -110,7 +110,7 @@ export const layer = HttpApiBuilder.group(
           ],
           { concurrency: 5 }
         )
-        const { name, explorerUrl } = networks[tenant.env]
+        const { name } = networks[tenant.env]
         const page: SettingsPage = {
           openAlerts,
           face: shown(yield* faces.find(merchant.id)),
@@ -131,7 +131,7 @@ export const layer = HttpApiBuilder.group(
             }))
           ),
           timeZone,
-          network: { name, explorerUrl },
+          network: { name, explorerUrl: explorerUrls[tenant.env] },
           members: people.map(({ id, email, joined_at, role }) => ({
             id,
             email,

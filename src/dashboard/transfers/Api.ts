@@ -49,7 +49,7 @@ export type TransfersPage = typeof TransfersPage.Encoded
 
 export const TransferPage = Schema.Struct({
   transfer: TransferView,
-  explorerUrl: Schema.String,
+  explorerUrl: Schema.NullOr(Schema.String),
   refunds: RefundsPart,
   /** The likeliest first. */
   likely: Schema.Array(Schema.Struct({ payment: PaymentView, reasons: Schema.Array(LikelyReason) }))

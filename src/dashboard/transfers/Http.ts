@@ -1,7 +1,7 @@
 // Incoming transfers over HTTP.
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { networks } from "../../domain/Chain.ts"
+import { AppConfig } from "../../AppConfig.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { IncomingTransfers } from "../../payments/IncomingTransfers.ts"
@@ -34,6 +34,7 @@ export const layer = HttpApiBuilder.group(
   DashboardApi,
   "transferPages",
   Effect.fnUntraced(function* (handlers) {
+    const { explorerUrls } = yield* AppConfig
     const transfers = yield* IncomingTransfers
     const refunds = yield* Refunds
 
@@ -54,7 +55,7 @@ export const layer = HttpApiBuilder.group(
         const mayGoBack = transfer.paymentId === null && transfer.droppedAt === null
         const page: TransferPage = {
           transfer: transferView(transfer),
-          explorerUrl: networks[tenant.env].explorerUrl,
+          explorerUrl: explorerUrls[tenant.env],
           refunds: yield* refundsPart(refunds, tenant, of, {
             list: yield* refundsOf(refunds, tenant, of),
             payer: mayGoBack ? transfer.payer : null,
