@@ -5,8 +5,10 @@ import { join } from "node:path"
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import vectors from "../../docs/guides/webhook-vectors.json"
+import manifest from "../../package.json" with { type: "json" }
 import { AppConfig } from "../AppConfig.ts"
 import { openApiDocument } from "../openapi/Documents.ts"
+import { wheelName } from "../packages/wheelName.ts"
 import { pageHeaders } from "../pages/pageHeaders.ts"
 import { errorsGuide } from "./errorsGuide.ts"
 import { guidePage, guidePolicy } from "./guidePage.ts"
@@ -15,6 +17,8 @@ import { referenceGuide } from "./referenceGuide.ts"
 
 const names = [...guides.map(({ name }) => name), "errors", "reference"]
 const packageNames = ["client", "checkout", "cli", "agent-proxy"]
+/** For Python's pip and PHP's Composer. */
+const otherPackages = [wheelName, "php.zip"]
 
 /** Every GET path here, for the answers to other methods. */
 export const guidePaths: ReadonlyArray<string> = [
@@ -24,7 +28,8 @@ export const guidePaths: ReadonlyArray<string> = [
   "/docs",
   "/docs/webhook-vectors.json",
   ...names.flatMap((name) => [`/docs/${name}`, `/docs/${name}.md`]),
-  ...packageNames.map((name) => `/packages/${name}.tgz`)
+  ...packageNames.map((name) => `/packages/${name}.tgz`),
+  ...otherPackages.map((name) => `/packages/${name}`)
 ]
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M9 16.5l4.5 4.5L23 11.5" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
@@ -49,19 +54,17 @@ ${summaries.map(([name, title, summary]) => `- [${title}](${baseUrl}/docs/${name
 
 /** Beside the built service, or where \`bun run packages\` puts them. */
 const packageDirectories = [join(import.meta.dir, "packages"), join(import.meta.dir, "../../dist/packages")]
-const tarball = (name: string) =>
+const archive = (pattern: string) =>
   packageDirectories
     .flatMap((directory) =>
       existsSync(directory)
-        ? [...new Bun.Glob(`quittance-${name}-[0-9]*.tgz`).scanSync(directory)].map((file) =>
-            join(directory, file)
-          )
+        ? [...new Bun.Glob(pattern).scanSync(directory)].map((file) => join(directory, file))
         : []
     )
     .at(0)
 
-const notBuilt = (name: string) =>
-  `@quittance/${name} is not built into this service. Its operator makes it with \`bun run packages\`.\n`
+const notBuilt = (what: string) =>
+  `${what} is not built into this service. Its operator makes it with \`bun run packages\`.\n`
 
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
   Effect.gen(function* () {
@@ -82,7 +85,11 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       errors: () => errorsGuide,
       reference: () => referenceGuide(openApiDocument(baseUrl))
     }
-    const filled = (markdown: string) => markdown.replaceAll("{base_url}", baseUrl)
+    const filled = (markdown: string) =>
+      markdown
+        .replaceAll("{base_url}", baseUrl)
+        .replaceAll("{wheel}", wheelName)
+        .replaceAll("{version}", manifest.version)
     const html = (markdown: string, path: string) =>
       HttpServerResponse.setHeaders(
         HttpServerResponse.html(guidePage(filled(markdown), path, path === "/" ? [] : navigation)),
@@ -111,14 +118,24 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig>
       yield* router.add("GET", `/docs/${name}`, page)
       yield* router.add("GET", `/docs/${name}.md`, source)
     }
-    for (const name of packageNames) {
-      const read = Effect.promise(async () => {
-        const file = tarball(name)
-        return file === undefined
-          ? HttpServerResponse.text(notBuilt(name), { status: 404 })
-          : HttpServerResponse.uint8Array(await Bun.file(file).bytes(), { contentType: "application/gzip" })
-      })
-      yield* router.add("GET", `/packages/${name}.tgz`, read)
-    }
+    const served = (path: `/packages/${string}`, what: string, pattern: string, contentType: string) =>
+      router.add(
+        "GET",
+        path,
+        Effect.promise(async () => {
+          const file = archive(pattern)
+          return file === undefined
+            ? HttpServerResponse.text(notBuilt(what), { status: 404 })
+            : HttpServerResponse.uint8Array(await Bun.file(file).bytes(), { contentType })
+        })
+      )
+    for (const name of packageNames)
+      yield* served(
+        `/packages/${name}.tgz`,
+        `@quittance/${name}`,
+        `quittance-${name}-[0-9]*.tgz`,
+        "application/gzip"
+      )
+    for (const name of otherPackages) yield* served(`/packages/${name}`, name, name, "application/zip")
   })
 )

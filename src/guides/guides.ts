@@ -2,6 +2,7 @@
 import agents from "../../docs/guides/agents.md" with { type: "text" }
 import buyerToken from "../../docs/guides/buyer-token.md" with { type: "text" }
 import checkout from "../../docs/guides/checkout.md" with { type: "text" }
+import clients from "../../docs/guides/clients.md" with { type: "text" }
 import goingLive from "../../docs/guides/going-live.md" with { type: "text" }
 import quickstart from "../../docs/guides/quickstart.md" with { type: "text" }
 import testing from "../../docs/guides/testing.md" with { type: "text" }
@@ -20,6 +21,7 @@ export const guides: ReadonlyArray<Guide> = [
     summary: "Take a payment and ship an order, on Node or Python",
     markdown: quickstart
   },
+  { name: "clients", summary: "TypeScript, Python and PHP: installed from this service", markdown: clients },
   { name: "checkout", summary: "The element, its attributes and events, React and Vue", markdown: checkout },
   {
     name: "webhooks",

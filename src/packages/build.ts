@@ -1,8 +1,14 @@
-// `bun run packages`: the packages as tarballs in dist/packages, and their sizes.
+// `bun run packages`: the packages as archives in dist/packages, and their sizes.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { errorCodes } from "../domain/ErrorCode.ts"
+import { openApiDocument } from "../openapi/Documents.ts"
+import { composerZipOf, type Files, wheelOf } from "./generate/archives.ts"
+import { operationsOf } from "./generate/operationsOf.ts"
+import { phpClient } from "./generate/phpClient.ts"
+import { pythonClient } from "./generate/pythonClient.ts"
 import { type PackagePlan, packages } from "./packages.ts"
+import { wheelName } from "./wheelName.ts"
 
 const room = import.meta.dir
 const root = join(room, "../..")
@@ -132,4 +138,37 @@ for (const plan of packages) {
   const directory = await build(plan)
   const kilobytes = (sizeOf(directory) / 1024).toFixed(1).padStart(7)
   console.log(`${plan.name.padEnd(24)}${kilobytes} kB unpacked  ${relative(root, directory)}`)
+}
+
+const document = openApiDocument("https://pay.example.com")
+const operations = operationsOf(document)
+const licence = readFileSync(join(root, "LICENSE"), "utf8")
+const written = (language: string, ending: string): Files =>
+  Object.fromEntries(
+    readdirSync(join(room, language))
+      .filter((name) => name.endsWith(ending))
+      .map((name) => [name, readFileSync(join(room, language, name), "utf8")])
+  )
+const readme = (language: string) => readFileSync(join(room, language, "README.md"), "utf8")
+const archives: Readonly<Record<string, Uint8Array>> = {
+  [wheelName]: wheelOf(
+    version,
+    { ...written("python", ".py"), ...pythonClient(document, operations) },
+    readme("python"),
+    licence
+  ),
+  "php.zip": composerZipOf(
+    JSON.stringify(
+      { ...JSON.parse(readFileSync(join(room, "php/composer.json"), "utf8")), version },
+      undefined,
+      2
+    ),
+    { ...written("php", ".php"), ...phpClient(document, operations) },
+    readme("php"),
+    licence
+  )
+}
+for (const [name, bytes] of Object.entries(archives)) {
+  writeFileSync(join(out, name), bytes)
+  console.log(`${name.padEnd(32)}${(bytes.length / 1024).toFixed(1).padStart(7)} kB`)
 }

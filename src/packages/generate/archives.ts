@@ -1,0 +1,59 @@
+// What pip and Composer install: a wheel (PEP 427) and a zip with a composer.json.
+import { createHash } from "node:crypto"
+import { zipSync } from "fflate"
+
+/** By path. */
+export type Files = Readonly<Record<string, string>>
+
+/** The same bytes for the same files. */
+const zipOf = (files: Files): Uint8Array => {
+  const encoder = new TextEncoder()
+  return zipSync(
+    Object.fromEntries(
+      Object.entries(files)
+        .toSorted(([one], [other]) => (one < other ? -1 : 1))
+        .map(([path, text]) => [path, encoder.encode(text)])
+    ),
+    { mtime: "1980-01-01T00:00:00" }
+  )
+}
+
+/** A pure wheel of the package `quittance`. */
+export const wheelOf = (version: string, modules: Files, readme: string, licence: string): Uint8Array => {
+  const info = `quittance-${version}.dist-info`
+  const files: Files = {
+    ...Object.fromEntries(Object.entries(modules).map(([name, text]) => [`quittance/${name}`, text])),
+    "quittance/py.typed": "",
+    [`${info}/METADATA`]: `Metadata-Version: 2.4
+Name: quittance
+Version: ${version}
+Summary: Quittance for a shop's server: typed calls, errors by code, webhooks.
+License-Expression: MIT
+License-File: LICENSE
+Requires-Python: >=3.11
+Description-Content-Type: text/markdown
+
+${readme}`,
+    [`${info}/WHEEL`]: "Wheel-Version: 1.0\nGenerator: quittance\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    [`${info}/licenses/LICENSE`]: licence
+  }
+  const record = Object.entries(files).map(
+    ([path, text]) =>
+      `${path},sha256=${createHash("sha256").update(text).digest("base64url")},${Buffer.byteLength(text)}`
+  )
+  return zipOf({ ...files, [`${info}/RECORD`]: `${[...record, `${info}/RECORD,,`].join("\n")}\n` })
+}
+
+/** `sources` go below `src/`. */
+export const composerZipOf = (
+  composer: string,
+  sources: Files,
+  readme: string,
+  licence: string
+): Uint8Array =>
+  zipOf({
+    "composer.json": composer,
+    LICENSE: licence,
+    "README.md": readme,
+    ...Object.fromEntries(Object.entries(sources).map(([name, text]) => [`src/${name}`, text]))
+  })
