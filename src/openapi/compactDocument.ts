@@ -100,7 +100,7 @@ const successes: Readonly<Record<string, string>> = {
 const keyScheme = (kind: string, prefix: string) => ({
   type: "http",
   scheme: "bearer",
-  description: `A ${kind} key, \`${prefix}_test_…\` or \`${prefix}_live_…\`.`
+  description: `${kind === "agent" ? "An" : "A"} ${kind} key, \`${prefix}_test_…\` or \`${prefix}_live_…\`.`
 })
 
 const securitySchemes = {
