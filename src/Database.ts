@@ -25,6 +25,7 @@ import * as keyNames from "../migrations/0022_key_names.ts"
 import * as telling from "../migrations/0023_telling.ts"
 import * as receiptMails from "../migrations/0024_receipt_mails.ts"
 import * as acknowledgedBy from "../migrations/0030_acknowledged_by.ts"
+import * as findingPayments from "../migrations/0031_finding_payments.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -165,7 +166,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0022_key_names": keyNames,
   "0023_telling": telling,
   "0024_receipt_mails": receiptMails,
-  "0030_acknowledged_by": acknowledgedBy
+  "0030_acknowledged_by": acknowledgedBy,
+  "0031_finding_payments": findingPayments
 }
 
 /** Every table that the migrations make. */

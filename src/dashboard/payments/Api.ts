@@ -2,10 +2,11 @@
 
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { PaymentNotFound } from "../../domain/Errors.ts"
+import { InvalidRequest, PaymentNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
 import { AttemptMethod, FailureReason, PayerType, PaymentStatus } from "../../domain/Payment.ts"
+import { Day } from "../../domain/Period.ts"
 import { everyRole } from "../../domain/roleSets.ts"
 import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { AttemptFailure, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
@@ -37,7 +38,9 @@ export type OverviewPage = typeof OverviewPage.Encoded
 export const PaymentsPage = Schema.Struct({
   openAlerts: Count,
   payments: Schema.Array(PaymentView),
-  hasMore: Schema.Boolean
+  hasMore: Schema.Boolean,
+  /** Whether what was typed has a form that payments are found by. */
+  understood: Schema.Boolean
 })
 export type PaymentsPage = typeof PaymentsPage.Encoded
 
@@ -130,12 +133,18 @@ export class PaymentPagesApi extends endpointGroup("paymentPages")(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/payments", {
       query: {
-        status: Schema.optionalKey(PaymentStatus),
-        /** A payment's id, reference code, or transaction hash. */
-        search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100))),
+        /** `incomplete`: pending, and nobody has announced, reported or signed anything; `pending`: the others. */
+        status: Schema.optionalKey(Schema.Literals([...PaymentStatus.literals, "incomplete"])),
+        /** The beginning of a reference code, order URL, payer's address or transaction hash; an amount; an id. */
+        search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048))),
+        /** Days of the merchant's time zone, both included. */
+        from: Schema.optionalKey(Day),
+        to: Schema.optionalKey(Day),
+        sort: Schema.optionalKey(Schema.Literals(["newest", "oldest", "largest", "smallest"])),
         startingAfter: Schema.optionalKey(Uuid)
       },
-      success: Schema.toEncoded(PaymentsPage)
+      success: Schema.toEncoded(PaymentsPage),
+      error: [errorResponse(InvalidRequest)]
     })
   ),
   allow(

@@ -2,7 +2,8 @@
 import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
-import { TransactionHash } from "../../domain/Chain.ts"
+import { Books } from "../../books/Books.ts"
+import { askedPeriod } from "../../books/views.ts"
 import { PaymentNotFound } from "../../domain/Errors.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import { viewOf } from "../../payments/Http.ts"
@@ -13,7 +14,8 @@ import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
 import { CurrentMember } from "../Session.ts"
 import { type OverviewPage, overviewDays, type PaymentDetail, type PaymentsPage } from "./Api.ts"
-import { PaymentPagesRepo, type Search } from "./PaymentPagesRepo.ts"
+import { PaymentPagesRepo } from "./PaymentPagesRepo.ts"
+import { searchOf } from "./searchOf.ts"
 import { timelineOf } from "./timelineOf.ts"
 
 const pageSize = 20
@@ -24,16 +26,9 @@ const dayMillis = 24 * 3_600_000
 const firstDay = (now: Date): Date =>
   new Date((Math.floor(now.getTime() / dayMillis) - (overviewDays - 1)) * dayMillis)
 
-/** Undefined where the text has none of the forms. */
-const searchOf = (text: string): Search | undefined => {
-  const typed = text.trim()
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(typed)) return { by: "id", id: typed.toLowerCase() }
-  if (/^0x[0-9a-f]{64}$/i.test(typed)) {
-    return { by: "transaction", transactionId: TransactionHash.make(`0x${typed.slice(2).toLowerCase()}`) }
-  }
-  const code = /^(?:PAY-)?([A-Z0-9]{8})$/i.exec(typed)?.[1]
-  return code === undefined ? undefined : { by: "refCode", refCode: `PAY-${code.toUpperCase()}` }
-}
+/** Beyond every payment: an open end of a range. */
+const firstOfAll = "2000-01-01"
+const lastOfAll = "9999-12-30"
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -44,6 +39,7 @@ export const layer = HttpApiBuilder.group(
     const receipts = yield* Receipts
     const refunds = yield* Refunds
     const alerts = yield* AlertPagesRepo
+    const books = yield* Books
 
     return handlers.handleAll({
       overview: Effect.fnUntraced(function* () {
@@ -72,19 +68,24 @@ export const layer = HttpApiBuilder.group(
         }
         return page
       }),
-      list: Effect.fnUntraced(function* ({ query: { search: typed = "", ...query } }) {
-        const { tenant } = yield* CurrentMember
+      list: Effect.fnUntraced(function* ({ query: { from, search: typed = "", to, ...query } }) {
+        const { merchant, tenant } = yield* CurrentMember
         const search = searchOf(typed)
-        const nothing = typed.trim() !== "" && search === undefined
+        const understood = typed.trim() === "" || search !== undefined
+        const period =
+          from === undefined && to === undefined
+            ? undefined
+            : yield* askedPeriod(books, merchant.id, { from: from ?? firstOfAll, to: to ?? lastOfAll })
         const [rows, openAlerts] = yield* Effect.all(
           [
-            nothing
-              ? Effect.succeed([])
-              : repo.list(tenant, {
+            understood
+              ? repo.list(tenant, {
                   ...query,
                   ...(search === undefined ? {} : { search }),
+                  ...(period === undefined ? {} : { since: period.start, until: period.end }),
                   limit: pageSize + 1
-                }),
+                })
+              : Effect.succeed([]),
             alerts.countOpen
           ],
           { concurrency: 2 }
@@ -92,7 +93,8 @@ export const layer = HttpApiBuilder.group(
         const page: PaymentsPage = {
           openAlerts,
           payments: rows.slice(0, pageSize).map(viewOf),
-          hasMore: rows.length > pageSize
+          hasMore: rows.length > pageSize,
+          understood
         }
         return page
       }),

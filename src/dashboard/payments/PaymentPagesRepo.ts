@@ -2,10 +2,8 @@
 
 import { Cache, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { toBytes } from "../../chain/ChainBytes.ts"
 import { EpochMillis } from "../../database/EpochMillis.ts"
 import { Replica } from "../../database/Replica.ts"
-import type { TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
@@ -13,12 +11,26 @@ import { AttemptMethod, PayerType, type Payment, type PaymentStatus } from "../.
 import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
+import type { Search } from "./searchOf.ts"
 
-/** What a person typed to find a payment by. */
-export type Search =
-  | { readonly by: "id"; readonly id: string }
-  | { readonly by: "refCode"; readonly refCode: string }
-  | { readonly by: "transaction"; readonly transactionId: TransactionHash }
+/** The statuses, with pending ones apart: those for which nothing was sent, as far as anybody has said. */
+export type PaymentFilter = PaymentStatus | "incomplete"
+
+export type PaymentSort = "newest" | "oldest" | "largest" | "smallest"
+
+export interface ListedPage {
+  readonly limit: number
+  readonly status?: PaymentFilter
+  readonly search?: Search
+  /** Opened from here on, and before `until`. */
+  readonly since?: Date
+  readonly until?: Date
+  readonly sort?: PaymentSort
+  readonly startingAfter?: string
+}
+
+/** Of more that begin as it was typed, some are not looked at. */
+const mostFound = 1_000
 
 const SettledDay = Schema.Struct({ day: Schema.String, count: Schema.Int, volume: Schema.String })
 const decodeDays = Schema.decodeUnknownEffect(Schema.Array(SettledDay))
@@ -97,20 +109,95 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
 
-  const found = (search: Search) => {
+  /** Payments that a beginning names, from the indexes alone. `hex` digits are the beginning of bytes. */
+  const named = (tenant: Tenant, search: Search) => {
     switch (search.by) {
-      case "id":
-        return sql`AND id = ${search.id}`
       case "refCode":
-        return sql`AND ref_code = ${search.refCode}`
-      case "transaction": {
-        const bytes = toBytes(search.transactionId)
-        return sql`AND id IN (
-          SELECT id FROM payments WHERE transaction_id = ${bytes}
-          UNION SELECT payment_id FROM payment_reports WHERE transaction_id = ${bytes})`
+        return sql`SELECT id FROM payments
+          WHERE ref_code BETWEEN ${search.first} AND ${search.last} AND ${ofTenant(tenant)}`
+      case "intentUrl": {
+        const prefix = [...search.prefix].slice(0, 300).join("")
+        return sql`SELECT id FROM payments WHERE ${ofTenant(tenant)}
+          AND left(intent_url, 300) ~>=~ ${prefix} AND left(intent_url, 300) ~<~ ${`${prefix}\u{10ffff}`}
+          AND starts_with(intent_url, ${search.prefix})`
       }
+      case "hex": {
+        const between = (bytes: number) => ({
+          least: Buffer.from(search.digits.padEnd(2 * bytes, "0"), "hex"),
+          most: Buffer.from(search.digits.padEnd(2 * bytes, "f"), "hex")
+        })
+        const hash = between(32)
+        const paid = sql`SELECT id FROM payments
+          WHERE transaction_id BETWEEN ${hash.least} AND ${hash.most} AND ${ofTenant(tenant)}
+          UNION SELECT payment_id FROM payment_reports
+          WHERE transaction_id BETWEEN ${hash.least} AND ${hash.most}`
+        if (search.digits.length > 40) return paid
+        const payer = between(20)
+        return sql`${paid} UNION SELECT id FROM payments
+          WHERE ${ofTenant(tenant)} AND payer_address BETWEEN ${payer.least} AND ${payer.most}`
+      }
+      default:
+        return undefined
     }
   }
+
+  const isFound = (search: Search | undefined) => {
+    switch (search?.by) {
+      case undefined:
+        return sql``
+      case "id":
+        return sql`AND p.id = ${search.id}`
+      case "amount":
+        return sql`AND p.amount = ${search.amount.toString()}::numeric`
+      default:
+        return sql`AND p.id IN (SELECT id FROM found)`
+    }
+  }
+
+  /** A status is written out: how many have it decides which index is read. */
+  const isIn = (status: PaymentFilter | undefined) => {
+    const sent = sql`(p.reported_at IS NOT NULL
+      OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
+      OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
+      OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
+    switch (status) {
+      case undefined:
+        return sql``
+      case "incomplete":
+        return sql`AND p.status = 'pending' AND NOT ${sent}`
+      case "pending":
+        return sql`AND p.status = 'pending' AND ${sent}`
+      default:
+        return sql`AND p.status = ${sql.literal(`'${status}'`)}`
+    }
+  }
+
+  const sorts = {
+    newest: {
+      key: sql`p.created_at, p.id`,
+      of: sql`last.created_at, last.id`,
+      after: sql`<`,
+      by: sql`p.created_at DESC, p.id DESC`
+    },
+    oldest: {
+      key: sql`p.created_at, p.id`,
+      of: sql`last.created_at, last.id`,
+      after: sql`>`,
+      by: sql`p.created_at, p.id`
+    },
+    largest: {
+      key: sql`p.amount, p.created_at, p.id`,
+      of: sql`last.amount, last.created_at, last.id`,
+      after: sql`<`,
+      by: sql`p.amount DESC, p.created_at DESC, p.id DESC`
+    },
+    smallest: {
+      key: sql`p.amount, p.created_at, p.id`,
+      of: sql`last.amount, last.created_at, last.id`,
+      after: sql`>`,
+      by: sql`p.amount, p.created_at, p.id`
+    }
+  } satisfies Readonly<Record<PaymentSort, unknown>>
 
   return {
     settledDays: Effect.fn("PaymentPagesRepo.settledDays")(function* (
@@ -144,27 +231,27 @@ const make = Effect.gen(function* () {
       return row
     }, Effect.orDie),
 
-    list: Effect.fn("PaymentPagesRepo.list")(function* (
-      tenant: Tenant,
-      page: {
-        readonly limit: number
-        readonly status?: PaymentStatus
-        readonly search?: Search
-        readonly startingAfter?: string
-      }
-    ) {
-      const status = page.status === undefined ? sql`` : sql`AND status = ${page.status}`
-      const search = page.search === undefined ? sql`` : found(page.search)
-      const after =
-        page.startingAfter === undefined
+    list: Effect.fn("PaymentPagesRepo.list")(function* (tenant: Tenant, page: ListedPage) {
+      const { search, since, startingAfter, until } = page
+      const sort = sorts[page.sort ?? "newest"]
+      const candidates = search === undefined ? undefined : named(tenant, search)
+      const found =
+        candidates === undefined
           ? sql``
-          : sql`AND (created_at, id) < (
-              SELECT last.created_at, last.id FROM payments last
-              WHERE last.id = ${page.startingAfter} AND last.merchant_id = ${tenant.merchantId})`
+          : sql`WITH found AS MATERIALIZED (SELECT id FROM (${candidates}) named LIMIT ${mostFound})`
+      const after =
+        startingAfter === undefined
+          ? sql``
+          : sql`AND (${sort.key}) ${sort.after} (
+              SELECT ${sort.of} FROM payments last
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId})`
       const rows = yield* decodePayments(
         yield* sql`
-          SELECT * FROM payments WHERE ${ofTenant(tenant)} ${status} ${search} ${after}
-          ORDER BY created_at DESC, id DESC LIMIT ${page.limit}`
+          ${found} SELECT p.* FROM payments p
+          WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} ${isIn(page.status)} ${isFound(search)}
+            ${since === undefined ? sql`` : sql`AND p.created_at >= ${since}`}
+            ${until === undefined ? sql`` : sql`AND p.created_at < ${until}`} ${after}
+          ORDER BY ${sort.by} LIMIT ${page.limit}`
       )
       return rows.map(toPayment)
     }, Effect.orDie),
@@ -224,16 +311,8 @@ export class PaymentPagesRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<typeof SettledDay.Type>>
     /** Failures since `from`; what is pending. */
     readonly counts: (tenant: Tenant, from: Date) => Effect.Effect<typeof Counts.Type>
-    /** Newest first. */
-    readonly list: (
-      tenant: Tenant,
-      page: {
-        readonly limit: number
-        readonly status?: PaymentStatus
-        readonly search?: Search
-        readonly startingAfter?: string
-      }
-    ) => Effect.Effect<ReadonlyArray<Payment>>
+    /** Of more than 1,000 payments that begin as it was typed, some are left out. */
+    readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<Payment>>
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
   }
 >()("quittance/dashboard/PaymentPagesRepo") {

@@ -1,0 +1,14 @@
+// Payments are found by the beginning of an order's URL or of a payer's address, and by amount. Reference codes and
+// transactions have indexes already.
+import { Effect } from "effect"
+
+export const up = Effect.void
+
+export const down = Effect.void
+
+export const indexes = {
+  // The URL's beginning: a whole one may be longer than an index takes.
+  payments_order: `payments (merchant_id, env, (left(intent_url, 300)) text_pattern_ops)`,
+  payments_payer: "payments (merchant_id, env, payer_address) WHERE payer_address IS NOT NULL",
+  payments_amount: "payments (merchant_id, env, amount, created_at, id)"
+}
