@@ -5,6 +5,7 @@ import type { SessionView } from "../accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { useOpenAlerts } from "./badge.ts"
 import { Icon } from "./Icon.tsx"
+import { Palette } from "./Palette.tsx"
 import { pages } from "./pages.ts"
 import { type EnvName, hrefOf, navigate } from "./router.ts"
 import { useSession } from "./session.ts"
@@ -137,6 +138,7 @@ export const Layout = (props: {
         </nav>
         <section class="account" aria-label="Account">
           <p title={session.user.email}>{session.user.email}</p>
+          <Palette />
           <ThemeSwitch />
           <button
             type="button"

@@ -5,7 +5,45 @@ import { Time } from "./parts.tsx"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref } from "./session.ts"
 
-export const PaymentTable = ({ payments }: { readonly payments: PaymentsPage["payments"] }) => {
+/** Which way the rows are sorted, and where another one is. */
+interface Sorting {
+  readonly sort: string
+  readonly to: (sort: string) => string
+}
+
+const SortedHeader = (props: {
+  readonly name: string
+  readonly sorting: Sorting | undefined
+  /** The falling one is the first to be chosen. */
+  readonly falling: string
+  readonly rising: string
+  readonly class?: string
+}) => {
+  const { falling, name, rising, sorting } = props
+  if (sorting === undefined)
+    return (
+      <th scope="col" class={props.class}>
+        {name}
+      </th>
+    )
+  const way = sorting.sort === falling ? "descending" : sorting.sort === rising ? "ascending" : undefined
+  return (
+    <th scope="col" class={props.class} aria-sort={way}>
+      <a href={sorting.to(way === "descending" ? rising : falling)}>
+        {name}
+        <span aria-hidden="true">{way === undefined ? "" : way === "descending" ? " ↓" : " ↑"}</span>
+      </a>
+    </th>
+  )
+}
+
+export const PaymentTable = ({
+  payments,
+  sorting
+}: {
+  readonly payments: PaymentsPage["payments"]
+  readonly sorting?: Sorting
+}) => {
   const href = useHref()
   return (
     <table class="rows">
@@ -13,11 +51,9 @@ export const PaymentTable = ({ payments }: { readonly payments: PaymentsPage["pa
         <tr>
           <th scope="col">Payment</th>
           <th scope="col">Status</th>
-          <th scope="col" class="number">
-            Amount
-          </th>
+          <SortedHeader name="Amount" sorting={sorting} falling="largest" rising="smallest" class="number" />
           <th scope="col">Transaction</th>
-          <th scope="col">Opened</th>
+          <SortedHeader name="Opened" sorting={sorting} falling="newest" rising="oldest" />
         </tr>
       </thead>
       <tbody>

@@ -1,4 +1,4 @@
-// Payments, newest first: filtered by status, found by id, reference code or hash.
+// Payments: found by what is typed, by status and days, sorted; the address says it all.
 import type { PaymentsPage } from "../payments/Api.ts"
 import { Icon } from "./Icon.tsx"
 import { PaymentTable } from "./PaymentTable.tsx"
@@ -8,31 +8,70 @@ import { useHref, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
 const statuses = [
-  ["", "All"],
-  ["settled", "Settled"],
-  ["pending", "Pending"],
-  ["failed", "Failed"]
+  ["", "All", ""],
+  ["settled", "Settled", ""],
+  ["pending", "Pending", "Announced, reported or signed; waiting for the chain"],
+  ["incomplete", "Incomplete", "Opened, and nothing sent so far"],
+  ["failed", "Failed", ""]
 ] as const
+
+const names = ["status", "search", "from", "to", "sort", "startingAfter"] as const
+type Query = Readonly<Record<(typeof names)[number], string>>
+
+const Nothing = ({
+  isFiltered,
+  understood
+}: {
+  readonly isFiltered: boolean
+  readonly understood: boolean
+}) => {
+  const href = useHref()
+  return (
+    <Empty icon="payments" title={isFiltered ? "Nothing was found" : "No payments here"}>
+      <p>
+        {understood
+          ? isFiltered
+            ? "No payment is like that."
+            : "Payments appear here as soon as they are opened."
+          : "Type the beginning of a reference code (3 characters), an order's URL, a payer or a transaction (0x and 4 digits), or an amount."}
+      </p>
+      {isFiltered ? <a href={href("payments")}>All payments</a> : null}
+    </Empty>
+  )
+}
 
 export const Payments = () => {
   const href = useHref()
   const { place } = useSession()
   const read = (name: string) => place.query.get(name) ?? ""
-  const [status, search, startingAfter] = [read("status"), read("search"), read("startingAfter")]
-  const to = (change: Readonly<Record<string, string>>) =>
-    href("payments", undefined, { status, search, ...change })
-  const query = new URLSearchParams(
-    Object.entries({ status, search, startingAfter }).filter(([, value]) => value !== "")
-  ).toString()
+  const asked: Query = {
+    status: read("status"),
+    search: read("search"),
+    from: read("from"),
+    to: read("to"),
+    sort: read("sort"),
+    startingAfter: read("startingAfter")
+  }
+  // Any change begins at the first page again.
+  const to = (change: Partial<Query>) =>
+    href("payments", undefined, { ...asked, startingAfter: "", ...change })
+  const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== "")).toString()
   const page = useMerchantPage<PaymentsPage>(`/payments${query === "" ? "" : `?${query}`}`)
   const last = page.data?.payments.at(-1)?.id
+  const { status, search, from, to: until, sort } = asked
+  const isFiltered = [status, search, from, until].some((one) => one !== "")
   return (
     <>
       <h1>Payments</h1>
       <div class="toolbar">
         <nav class="tabs" aria-label="Status">
-          {statuses.map(([value, name]) => (
-            <a key={value} href={to({ status: value })} aria-current={status === value ? "true" : undefined}>
+          {statuses.map(([value, name, hint]) => (
+            <a
+              key={value}
+              href={to({ status: value })}
+              aria-current={status === value ? "true" : undefined}
+              title={hint === "" ? undefined : hint}
+            >
               {name}
             </a>
           ))}
@@ -46,38 +85,58 @@ export const Payments = () => {
               type="search"
               name="search"
               defaultValue={search}
-              aria-label="Search by id, reference code or transaction hash"
-              placeholder="Id, PAY-… or 0x…"
+              aria-label="Search by the beginning of a reference code, order, payer or transaction, or by amount"
+              aria-keyshortcuts="/"
+              placeholder="PAY-…, order, 0x… or 12.50"
             />
           </form>
         </search>
+        <form
+          class="range"
+          key={`${from} ${until}`}
+          onChange={({ currentTarget }) => {
+            const fields = new FormData(currentTarget)
+            navigate(to({ from: String(fields.get("from") ?? ""), to: String(fields.get("to") ?? "") }))
+          }}
+        >
+          <label>
+            From <input class="input" type="date" name="from" defaultValue={from} max={until} />
+          </label>
+          <label>
+            to <input class="input" type="date" name="to" defaultValue={until} min={from} />
+          </label>
+          {from === "" && until === "" ? null : (
+            <a class="button quiet" href={to({ from: "", to: "" })}>
+              All days
+            </a>
+          )}
+        </form>
       </div>
       <Card flush>
         <Loaded page={page}>
-          {({ payments }) =>
+          {({ payments, understood }) =>
             payments.length === 0 ? (
-              <Empty icon="payments" title={search === "" ? "No payments here" : "Nothing was found"}>
-                <p>
-                  {search === ""
-                    ? "Payments appear here as soon as they are opened."
-                    : "Search takes a whole payment id, reference code or transaction hash."}
-                </p>
-                {status === "" && search === "" ? null : <a href={href("payments")}>All payments</a>}
-              </Empty>
+              <Nothing isFiltered={isFiltered} understood={understood} />
             ) : (
-              <PaymentTable payments={payments} />
+              <PaymentTable
+                payments={payments}
+                sorting={{
+                  sort: sort === "" ? "newest" : sort,
+                  to: (next) => to({ sort: next === "newest" ? "" : next })
+                }}
+              />
             )
           }
         </Loaded>
       </Card>
       <nav class="paging" aria-label="Pages of payments">
-        {startingAfter === "" ? null : (
+        {asked.startingAfter === "" ? null : (
           <a class="button plain" href={to({})}>
-            Newest
+            First page
           </a>
         )}
         {page.data?.hasMore === true && last !== undefined ? (
-          <Button onClick={() => navigate(to({ startingAfter: last }))}>Older</Button>
+          <Button onClick={() => navigate(to({ startingAfter: last }))}>Next page</Button>
         ) : null}
       </nav>
     </>

@@ -1,0 +1,128 @@
+// The payments' page in a real browser: found by typing and by keys, sorted, and kept in the address.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { makeShop } from "../http/shop.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("Finding payments in the dashboard", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  browserTest("by typing, by keys alone, and by the address", async () => {
+    const person = await signUp(service.baseUrl)
+    const shop = await makeShop(service, { ...person, id: person.merchantId })
+    for (let count = 1; count <= 22; count++) await shop.open(`${count}.00`)
+    const { payment } = await shop.settle("99.50", 99_500_000n)
+    const context = await newContext({ width: 1280 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    const at = (path: string) => `${service.baseUrl}/dashboard/${person.merchantId}/test${path}`
+    const rows = page.locator("main a.row-link")
+    const codes = () => rows.allInnerTexts()
+    await page.goto(at("/payments"))
+    await rows.first().waitFor({ timeout: 30_000 })
+    expect(await rows.count()).toBe(20)
+    await screenshot(page, "payments-many-1280")
+    await expectNoAxeViolations(page)
+
+    // Keys: search, rows, opening, and back to the same rows.
+    await page.keyboard.press("/")
+    await page.keyboard.type(payment.refCode.slice(0, 8))
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: payment.refCode }).waitFor()
+    expect(await codes()).toEqual([payment.refCode])
+    expect(page.url()).toContain(`search=${payment.refCode.slice(0, 8)}`)
+    await page.evaluate("document.activeElement.blur()")
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: payment.refCode }).waitFor()
+    await page.goBack()
+    await page.getByRole("link", { name: payment.refCode }).waitFor()
+    expect(await codes()).toEqual([payment.refCode])
+
+    // Sorts, filters and pages are addresses.
+    await page.goto(at("/payments"))
+    await page.getByRole("link", { name: "Amount" }).click()
+    await page
+      .getByRole("columnheader", { name: "Amount" })
+      .and(page.locator("[aria-sort=descending]"))
+      .waitFor()
+    await page.getByText("$99.50").waitFor()
+    expect((await codes())[0]).toBe(payment.refCode)
+    await page.getByRole("button", { name: "Next page" }).click()
+    await page.getByText("$1.00", { exact: true }).waitFor()
+    await page.getByRole("link", { name: "Incomplete" }).click()
+    await page.getByText("$22.00").waitFor()
+    expect(page.url()).toContain("status=incomplete")
+    expect(page.url()).toContain("sort=largest")
+    expect(page.url()).not.toContain("startingAfter")
+    await page.reload()
+    await page.getByText("$22.00").waitFor()
+    const today = new Date().toISOString().slice(0, 10)
+    await page.getByLabel("to", { exact: true }).fill("2020-01-01")
+    await page.getByText("Nothing was found").waitFor()
+    await page.getByRole("link", { name: "All days" }).click()
+    await page.getByText("$22.00").waitFor()
+    await page.getByLabel("From").fill(today)
+    await page.waitForURL(/from=/)
+    await page.getByText("$22.00").waitFor()
+
+    // Words that are no beginning of anything say what would be.
+    await page.keyboard.press("Escape")
+    await page.getByRole("searchbox").fill("two words")
+    await page.keyboard.press("Enter")
+    await page.getByText("Type the beginning of a reference code").waitFor()
+
+    // The palette.
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox").waitFor()
+    await screenshot(page, "palette-1280")
+    await expectNoAxeViolations(page)
+    await page.keyboard.type("webh")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("99.5")
+    await page.keyboard.press("Enter")
+    await page.getByText("$99.50").waitFor()
+    expect(await codes()).toEqual([payment.refCode])
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).waitFor()
+    await screenshot(page, "keys-1280")
+    await page.keyboard.press("Escape")
+
+    await page.goto(at("/payments?search=nothing%20here"))
+    for (const width of [390, 768]) {
+      for (const theme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme: theme })
+        await page.setViewportSize({ width, height: 900 })
+        await page.goto(at("/payments"))
+        await rows.first().waitFor()
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+        await screenshot(page, `payments-${width}-${theme}`)
+        await expectNoAxeViolations(page)
+      }
+    }
+    await context.close()
+  })
+})
