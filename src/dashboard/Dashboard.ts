@@ -24,6 +24,7 @@ import * as KeysHttp from "./keys/Http.ts"
 import * as LinksHttp from "./links/Http.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentsHttp from "./payments/Http.ts"
+import { OverviewRepo } from "./payments/OverviewRepo.ts"
 import { PaymentPagesRepo } from "./payments/PaymentPagesRepo.ts"
 import * as RefundsHttp from "./refunds/Http.ts"
 import { layerSession } from "./Session/layerSession.ts"
@@ -39,6 +40,7 @@ const repos = Layer.mergeAll(
   TellingRepo.layer,
   FirstRunRepo.layer,
   AlertHooks.layer.pipe(Layer.provide(SecretBox.layer)),
+  OverviewRepo.layer,
   PaymentPagesRepo.layer,
   DeliveryPagesRepo.layer,
   AlertPagesRepo.layer,

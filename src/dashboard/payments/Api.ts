@@ -17,18 +17,37 @@ import { PaymentView } from "../../payments/Api.ts"
 import { RefundsPart } from "../refunds/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
-/** How many days, today's included, the overview looks back; days are UTC's. */
+/** How many days, today's included, the overview looks back where no others are asked for. */
 export const overviewDays = 30
+/** The most days of one overview. */
+export const mostOverviewDays = 366
 
 const Count = Schema.Int
+const Sum = Schema.Struct({ count: Count, volume: Schema.String })
 
 export const OverviewPage = Schema.Struct({
   openAlerts: Count,
-  /** Oldest first, days without settlements included; `volume` in decimal USD. */
-  days: Schema.Array(Schema.Struct({ day: Schema.String, count: Count, volume: Schema.String })),
-  settled: Schema.Struct({ count: Count, volume: Schema.String }),
+  /** Days of the merchant's time zone, both included. */
+  period: Schema.Struct({ from: Schema.String, to: Schema.String, timeZone: Schema.String }),
+  today: Schema.String,
+  /** Oldest first, days without settlements included; sums in decimal USD. */
+  days: Schema.Array(
+    Schema.Struct({ day: Schema.String, count: Count, volume: Schema.String, refunded: Schema.String })
+  ),
+  settled: Sum,
+  /** By the day of their proof. */
+  refunded: Sum,
+  /** Of what was opened in the period, what has settled. */
+  conversion: Schema.Struct({ opened: Count, settled: Count }),
+  /** From opening to settlement, of the last 200 payments of each day; null where nothing settled. */
+  secondsToSettle: Schema.NullOr(Schema.Struct({ median: Count, p95: Count })),
+  /** Ended deliveries, of the last 1,000 of each day. */
+  webhooks: Schema.Struct({ delivered: Count, failed: Count }),
   /** Of all times: they still wait. */
   pending: Count,
+  /** Of the pending: opened, and nothing sent so far. More than 5,000 are not counted. */
+  incomplete: Count,
+  /** In the period. */
   failed: Count,
   hasWebhookEndpoint: Schema.Boolean,
   latest: Schema.Array(PaymentView)
@@ -127,7 +146,11 @@ export type PaymentDetail = typeof PaymentDetail.Encoded
 export class PaymentPagesApi extends endpointGroup("paymentPages")(
   allow(
     { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("overview", "/overview", { success: Schema.toEncoded(OverviewPage) })
+    HttpApiEndpoint.get("overview", "/overview", {
+      query: { from: Schema.optionalKey(Day), to: Schema.optionalKey(Day) },
+      success: Schema.toEncoded(OverviewPage),
+      error: [errorResponse(InvalidRequest)]
+    })
   ),
   allow(
     { by: "member", roles: everyRole },

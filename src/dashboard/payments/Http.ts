@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AppConfig } from "../../AppConfig.ts"
 import { Books } from "../../books/Books.ts"
 import { askedPeriod } from "../../books/views.ts"
-import { PaymentNotFound } from "../../domain/Errors.ts"
-import { formatUsd } from "../../domain/Money.ts"
+import { InvalidRequest, PaymentNotFound } from "../../domain/Errors.ts"
+import { todayIn } from "../../domain/Period.ts"
 import { viewOf } from "../../payments/Http.ts"
 import { Receipts } from "../../receipts/Receipts.ts"
 import { Refunds } from "../../refunds/Refunds.ts"
@@ -13,18 +13,21 @@ import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
 import { refundsOf, refundsPart } from "../refunds/refundsPart.ts"
 import { CurrentMember } from "../Session.ts"
-import { type OverviewPage, overviewDays, type PaymentDetail, type PaymentsPage } from "./Api.ts"
+import {
+  mostOverviewDays,
+  type OverviewPage,
+  overviewDays,
+  type PaymentDetail,
+  type PaymentsPage
+} from "./Api.ts"
+import { OverviewRepo } from "./OverviewRepo.ts"
+import { daysOf, lastDays, lengthOf, overviewOf } from "./overviewOf.ts"
 import { PaymentPagesRepo } from "./PaymentPagesRepo.ts"
 import { searchOf } from "./searchOf.ts"
 import { timelineOf } from "./timelineOf.ts"
 
 const pageSize = 20
 const latestSize = 5
-const dayMillis = 24 * 3_600_000
-
-/** The midnight of UTC with which the overview's days begin. */
-const firstDay = (now: Date): Date =>
-  new Date((Math.floor(now.getTime() / dayMillis) - (overviewDays - 1)) * dayMillis)
 
 /** Beyond every payment: an open end of a range. */
 const firstOfAll = "2000-01-01"
@@ -40,15 +43,27 @@ export const layer = HttpApiBuilder.group(
     const refunds = yield* Refunds
     const alerts = yield* AlertPagesRepo
     const books = yield* Books
+    const figures = yield* OverviewRepo
 
     return handlers.handleAll({
-      overview: Effect.fnUntraced(function* () {
-        const { tenant } = yield* CurrentMember
-        const from = firstDay(yield* DateTime.nowAsDate)
+      overview: Effect.fnUntraced(function* ({ query: { from, to } }) {
+        const { merchant, tenant } = yield* CurrentMember
+        const timeZone = yield* books.timeZone(merchant.id)
+        const { today } = todayIn(yield* DateTime.nowAsDate, timeZone)
+        const usual = lastDays(to ?? today, overviewDays)
+        const period = yield* askedPeriod(books, merchant.id, {
+          from: from ?? usual.from,
+          to: to ?? today,
+          timeZone
+        })
+        if (lengthOf(period.from, period.to) > mostOverviewDays)
+          return yield* new InvalidRequest({
+            details: [{ path: "query.from", message: `At most ${mostOverviewDays} days.` }]
+          })
         const [days, counts, latest, openAlerts] = yield* Effect.all(
           [
-            repo.settledDays(tenant, from, overviewDays),
-            repo.counts(tenant, from),
+            figures.days(tenant, daysOf(period.from, period.to, timeZone)),
+            repo.counts(tenant, period),
             repo.list(tenant, { limit: latestSize }),
             alerts.countOpen
           ],
@@ -56,12 +71,11 @@ export const layer = HttpApiBuilder.group(
         )
         const page: OverviewPage = {
           openAlerts,
-          days: days.map((one) => ({ ...one, volume: formatUsd(BigInt(one.volume)) })),
-          settled: {
-            count: days.reduce((sum, { count }) => sum + count, 0),
-            volume: formatUsd(days.reduce((sum, { volume }) => sum + BigInt(volume), 0n))
-          },
+          period: { from: period.from, to: period.to, timeZone },
+          today,
+          ...overviewOf(days),
           pending: counts.pending,
+          incomplete: counts.incomplete,
           failed: counts.failed,
           hasWebhookEndpoint: counts.has_endpoint,
           latest: latest.map(viewOf)

@@ -1,6 +1,6 @@
 // The SQL of the overview and the payments' pages, on indexes.
 
-import { Cache, Context, Effect, Exit, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { EpochMillis } from "../../database/EpochMillis.ts"
 import { Replica } from "../../database/Replica.ts"
@@ -29,12 +29,18 @@ export interface ListedPage {
   readonly startingAfter?: string
 }
 
+/** Each is a look into three tables: more are not counted. */
+const mostIncomplete = 5_000
+
 /** Of more that begin as it was typed, some are not looked at. */
 const mostFound = 1_000
 
-const SettledDay = Schema.Struct({ day: Schema.String, count: Schema.Int, volume: Schema.String })
-const decodeDays = Schema.decodeUnknownEffect(Schema.Array(SettledDay))
-const Counts = Schema.Struct({ pending: Schema.Int, failed: Schema.Int, has_endpoint: Schema.Boolean })
+const Counts = Schema.Struct({
+  pending: Schema.Int,
+  incomplete: Schema.Int,
+  failed: Schema.Int,
+  has_endpoint: Schema.Boolean
+})
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Tuple([Counts]))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
 
@@ -200,31 +206,19 @@ const make = Effect.gen(function* () {
   } satisfies Readonly<Record<PaymentSort, unknown>>
 
   return {
-    settledDays: Effect.fn("PaymentPagesRepo.settledDays")(function* (
+    counts: Effect.fn("PaymentPagesRepo.counts")(function* (
       tenant: Tenant,
-      from: Date,
-      days: number
+      { end, start }: { readonly start: Date; readonly end: Date }
     ) {
-      return yield* decodeDays(
-        yield* sql`
-          SELECT to_char(from_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, settled.count, settled.volume
-          FROM (SELECT ${from}::timestamptz + n * interval '24 hours' AS from_at
-            FROM generate_series(0, ${days - 1}::integer) n) days
-          CROSS JOIN LATERAL (
-            SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM payments
-            WHERE ${ofTenant(tenant)} AND status = 'settled'
-              AND settled_at >= from_at AND settled_at < from_at + interval '24 hours') settled
-          ORDER BY from_at`
-      )
-    }, Effect.orDie),
-
-    counts: Effect.fn("PaymentPagesRepo.counts")(function* (tenant: Tenant, from: Date) {
       const [row] = yield* decodeCounts(
         yield* sql`
           SELECT
             (SELECT count(*)::int FROM payments WHERE ${ofTenant(tenant)} AND status = 'pending') AS pending,
+            (SELECT count(*)::int FROM (SELECT 1 FROM payments p
+              WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} ${isIn("incomplete")}
+              LIMIT ${mostIncomplete}) waiting) AS incomplete,
             (SELECT count(*)::int FROM payments
-              WHERE ${ofTenant(tenant)} AND status = 'failed' AND failed_at >= ${from}) AS failed,
+              WHERE ${ofTenant(tenant)} AND status = 'failed' AND failed_at >= ${start} AND failed_at < ${end}) AS failed,
             EXISTS (SELECT 1 FROM webhook_endpoints
               WHERE ${ofTenant(tenant)} AND deleted_at IS NULL) AS has_endpoint`
       )
@@ -270,47 +264,14 @@ const make = Effect.gen(function* () {
   }
 })
 
-type Repo = PaymentPagesRepo["Service"]
-
-const dayMillis = 24 * 3_600_000
-
-/**
- * Payments settle now and never in the past, so the days before yesterday are counted once an hour:
- * counting 90,000 settlements takes a third of the page's time or more.
- */
-const withClosedDays = Effect.fnUntraced(function* (repo: Repo) {
-  const closed = yield* Cache.makeWith(
-    ({ tenant, from, days }: { readonly tenant: Tenant; readonly from: number; readonly days: number }) =>
-      repo.settledDays(tenant, new Date(from), days),
-    { capacity: 1000, timeToLive: (exit) => (Exit.isSuccess(exit) ? "1 hour" : 0) }
-  )
-  const settledDays: Repo["settledDays"] = Effect.fnUntraced(function* (tenant, from, days) {
-    const [before, latest] = yield* Effect.all(
-      [
-        Cache.get(closed, { tenant, from: from.getTime(), days: days - 2 }),
-        repo.settledDays(tenant, new Date(from.getTime() + (days - 2) * dayMillis), 2)
-      ],
-      { concurrency: 2 }
-    )
-    return [...before, ...latest]
-  })
-  return { ...repo, settledDays }
-})
-
 export class PaymentPagesRepo extends Context.Service<
   PaymentPagesRepo,
   {
-    /**
-     * Settlements by day since `from`, a midnight of UTC. A range of the index for each day costs less
-     * than half of grouping all of it.
-     */
-    readonly settledDays: (
+    /** What failed in the period; what is pending. */
+    readonly counts: (
       tenant: Tenant,
-      from: Date,
-      days: number
-    ) => Effect.Effect<ReadonlyArray<typeof SettledDay.Type>>
-    /** Failures since `from`; what is pending. */
-    readonly counts: (tenant: Tenant, from: Date) => Effect.Effect<typeof Counts.Type>
+      period: { readonly start: Date; readonly end: Date }
+    ) => Effect.Effect<typeof Counts.Type>
     /** Of more than 1,000 payments that begin as it was typed, some are left out. */
     readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<Payment>>
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
@@ -321,14 +282,13 @@ export class PaymentPagesRepo extends Context.Service<
     Effect.gen(function* () {
       const here = yield* make
       const replica = yield* Replica
-      if (replica === undefined) return yield* withClosedDays(here)
+      if (replica === undefined) return here
       const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
-      return yield* withClosedDays({
-        settledDays: (...asked) => replica.read(there.settledDays(...asked), here.settledDays(...asked)),
+      return {
         counts: (...asked) => replica.read(there.counts(...asked), here.counts(...asked)),
         list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
         find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
-      })
+      }
     })
   )
 }

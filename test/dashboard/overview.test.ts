@@ -1,0 +1,133 @@
+// The overview's figures: days of the merchant's zone, sums, conversion, times, webhooks; from memory once they are over.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { daysOf, overviewOf } from "../../src/dashboard/payments/overviewOf.ts"
+import { makeShop, type Shop } from "../http/shop.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { type Person, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+describe("The overview's days", () => {
+  test("are those of the zone's calendar, whatever the clocks do", () => {
+    const days = daysOf("2026-03-28", "2026-03-30", "Europe/Berlin")
+    expect(days.map(({ day }) => day)).toEqual(["2026-03-28", "2026-03-29", "2026-03-30"])
+    expect(days.map(({ end, start }) => (end.getTime() - start.getTime()) / 3_600_000)).toEqual([24, 23, 24])
+  })
+
+  test("median and 95th percentile are of all days together, and null of none", () => {
+    const none = {
+      day: "2026-01-01",
+      settled: 0,
+      volume: 0n,
+      refunds: 0,
+      refunded: 0n,
+      opened: 0,
+      paid: 0,
+      seconds: [],
+      delivered: 0,
+      undelivered: 0
+    }
+    expect(overviewOf([none]).secondsToSettle).toBeNull()
+    const seconds = Array.from({ length: 20 }, (_, index) => index + 1)
+    expect(
+      overviewOf([
+        { ...none, seconds: seconds.slice(10) },
+        { ...none, seconds: seconds.slice(0, 10) }
+      ]).secondsToSettle
+    ).toEqual({ median: 10, p95: 19 })
+  })
+})
+
+describe("The overview on Postgres", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let person: Person
+  let shop: Shop
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    person = await signUp(service.baseUrl)
+    shop = await makeShop(service, { ...person, id: person.merchantId })
+  }, 30_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  const get = (query = "") => person.call("GET", `/merchants/${person.merchantId}/test/overview${query}`)
+  const overview = async (query = "") => (await get(query)).body
+  const run = <A, E>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+    Effect.runPromise(
+      Effect.provideContext(Effect.flatMap(SqlClient.SqlClient, statement), service.context).pipe(
+        Effect.orDie
+      )
+    )
+
+  test("counts by day and sums exactly, in the merchant's days", async () => {
+    const before = await overview()
+    await shop.settle("0.000001", 1n)
+    const one = await shop.settle("99999999.50", 99_999_999_500_000n)
+    await run(
+      (sql) => sql`
+        UPDATE payments SET settled_at = settled_at - interval '1 day', created_at = settled_at - interval '1 day 90 seconds'
+        WHERE id = ${one.payment.id}`
+    )
+    const after = await overview()
+    expect(after.days).toHaveLength(30)
+    expect(after.days.at(-1)?.day).toBe(new Date().toISOString().slice(0, 10))
+    expect(after.days.at(-2)).toMatchObject({ count: 1, volume: "99999999.50", refunded: "0.00" })
+    expect(after.settled.count).toBe(before.settled.count + 2)
+    expect(after.pending).toBe(before.pending)
+    expect(after.secondsToSettle?.p95).toBe(90)
+    expect(after.period.timeZone).toBe("UTC")
+    await run(
+      (sql) => sql`UPDATE merchants SET time_zone = 'Pacific/Auckland' WHERE id = ${person.merchantId}`
+    )
+    expect((await overview()).period.timeZone).toBe("Pacific/Auckland")
+    await run((sql) => sql`UPDATE merchants SET time_zone = 'UTC' WHERE id = ${person.merchantId}`)
+  })
+
+  test("of what was opened, what has settled; what waits with nothing sent; ended deliveries", async () => {
+    const before = await overview()
+    await shop.open("1.00")
+    const announced = (await shop.open("1.00")).body.payment.id
+    await shop.report(announced, `0x${"ab".repeat(32)}`, 1_000_000n)
+    const { payment } = await shop.settle("1.00", 1_000_000n)
+    await run(
+      (sql) => sql`
+        INSERT INTO webhook_deliveries (id, merchant_id, env, payment_id, type, body, status, attempts, created_at, finished_at)
+        SELECT gen_random_uuid(), ${person.merchantId}::uuid, 'test', ${payment.id}::uuid, 'payment.settled', '{}', s, 3, now(), now()
+        FROM unnest(ARRAY['delivered', 'delivered', 'failed']) AS s`
+    )
+    const after = await overview()
+    expect(after.conversion).toEqual({
+      opened: before.conversion.opened + 3,
+      settled: before.conversion.settled + 1
+    })
+    expect([after.pending - before.pending, after.incomplete - before.incomplete]).toEqual([2, 1])
+    expect(after.webhooks).toEqual({
+      delivered: before.webhooks.delivered + 2,
+      failed: before.webhooks.failed + 1
+    })
+  })
+
+  test("a period of one's own: its days alone; a year at most, in the right order", async () => {
+    expect(
+      (await overview("?from=2026-01-30&to=2026-02-02")).days.map(({ day }: { day: string }) => day)
+    ).toEqual(["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"])
+    for (const query of [
+      "?from=2026-02-02&to=2026-02-01",
+      "?from=2020-01-01&to=2026-01-01",
+      "?from=tomorrow"
+    ])
+      expect([query, (await get(query)).status]).toEqual([query, 400])
+  })
+
+  test("days that are over are not counted again", async () => {
+    const counted = async () => (await overview("?from=2026-01-01&to=2026-01-31")).settled.count
+    expect(await counted()).toBe(0)
+    const { payment } = await shop.settle("1.00", 1_000_000n)
+    await run((sql) => sql`UPDATE payments SET settled_at = '2026-01-15T12:00:00Z' WHERE id = ${payment.id}`)
+    expect(await counted()).toBe(0)
+  })
+})
