@@ -30,7 +30,7 @@ describe("Files of the dashboard", () => {
       expect(answer.headers.get("content-encoding")).toBe("gzip")
       return (await answer.arrayBuffer()).byteLength
     }
-    expect(await size("/dashboard/app.js")).toBeLessThan(120_000)
+    expect(await size("/dashboard/app.js")).toBeLessThan(90_000)
     expect(await size("/dashboard/app.css")).toBeLessThan(12_000)
   })
 

@@ -31,6 +31,11 @@ const seed = (merchantId: string) =>
         CASE s.status WHEN 'failed' THEN 'expired' END
       FROM (SELECT n, CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'settled' END AS status,
         now() - n * interval '2550000 seconds' / ${payments}::integer AS at FROM generate_series(1, ${payments}::integer) n) s`
+    // A fifth of the buyers of pending payments have announced a transfer.
+    yield* sql`
+      INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, announced_at)
+      SELECT gen_random_uuid(), id, decode(repeat('ef', 20), 'hex'), 'transfer', 1, created_at FROM payments
+      WHERE merchant_id = ${merchantId} AND status = 'pending' AND amount % 100 = 0`
     yield* sql`
       INSERT INTO webhook_deliveries (id, merchant_id, env, payment_id, type, body, status, attempts, created_at, finished_at)
       SELECT gen_random_uuid(), merchant_id, env, id, 'payment.settled', '{}', 'delivered', 1, settled_at, settled_at

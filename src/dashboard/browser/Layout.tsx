@@ -156,6 +156,7 @@ export const Layout = (props: {
         </section>
       </div>
       <main id="content" tabIndex={-1}>
+        <p class="env-strip">{place.env === "test" ? "Test" : "Live"}</p>
         {place.env === "test" ? (
           <p class="env-note">Test environment: real sandbox settlement on Base Sepolia, no real money.</p>
         ) : (

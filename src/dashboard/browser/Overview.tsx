@@ -1,10 +1,11 @@
-// The last thirty days at a glance.
+// A period at a glance: what settled and how, and what waits.
 import type { OverviewPage } from "../payments/Api.ts"
 import { Chart } from "./Chart.tsx"
 import { FirstRun } from "./FirstRun.tsx"
-import { count, usd } from "./format.ts"
+import { count, duration, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { Card, Empty, Loaded } from "./parts.tsx"
+import { navigate } from "./router.ts"
 import { useHref, useSession } from "./session.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
@@ -31,10 +32,121 @@ const Figure = (props: {
   )
 }
 
+const dayBefore = (day: string, days: number) =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - days * 86_400_000).toISOString().slice(0, 10)
+
+const ranges = [7, 30, 90] as const
+
+/** 7, 30 or 90 days up to today, or days of one's own; the address keeps them. */
+const Range = ({ data }: { readonly data: OverviewPage }) => {
+  const href = useHref()
+  const { from, to } = data.period
+  const at = (since: string, until: string) => href("", undefined, { from: since, to: until })
+  return (
+    <div class="toolbar">
+      <nav class="tabs" aria-label="Period">
+        {ranges.map((days) => {
+          const first = dayBefore(data.today, days - 1)
+          return (
+            <a
+              key={days}
+              href={days === 30 ? href("") : at(first, "")}
+              aria-current={from === first && to === data.today ? "true" : undefined}
+            >
+              {days} days
+            </a>
+          )
+        })}
+      </nav>
+      <form
+        class="range short"
+        key={`${from} ${to}`}
+        onChange={({ currentTarget }) => {
+          const fields = new FormData(currentTarget)
+          navigate(at(String(fields.get("from") ?? ""), String(fields.get("to") ?? "")))
+        }}
+      >
+        <label>
+          From <input class="input" type="date" name="from" defaultValue={from} max={to} />
+        </label>
+        <label>
+          to <input class="input" type="date" name="to" defaultValue={to} min={from} max={data.today} />
+        </label>
+      </form>
+    </div>
+  )
+}
+
+const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)} %`
+
+const Figures = ({ data }: { readonly data: OverviewPage }) => {
+  const href = useHref()
+  const { conversion, period, secondsToSettle, webhooks } = data
+  const sent = webhooks.delivered + webhooks.failed
+  return (
+    <div class="figures">
+      <Figure
+        label="Settled volume"
+        value={usd(data.settled.volume)}
+        note={`${count(data.settled.count)} payments`}
+        href={href("payments", undefined, { status: "settled", from: period.from, to: period.to })}
+      />
+      <Figure
+        label="Refunded"
+        value={usd(data.refunded.volume)}
+        note={`${count(data.refunded.count)} refunds`}
+        href={href("books", undefined, { from: period.from, to: period.to })}
+      />
+      <Figure
+        label="Conversion"
+        value={conversion.opened === 0 ? "–" : percent(conversion.settled, conversion.opened)}
+        note={`${count(conversion.settled)} of ${count(conversion.opened)} opened have settled`}
+      />
+      <Figure
+        label="Time to settle"
+        value={secondsToSettle === null ? "–" : duration(secondsToSettle.median)}
+        note={secondsToSettle === null ? "from opening" : `95 % within ${duration(secondsToSettle.p95)}`}
+      />
+      <Figure
+        label="Webhooks"
+        value={sent === 0 ? "–" : percent(webhooks.delivered, sent)}
+        note={webhooks.failed === 0 ? "delivered" : `delivered, ${count(webhooks.failed)} failed`}
+        href={href("webhooks")}
+        {...(webhooks.failed === 0 ? {} : { tone: "warn" as const })}
+      />
+      <Figure
+        label="Pending"
+        value={count(data.pending - data.incomplete)}
+        note={`and ${count(data.incomplete)}${data.incomplete >= 1_000 ? " or more" : ""} incomplete`}
+        href={href("payments", undefined, { status: "pending" })}
+      />
+      <Figure
+        label="Failed"
+        value={count(data.failed)}
+        note="never paid"
+        href={href("payments", undefined, { status: "failed" })}
+      />
+      <Figure
+        label="Needs attention"
+        value={count(data.openAlerts)}
+        note={data.openAlerts === 0 ? "nothing to look at" : "to look at"}
+        href={href("alerts")}
+        {...(data.openAlerts === 0 ? {} : { tone: "bad" as const })}
+      />
+    </div>
+  )
+}
+
 export const Overview = () => {
   const href = useHref()
   const { place } = useSession()
-  const page = useMerchantPage<OverviewPage>("/overview", 5_000)
+  const asked = new URLSearchParams(
+    ["from", "to"].flatMap((name) => {
+      const value = place.query.get(name) ?? ""
+      return value === "" ? [] : [[name, value]]
+    })
+  ).toString()
+  const page = useMerchantPage<OverviewPage>(`/overview${asked === "" ? "" : `?${asked}`}`, 5_000)
   return (
     <>
       <h1>Overview</h1>
@@ -42,33 +154,8 @@ export const Overview = () => {
       <Loaded page={page}>
         {(data) => (
           <div class="stack large">
-            <div class="figures">
-              <Figure
-                label="Settled volume"
-                value={usd(data.settled.volume)}
-                note={`${count(data.settled.count)} payments in 30 days`}
-                href={href("payments", undefined, { status: "settled" })}
-              />
-              <Figure
-                label="Pending"
-                value={count(data.pending)}
-                note="waiting for a transfer"
-                href={href("payments", undefined, { status: "pending" })}
-              />
-              <Figure
-                label="Failed"
-                value={count(data.failed)}
-                note="in 30 days"
-                href={href("payments", undefined, { status: "failed" })}
-              />
-              <Figure
-                label="Needs attention"
-                value={count(data.openAlerts)}
-                note={data.openAlerts === 0 ? "nothing to look at" : "to look at"}
-                href={href("alerts")}
-                {...(data.openAlerts === 0 ? {} : { tone: "bad" as const })}
-              />
-            </div>
+            <Range data={data} />
+            <Figures data={data} />
             {data.hasWebhookEndpoint ? null : (
               <p class="notice">
                 No webhook endpoint in this environment: settlement events are not delivered.{" "}
@@ -77,9 +164,9 @@ export const Overview = () => {
             )}
             <Card title="Settlements">
               {data.settled.count === 0 ? (
-                <Empty icon="overview" title="No settlements in the last 30 days" />
+                <Empty icon="overview" title="No settlements in these days" />
               ) : (
-                <Chart days={data.days} />
+                <Chart days={data.days} timeZone={data.period.timeZone} />
               )}
             </Card>
             <Card

@@ -45,6 +45,14 @@ export const exactTime = (iso: string): string => formats.exact.format(new Date(
 /** A day of UTC, `2026-01-31`. */
 export const dayName = (day: string): string => formats.dayOnly.format(new Date(`${day}T00:00:00Z`))
 
+/** Whole seconds, as people say them: `45 s`, `3 min`, `2 h`. */
+export const duration = (seconds: number): string =>
+  seconds < 90
+    ? `${seconds} s`
+    : seconds < 5_400
+      ? `${Math.round(seconds / 60)} min`
+      : `${Math.round(seconds / 3_600)} h`
+
 const steps = [
   ["day", 86_400],
   ["hour", 3_600],

@@ -45,7 +45,7 @@ export const OverviewPage = Schema.Struct({
   webhooks: Schema.Struct({ delivered: Count, failed: Count }),
   /** Of all times: they still wait. */
   pending: Count,
-  /** Of the pending: opened, and nothing sent so far. More than 5,000 are not counted. */
+  /** Of the pending: opened, and nothing sent so far. More than 1,000 are not counted. */
   incomplete: Count,
   /** In the period. */
   failed: Count,

@@ -30,7 +30,7 @@ export interface ListedPage {
 }
 
 /** Each is a look into three tables: more are not counted. */
-const mostIncomplete = 5_000
+const mostIncomplete = 1_000
 
 /** Of more that begin as it was typed, some are not looked at. */
 const mostFound = 1_000

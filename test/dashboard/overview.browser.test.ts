@@ -1,0 +1,110 @@
+// The overview in a real browser: periods in the address, the chart by keys, and what follows by itself.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeShop } from "../http/shop.ts"
+import {
+  browserSuite,
+  expectNoAxeViolations,
+  hasChromium,
+  newContext,
+  screenshot
+} from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("The overview", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+
+  beforeAll(async () => {
+    if (!hasChromium) return
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+
+  browserTest("shows a period's figures, and each day's values by pointer and by keys", async () => {
+    const person = await signUp(service.baseUrl)
+    const shop = await makeShop(service, { ...person, id: person.merchantId })
+    for (let ago = 0; ago < 9; ago++) {
+      const { payment } = await shop.settle(
+        `${(ago % 4) * 100 + 20}.00`,
+        BigInt((ago % 4) * 100 + 20) * 1_000_000n
+      )
+      await Effect.runPromise(
+        Effect.provideContext(
+          Effect.flatMap(
+            SqlClient.SqlClient,
+            (sql) => sql`UPDATE payments SET settled_at = settled_at - ${ago}::integer * interval '24 hours',
+              created_at = created_at - ${ago}::integer * interval '24 hours' - interval '40 seconds' WHERE id = ${payment.id}`
+          ),
+          service.context
+        ).pipe(Effect.orDie)
+      )
+    }
+    await shop.open("5.00")
+    const context = await newContext({ width: 1280 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
+    await page.getByText("9 payments").waitFor({ timeout: 30_000 })
+    await page.getByText("95 % within 4").first().waitFor()
+    await page.getByText("and 1 incomplete").waitFor()
+    const caption = page.locator("figcaption")
+
+    // Keys: the last day first, then the ones before it.
+    await page.getByRole("slider", { name: "Day" }).focus()
+    await caption.getByText("$20.00 in 1 payment").waitFor()
+    await page.keyboard.press("ArrowLeft")
+    await caption.getByText("$120.00 in 1 payment").waitFor()
+    expect(await page.getByRole("slider").getAttribute("aria-valuetext")).toContain("$120.00 in 1 payment")
+    await screenshot(page, "overview-keys-1280")
+    await page.locator("svg .day").nth(27).locator(".volume").hover()
+    await caption.getByText("$220.00 in 1 payment").waitFor()
+
+    await page.getByRole("link", { name: "7 days" }).click()
+    await page.getByText("7 payments", { exact: true }).waitFor()
+    expect(page.url()).toContain("from=")
+    await page.reload()
+    await page.getByText("7 payments", { exact: true }).waitFor()
+    const today = new Date().toISOString().slice(0, 10)
+    await page.getByLabel("From").fill(today)
+    await page.getByText("1 payments", { exact: true }).waitFor()
+    await page.goBack()
+    await page.getByText("7 payments", { exact: true }).waitFor()
+    await page.getByRole("link", { name: "90 days" }).click()
+    await page.getByText("9 payments", { exact: true }).waitFor()
+    await page.getByText("As a table").click()
+    expect(await page.locator("details table tbody tr").count()).toBe(9)
+
+    for (const width of [390, 768, 1280])
+      for (const theme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme: theme })
+        await page.setViewportSize({ width, height: 900 })
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+        await screenshot(page, `overview-many-${width}-${theme}`)
+        await expectNoAxeViolations(page)
+      }
+
+    // Which side this is stays in sight.
+    for (const [env, words] of [
+      ["test", "Test"],
+      ["live", "Live"]
+    ] as const) {
+      await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/${env}`)
+      const strip = page.locator(".env-strip")
+      await strip.getByText(words, { exact: true }).waitFor()
+      await page.setViewportSize({ width: 390, height: 500 })
+      await page.evaluate("scrollTo(0, 600)")
+      const box = await strip.boundingBox()
+      expect(box !== null && box.y >= 0 && box.y < 500).toBe(true)
+    }
+    await context.close()
+  })
+})
