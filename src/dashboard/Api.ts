@@ -6,6 +6,7 @@ import { AccountApi, SignInApi } from "./accounts/Api.ts"
 import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
 import { BookPagesApi } from "./books/Api.ts"
+import { ChangesApi } from "./changes/Api.ts"
 import { FirstRunPagesApi } from "./firstRun/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { LinkPagesApi } from "./links/Api.ts"
@@ -31,7 +32,8 @@ export class DashboardApi extends HttpApi.make("dashboard")
     RefundPagesApi,
     BookPagesApi,
     TellingPagesApi,
-    FirstRunPagesApi
+    FirstRunPagesApi,
+    ChangesApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

@@ -18,6 +18,8 @@ import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
 import * as BooksHttp from "./books/Http.ts"
+import { Changes } from "./changes/Changes.ts"
+import * as ChangesHttp from "./changes/Http.ts"
 import { FirstRunRepo } from "./firstRun/FirstRunRepo.ts"
 import * as FirstRunHttp from "./firstRun/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
@@ -40,6 +42,7 @@ const repos = Layer.mergeAll(
   TellingRepo.layer,
   FirstRunRepo.layer,
   AlertHooks.layer.pipe(Layer.provide(SecretBox.layer)),
+  Changes.layer,
   OverviewRepo.layer,
   PaymentPagesRepo.layer,
   DeliveryPagesRepo.layer,
@@ -68,7 +71,8 @@ export const layer = Layer.merge(
       RefundsHttp.layer,
       BooksHttp.layer,
       TellingHttp.layer,
-      FirstRunHttp.layer
+      FirstRunHttp.layer,
+      ChangesHttp.layer
     ]),
     Layer.provide(layerSession)
   ),

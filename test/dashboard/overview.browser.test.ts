@@ -107,4 +107,35 @@ describe("The overview", () => {
     }
     await context.close()
   })
+
+  browserTest("follows by events, asking nothing in between, and by time where no events come", async () => {
+    const person = await signUp(service.baseUrl)
+    const shop = await makeShop(service, { ...person, id: person.merchantId })
+    await shop.settle("1.00", 1_000_000n)
+    for (const hasEvents of [true, false]) {
+      const context = await newContext({ width: 1280 })
+      const [name = "", value = ""] = person.cookie.split("=")
+      await context.addCookies([{ name, value, url: service.baseUrl }])
+      if (!hasEvents) await context.route("**/changes", (route) => route.abort())
+      const page = await context.newPage()
+      let asked = 0
+      page.on("request", (request) => {
+        if (request.url().endsWith("/overview")) asked++
+      })
+      await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
+      await page
+        .getByText(hasEvents ? "1 payments" : "2 payments", { exact: true })
+        .waitFor({ timeout: 30_000 })
+      await page.waitForTimeout(2_500)
+      const before = asked
+      await page.waitForTimeout(6_000)
+      if (hasEvents) expect(asked).toBe(before)
+      else expect(asked).toBeGreaterThan(before)
+      await shop.settle("1.00", 1_000_000n)
+      await page
+        .getByText(hasEvents ? "2 payments" : "3 payments", { exact: true })
+        .waitFor({ timeout: 8_000 })
+      await context.close()
+    }
+  })
 })

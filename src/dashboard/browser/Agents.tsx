@@ -96,7 +96,7 @@ const Created = ({ created, onClose }: { readonly created: CreatedAgent; readonl
 
 export const Agents = () => {
   const { api, place } = useSession()
-  const page = useMerchantPage<AgentsPage>("/agents", 5_000)
+  const page = useMerchantPage<AgentsPage>("/agents", { everyMillis: 5_000 })
   const [open, setOpen] = useState<"create" | CreatedAgent>()
   const close = () => setOpen(undefined)
   const create = useAction(async (fields: AgentFields) => {

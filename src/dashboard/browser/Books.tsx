@@ -297,7 +297,9 @@ export const Books = () => {
       return value === null ? [] : [[name, value]]
     })
   ).toString()
-  const page = useMerchantPage<BooksPage>(`/books${query === "" ? "" : `?${query}`}`, 10_000)
+  const page = useMerchantPage<BooksPage>(`/books${query === "" ? "" : `?${query}`}`, {
+    everyMillis: 10_000
+  })
   return (
     <>
       <h1>Books</h1>

@@ -98,7 +98,7 @@ const remembered = (merchantId: string) => `quittance-first-run ${merchantId}`
 
 const Watched = ({ merchantId }: { readonly merchantId: string }) => {
   const { api } = useSession()
-  const { data, reload } = usePage<FirstRunPage>(`${api}/first-run`, 2_000)
+  const { data, reload } = usePage<FirstRunPage>(`${api}/first-run`, 2_000, true)
   if (data === undefined) return null
   if (data.usedKey && data.hasEndpoint && data.triedPlayground && data.paid) {
     localStorage.setItem(remembered(merchantId), "done")

@@ -89,7 +89,7 @@ const Row = ({
 
 export const Keys = () => {
   const { api, place } = useSession()
-  const page = useMerchantPage<KeysPage>("/keys", 5_000)
+  const page = useMerchantPage<KeysPage>("/keys", { everyMillis: 5_000 })
   const mayChange = useMay()(developers, owners)
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)

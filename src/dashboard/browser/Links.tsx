@@ -65,7 +65,7 @@ const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () =>
 
 export const Links = () => {
   const { api } = useSession()
-  const page = useMerchantPage<LinksPage>("/links", 5_000)
+  const page = useMerchantPage<LinksPage>("/links", { everyMillis: 5_000 })
   const [creating, setCreating] = useState(false)
   const [chosen, setChosen] = useState(false)
   const [closing, setClosing] = useState<LinkView>()

@@ -146,7 +146,10 @@ export const Overview = () => {
       return value === "" ? [] : [[name, value]]
     })
   ).toString()
-  const page = useMerchantPage<OverviewPage>(`/overview${asked === "" ? "" : `?${asked}`}`, 5_000)
+  const page = useMerchantPage<OverviewPage>(`/overview${asked === "" ? "" : `?${asked}`}`, {
+    everyMillis: 5_000,
+    follows: true
+  })
   return (
     <>
       <h1>Overview</h1>

@@ -56,7 +56,7 @@ export const Payments = () => {
   const to = (change: Partial<Query>) =>
     href("payments", undefined, { ...asked, startingAfter: "", ...change })
   const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== "")).toString()
-  const page = useMerchantPage<PaymentsPage>(`/payments${query === "" ? "" : `?${query}`}`)
+  const page = useMerchantPage<PaymentsPage>(`/payments${query === "" ? "" : `?${query}`}`, { follows: true })
   const last = page.data?.payments.at(-1)?.id
   const { status, search, from, to: until, sort } = asked
   const isFiltered = [status, search, from, until].some((one) => one !== "")

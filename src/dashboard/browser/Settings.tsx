@@ -300,7 +300,7 @@ const Account = () => {
 }
 
 export const Settings = () => {
-  const page = useMerchantPage<SettingsPage>("/settings", 10_000)
+  const page = useMerchantPage<SettingsPage>("/settings", { everyMillis: 10_000 })
   const isOwner = useMay()(owners)
   return (
     <>

@@ -2,6 +2,7 @@
 // few seconds while it is looked at, and is sent only what has changed.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { Envelope } from "../../http/Envelope.ts"
+import { isFollowing, onChange } from "./following.ts"
 import { confirmedByPassword } from "./passwordPrompt.ts"
 
 type EnvelopeError = (typeof Envelope.Encoded)["error"]
@@ -70,8 +71,11 @@ export const sessionEnded = { notify: (): void => {} }
 
 const retryMillis = 10_000
 
-/** The page at `path`, asked for again every `everyMillis` while the tab is seen. */
-export const usePage = <T>(path: string, everyMillis = 2_000): Page<T> => {
+/**
+ * The page at `path`, asked for again every `everyMillis` while the tab is seen. One that `follows` is asked for
+ * when the server says that something has changed, and by time only while it cannot say so.
+ */
+export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): Page<T> => {
   const [state, setState] = useState<{ path: string; data?: T; error?: ApiError }>({ path })
   const etag = useRef({ path: "", value: "" })
 
@@ -107,8 +111,13 @@ export const usePage = <T>(path: string, everyMillis = 2_000): Page<T> => {
     const turn = async () => {
       clearTimeout(timer)
       const ok = document.hidden ? true : await load(signal)
-      if (!signal.stopped) timer = setTimeout(turn, ok ? everyMillis : retryMillis)
+      wait(ok ? everyMillis : retryMillis, ok)
     }
+    const wait = (millis: number, ok: boolean) => {
+      if (signal.stopped) return
+      timer = setTimeout(() => (ok && follows && isFollowing() ? wait(millis, ok) : turn()), millis)
+    }
+    const unfollow = follows ? onChange(() => void turn()) : undefined
     const seen = () => {
       if (!document.hidden) turn()
     }
@@ -117,9 +126,10 @@ export const usePage = <T>(path: string, everyMillis = 2_000): Page<T> => {
     return () => {
       signal.stopped = true
       clearTimeout(timer)
+      unfollow?.()
       document.removeEventListener("visibilitychange", seen)
     }
-  }, [load, everyMillis])
+  }, [load, everyMillis, follows])
 
   const reload = useCallback(async () => {
     await load({ stopped: false })

@@ -1,0 +1,18 @@
+// The contract of the events that pages follow.
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { everyRole } from "../../domain/roleSets.ts"
+import { allow, endpointGroup } from "../../http/Access.ts"
+import { MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
+
+export class ChangesApi extends endpointGroup("changes")(
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("watch", "/changes", {
+      success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
+    })
+  )
+)
+  .prefix("/merchants/:merchantId/:env")
+  .middleware(MemberRequired)
+  .middleware(SessionRequired)
+  .middleware(SameOrigin) {}

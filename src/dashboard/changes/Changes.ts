@@ -1,0 +1,87 @@
+// Tells open pages that something of their merchant has changed: one look a second for all of them.
+import { Context, DateTime, Effect, Layer, Queue, Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Readiness } from "../../workers/Readiness.ts"
+import { periodic } from "../../workers/supervised.ts"
+import { ChangesRepo, versionKey, type Watcher, watcherKey } from "./ChangesRepo.ts"
+
+/** Pages beyond it ask every few seconds. */
+const mostWatchers = 5_000
+/** Of one session; the oldest ends. A browser keeps one for each tab that is seen. */
+const mostOfSession = 10
+/** Looks between two signs of life, which keep proxies and the server from closing what is silent. */
+const looksBetweenSigns = 8
+
+/** As `text/event-stream` has them: a message without a name, and a comment. */
+const changed = "data: changed\n\n"
+const alive = ":\n\n"
+
+interface Watching extends Watcher {
+  readonly queue: Queue.Queue<string>
+  version: string | undefined
+}
+
+const make = Effect.gen(function* () {
+  const repo = yield* ChangesRepo
+  const { stopping } = yield* Readiness
+  const watching = new Set<Watching>()
+  let looks = 0
+
+  const end = (one: Watching) =>
+    Effect.andThen(
+      Effect.sync(() => watching.delete(one)),
+      Queue.shutdown(one.queue)
+    )
+  const tell = (one: Watching, text: string) => Queue.offer(one.queue, text)
+
+  const look = Effect.gen(function* () {
+    const all = [...watching]
+    if (all.length === 0) return
+    if (stopping()) return yield* Effect.forEach(all, end, { discard: true })
+    if (looks++ % looksBetweenSigns === 0)
+      yield* Effect.forEach(all, (one) => tell(one, alive), { discard: true })
+    const { versions, watchers } = yield* repo.look(all, yield* DateTime.nowAsDate)
+    for (const one of all) {
+      if (!watchers.has(watcherKey(one.session, one.tenant.merchantId))) yield* end(one)
+      const version = versions.get(versionKey(one.tenant))
+      if (version === one.version) continue
+      one.version = version
+      yield* tell(one, changed)
+    }
+  })
+  yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
+
+  return {
+    watch: Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
+      if (watching.size >= mostWatchers || stopping()) return Stream.empty
+      const own = [...watching].filter((one) => one.session === session)
+      const [oldest] = own
+      if (own.length >= mostOfSession && oldest !== undefined) yield* end(oldest)
+      const one: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
+      watching.add(one)
+      yield* tell(one, alive)
+      return Stream.fromQueue(one.queue).pipe(
+        Stream.ensuring(end(one)),
+        Stream.catchCause(() => Stream.empty)
+      )
+    })
+  } satisfies Changes["Service"]
+})
+
+export class Changes extends Context.Service<
+  Changes,
+  {
+    /**
+     * Server-sent events (HTML, 9.2): a message each time that something has changed, the first within a second. It
+     * ends with the session, with the membership, and when the instance stops.
+     */
+    readonly watch: (watcher: Watcher) => Effect.Effect<Stream.Stream<string>>
+  }
+>()("quittance/dashboard/Changes") {
+  /** On another `ChangesRepo`. */
+  static readonly layerOf: Layer.Layer<Changes, never, ChangesRepo> = Layer.effect(Changes, make)
+
+  static readonly layer: Layer.Layer<Changes, never, SqlClient.SqlClient> = Changes.layerOf.pipe(
+    Layer.provide(ChangesRepo.layer)
+  )
+}
