@@ -221,7 +221,11 @@ describe("AppConfig", () => {
       test: "https://sepolia.basescan.org",
       live: "https://arbiscan.io"
     })
-    for (const local of ["http://127.0.0.1:8545", "http://localhost:8545,http://[::1]:1", "http://chain:8545"])
+    for (const local of [
+      "http://127.0.0.1:8545",
+      "http://localhost:8545,http://[::1]:1",
+      "http://chain:8545"
+    ])
       expect(await explorerOf(local)).toBeNull()
     expect(await explorerOf("http://127.0.0.1:8545,https://node.example.com")).not.toBeNull()
   })

@@ -6,7 +6,7 @@ import { AccountApi, SignInApi } from "./accounts/Api.ts"
 import { AgentPagesApi } from "./agents/Api.ts"
 import { AlertPagesApi } from "./alerts/Api.ts"
 import { BookPagesApi } from "./books/Api.ts"
-import { ChangesApi } from "./changes/Api.ts"
+import { PageEventsApi } from "./events/Api.ts"
 import { FirstRunPagesApi } from "./firstRun/Api.ts"
 import { KeyPagesApi } from "./keys/Api.ts"
 import { LinkPagesApi } from "./links/Api.ts"
@@ -33,7 +33,7 @@ export class DashboardApi extends HttpApi.make("dashboard")
     BookPagesApi,
     TellingPagesApi,
     FirstRunPagesApi,
-    ChangesApi
+    PageEventsApi
   )
   .prefix("/dashboard/api")
   .middleware(Answers)

@@ -18,8 +18,8 @@ import * as AgentsHttp from "./agents/Http.ts"
 import { AlertPagesRepo } from "./alerts/AlertPagesRepo.ts"
 import * as AlertsHttp from "./alerts/Http.ts"
 import * as BooksHttp from "./books/Http.ts"
-import { Changes } from "./changes/Changes.ts"
-import * as ChangesHttp from "./changes/Http.ts"
+import * as PageEventsHttp from "./events/Http.ts"
+import { PageEvents } from "./events/PageEvents.ts"
 import { FirstRunRepo } from "./firstRun/FirstRunRepo.ts"
 import * as FirstRunHttp from "./firstRun/Http.ts"
 import * as KeysHttp from "./keys/Http.ts"
@@ -42,7 +42,7 @@ const repos = Layer.mergeAll(
   TellingRepo.layer,
   FirstRunRepo.layer,
   AlertHooks.layer.pipe(Layer.provide(SecretBox.layer)),
-  Changes.layer,
+  PageEvents.layer,
   OverviewRepo.layer,
   PaymentPagesRepo.layer,
   DeliveryPagesRepo.layer,
@@ -72,7 +72,7 @@ export const layer = Layer.merge(
       BooksHttp.layer,
       TellingHttp.layer,
       FirstRunHttp.layer,
-      ChangesHttp.layer
+      PageEventsHttp.layer
     ]),
     Layer.provide(layerSession)
   ),

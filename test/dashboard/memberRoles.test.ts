@@ -71,7 +71,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "bookPages.export": ["ODSR", "ODSR"],
   "bookPages.changeTimeZone": ["O", "O"],
   "firstRunPages.retrieve": ["ODSR", "ODSR"],
-  "changes.watch": ["ODSR", "ODSR"],
+  "pageEvents.watch": ["ODSR", "ODSR"],
   "tellingPages.retrieve": ["ODSR", "ODSR"],
   "tellingPages.choose": ["ODSR", "ODSR"],
   "tellingPages.addHook": ["OD", "OD"],

@@ -2,9 +2,10 @@
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { everyRole } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
+import { BodyRules } from "../../http/RequestRules.ts"
 import { MemberRequired, SameOrigin, SessionRequired } from "../Session.ts"
 
-export class ChangesApi extends endpointGroup("changes")(
+export class PageEventsApi extends endpointGroup("pageEvents")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("watch", "/changes", {
@@ -13,6 +14,7 @@ export class ChangesApi extends endpointGroup("changes")(
   )
 )
   .prefix("/merchants/:merchantId/:env")
+  .middleware(BodyRules)
   .middleware(MemberRequired)
   .middleware(SessionRequired)
   .middleware(SameOrigin) {}

@@ -3,7 +3,7 @@ import { Context, DateTime, Effect, Layer, Queue, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Readiness } from "../../workers/Readiness.ts"
 import { periodic } from "../../workers/supervised.ts"
-import { ChangesRepo, versionKey, type Watcher, watcherKey } from "./ChangesRepo.ts"
+import { PageChangesRepo, versionKey, type Watcher, watcherKey } from "./PageChangesRepo.ts"
 
 /** Pages beyond it ask every few seconds. */
 const mostWatchers = 5_000
@@ -22,7 +22,7 @@ interface Watching extends Watcher {
 }
 
 const make = Effect.gen(function* () {
-  const repo = yield* ChangesRepo
+  const repo = yield* PageChangesRepo
   const { stopping } = yield* Readiness
   const watching = new Set<Watching>()
   let looks = 0
@@ -65,11 +65,11 @@ const make = Effect.gen(function* () {
         Stream.catchCause(() => Stream.empty)
       )
     })
-  } satisfies Changes["Service"]
+  } satisfies PageEvents["Service"]
 })
 
-export class Changes extends Context.Service<
-  Changes,
+export class PageEvents extends Context.Service<
+  PageEvents,
   {
     /**
      * Server-sent events (HTML, 9.2): a message each time that something has changed, the first within a second. It
@@ -77,11 +77,11 @@ export class Changes extends Context.Service<
      */
     readonly watch: (watcher: Watcher) => Effect.Effect<Stream.Stream<string>>
   }
->()("quittance/dashboard/Changes") {
-  /** On another `ChangesRepo`. */
-  static readonly layerOf: Layer.Layer<Changes, never, ChangesRepo> = Layer.effect(Changes, make)
+>()("quittance/dashboard/PageEvents") {
+  /** On another `PageChangesRepo`. */
+  static readonly layerOf: Layer.Layer<PageEvents, never, PageChangesRepo> = Layer.effect(PageEvents, make)
 
-  static readonly layer: Layer.Layer<Changes, never, SqlClient.SqlClient> = Changes.layerOf.pipe(
-    Layer.provide(ChangesRepo.layer)
+  static readonly layer: Layer.Layer<PageEvents, never, SqlClient.SqlClient> = PageEvents.layerOf.pipe(
+    Layer.provide(PageChangesRepo.layer)
   )
 }

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { Changes } from "../../src/dashboard/changes/Changes.ts"
-import { ChangesRepo } from "../../src/dashboard/changes/ChangesRepo.ts"
+import { PageChangesRepo } from "../../src/dashboard/events/PageChangesRepo.ts"
+import { PageEvents } from "../../src/dashboard/events/PageEvents.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
 import { makeShop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
@@ -121,22 +121,22 @@ describe("Changes on Postgres", () => {
     expect(sessions).toHaveLength(1000)
     let statements = 0
     const counted = Layer.effect(
-      ChangesRepo,
-      Effect.map(ChangesRepo, ({ look }) =>
-        ChangesRepo.of({
+      PageChangesRepo,
+      Effect.map(PageChangesRepo, ({ look }) =>
+        PageChangesRepo.of({
           look: (...asked) => {
             statements++
             return look(...asked)
           }
         })
       )
-    ).pipe(Layer.provide(ChangesRepo.layer))
+    ).pipe(Layer.provide(PageChangesRepo.layer))
     const told = await run(
       Effect.scoped(
         Effect.gen(function* () {
           const changes = Context.get(
-            yield* Layer.build(Changes.layerOf.pipe(Layer.provide(counted))),
-            Changes
+            yield* Layer.build(PageEvents.layerOf.pipe(Layer.provide(counted))),
+            PageEvents
           )
           yield* Effect.sleep("2500 millis")
           expect(statements).toBe(0)

@@ -4,19 +4,19 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { DashboardApi } from "../Api.ts"
 import { CurrentMember, CurrentSession } from "../Session.ts"
-import { Changes } from "./Changes.ts"
+import { PageEvents } from "./PageEvents.ts"
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
-  "changes",
+  "pageEvents",
   Effect.fnUntraced(function* (handlers) {
-    const changes = yield* Changes
+    const events = yield* PageEvents
     return handlers.handle(
       "watch",
       Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
         const session = Buffer.from((yield* CurrentSession).hash).toString("hex")
-        return HttpServerResponse.stream(Stream.encodeText(yield* changes.watch({ session, tenant })), {
+        return HttpServerResponse.stream(Stream.encodeText(yield* events.watch({ session, tenant })), {
           contentType: "text/event-stream",
           headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
         })

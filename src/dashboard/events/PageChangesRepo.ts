@@ -28,17 +28,17 @@ export interface Look {
   readonly watchers: ReadonlySet<string>
 }
 
-export class ChangesRepo extends Context.Service<
-  ChangesRepo,
+export class PageChangesRepo extends Context.Service<
+  PageChangesRepo,
   {
     /** A single statement; each part of it reads the end of an index. */
     readonly look: (watchers: ReadonlyArray<Watcher>, at: Date) => Effect.Effect<Look>
   }
->()("quittance/dashboard/ChangesRepo") {
-  static readonly layer: Layer.Layer<ChangesRepo, never, SqlClient.SqlClient> = Layer.effect(
-    ChangesRepo,
+>()("quittance/dashboard/PageChangesRepo") {
+  static readonly layer: Layer.Layer<PageChangesRepo, never, SqlClient.SqlClient> = Layer.effect(
+    PageChangesRepo,
     Effect.map(SqlClient.SqlClient, (sql) => ({
-      look: Effect.fn("ChangesRepo.look")(function* (watchers, at) {
+      look: Effect.fn("PageChangesRepo.look")(function* (watchers, at) {
         const tenants = [...new Map(watchers.map(({ tenant }) => [versionKey(tenant), tenant])).values()]
         const ofTenant = sql`merchant_id = t.merchant_id AND env = t.env`
         const rows = yield* decode(
