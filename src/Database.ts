@@ -26,6 +26,7 @@ import * as telling from "../migrations/0023_telling.ts"
 import * as receiptMails from "../migrations/0024_receipt_mails.ts"
 import * as acknowledgedBy from "../migrations/0030_acknowledged_by.ts"
 import * as findingPayments from "../migrations/0031_finding_payments.ts"
+import * as decisions from "../migrations/0032_decisions.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -167,7 +168,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0023_telling": telling,
   "0024_receipt_mails": receiptMails,
   "0030_acknowledged_by": acknowledgedBy,
-  "0031_finding_payments": findingPayments
+  "0031_finding_payments": findingPayments,
+  "0032_decisions": decisions
 }
 
 /** Every table that the migrations make. */

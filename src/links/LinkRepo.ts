@@ -62,6 +62,14 @@ export class LinkRepo extends Context.Service<
   LinkRepo,
   {
     readonly insert: (link: KeptLink) => Effect.Effect<void>
+    /**
+     * Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. None
+     * where the tenant has no such transfer.
+     */
+    readonly insertRest: (
+      link: KeptLink,
+      incomingTransferId: string
+    ) => Effect.Effect<Option.Option<KeptLink>>
     readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
     /** The newest first. */
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<KeptLink>>
@@ -94,14 +102,27 @@ export class LinkRepo extends Context.Service<
         AND NOT EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId}::uuid)
         AND NOT EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId}::uuid))`
 
+      const names = sql`id, merchant_id, env, publishable_key, description, amount, least, most, once, payment_id,
+        created_at, expires_at, closed_at, rest_of`
+      const valuesOf = (link: KeptLink) => sql`${link.id}::text, ${link.merchantId}::uuid, ${link.env}::text,
+        ${link.publishableKey}::text, ${link.description}::text, ${text(link.amount)}::numeric,
+        ${text(link.least)}::numeric, ${text(link.most)}::numeric, ${link.once}::boolean, ${link.paymentId}::uuid,
+        ${link.createdAt}::timestamptz, ${link.expiresAt}::timestamptz, ${link.closedAt}::timestamptz`
+
       return LinkRepo.of({
         insert: Effect.fn("LinkRepo.insert")(function* (link) {
+          yield* sql`INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, NULL::uuid`
+        }, Effect.orDie),
+        insertRest: Effect.fn("LinkRepo.insertRest")(function* (link, incomingTransferId) {
           yield* sql`
-            INSERT INTO payment_links (id, merchant_id, env, publishable_key, description, amount, least, most,
-              once, payment_id, created_at, expires_at, closed_at)
-            VALUES (${link.id}, ${link.merchantId}, ${link.env}, ${link.publishableKey}, ${link.description},
-              ${text(link.amount)}::numeric, ${text(link.least)}::numeric, ${text(link.most)}::numeric,
-              ${link.once}, ${link.paymentId}, ${link.createdAt}, ${link.expiresAt}, ${link.closedAt})`
+            INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, t.id FROM incoming_transfers t
+            WHERE t.id = ${incomingTransferId} AND t.merchant_id = ${link.merchantId} AND t.env = ${link.env}
+            ON CONFLICT (rest_of) WHERE rest_of IS NOT NULL AND closed_at IS NULL DO NOTHING`
+          const [standing] = yield* all(sql`
+            SELECT ${columns} FROM payment_links
+            WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL
+              AND merchant_id = ${link.merchantId} AND env = ${link.env}`)
+          return Option.fromUndefinedOr(standing)
         }, Effect.orDie),
         find: Effect.fn("LinkRepo.find")(function* (id) {
           const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
@@ -137,10 +158,21 @@ export class LinkRepo extends Context.Service<
   /** In this process. */
   static readonly layerMemory: Layer.Layer<LinkRepo> = Layer.sync(LinkRepo, () => {
     const links = new Map<string, KeptLink>()
+    /** Ids of links by the transfer whose rest they ask for. */
+    const rests = new Map<string, string>()
     const ofTenant = (tenant: Tenant) => (link: KeptLink) =>
       link.merchantId === tenant.merchantId && link.env === tenant.env
     return LinkRepo.of({
       insert: (link) => Effect.sync(() => void links.set(link.id, link)),
+      insertRest: (link, incomingTransferId) =>
+        Effect.sync(() => {
+          const standing = links.get(rests.get(incomingTransferId) ?? "")
+          if (standing !== undefined && standing.closedAt === null)
+            return Option.liftPredicate(ofTenant(link))(standing)
+          links.set(link.id, link)
+          rests.set(incomingTransferId, link.id)
+          return Option.some(link)
+        }),
       find: (id) => Effect.sync(() => Option.fromUndefinedOr(links.get(id))),
       list: (tenant) =>
         Effect.sync(() => [...links.values()].filter(ofTenant(tenant)).toReversed().slice(0, listed)),

@@ -34,6 +34,12 @@ export class Links extends Context.Service<
       owner: Owner,
       input: typeof NewLink.Type
     ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated>
+    /** The one open link that asks for the rest of an incoming transfer: a new one, or the one that there is. */
+    readonly createRest: (
+      owner: Owner,
+      input: typeof NewLink.Type,
+      incomingTransferId: string
+    ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated | PaymentLinkNotFound>
     readonly list: (owner: Owner) => Effect.Effect<ReadonlyArray<LinkView>>
     readonly close: (owner: Owner, id: string) => Effect.Effect<void, PaymentLinkNotFound>
     readonly read: (id: string) => Effect.Effect<LinkView, PaymentLinkNotFound>
@@ -114,7 +120,7 @@ export class Links extends Context.Service<
         return made.key
       })
 
-      const create = Effect.fn("Links.create")(function* (owner: Owner, input: typeof NewLink.Type) {
+      const newLink = Effect.fnUntraced(function* (owner: Owner, input: typeof NewLink.Type) {
         if (owner.env !== "test") return yield* new LiveModeGated()
         const { amount, maxAmount, minAmount } = input
         const bounds = [minAmount, maxAmount].filter((bound) => bound !== undefined)
@@ -141,8 +147,23 @@ export class Links extends Context.Service<
           expiresAt,
           closedAt: null
         }
+        return link
+      })
+
+      const create = Effect.fn("Links.create")(function* (owner: Owner, input: typeof NewLink.Type) {
+        const link = yield* newLink(owner, input)
         yield* repo.insert(link)
         return yield* viewOf(link, owner.merchant.name)
+      })
+
+      const createRest = Effect.fn("Links.createRest")(function* (
+        owner: Owner,
+        input: typeof NewLink.Type,
+        incomingTransferId: string
+      ) {
+        const link = yield* repo.insertRest(yield* newLink(owner, input), incomingTransferId)
+        if (Option.isNone(link)) return yield* new PaymentLinkNotFound()
+        return yield* viewOf(link.value, owner.merchant.name)
       })
 
       const amountOf = ({ amount, least, most }: KeptLink, chosen: AtomicUsdc | undefined) => {
@@ -158,6 +179,7 @@ export class Links extends Context.Service<
 
       return Links.of({
         create,
+        createRest,
         list: Effect.fn("Links.list")(function* ({ merchant, env }) {
           const links = yield* repo.list({ merchantId: merchant.id, env })
           return yield* Effect.forEach(links, (link) => viewOf(link, merchant.name))

@@ -176,6 +176,31 @@ describe("Roles of members", () => {
     expect(answer?.body.error.details).toMatchObject([{ expected: "owner", actual: "read_only" }])
   })
 
+  test("two who acknowledge an alert at once: one does, with a note, and both are told who", async () => {
+    const owner = people.get("owner")
+    const support = people.get("support")
+    if (owner === undefined || support === undefined) throw new Error("nobody")
+    const id = crypto.randomUUID()
+    await run(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+          VALUES (${id}, ${owner.merchantId}, 'test', 'webhook_exhausted', ${id}, 'Repair it.', now())`
+      )
+    )
+    const path = `/merchants/${owner.merchantId}/test/alerts/${id}/acknowledge`
+    const answers = await Promise.all(
+      [owner, support].map((person) => person.call("POST", path, { note: `by ${person.email}` }))
+    )
+    const [first, second] = answers.map(({ body }) => ({ ...body }))
+    expect([first]).toEqual([second])
+    const winner = [owner, support].find(({ email }) => email === first?.["acknowledgedBy"])
+    expect(first?.["note"]).toBe(`by ${winner?.email}`)
+    const { alerts } = (await owner.call("GET", `/merchants/${owner.merchantId}/test/alerts`)).body
+    expect(alerts.find((one: { readonly id: string }) => one.id === id)).toMatchObject(first ?? {})
+  })
+
   describe("The last owner", () => {
     test("cannot leave, be removed or become less; a second owner makes it possible", async () => {
       const owner = await signUp(service.baseUrl)

@@ -96,6 +96,24 @@ describe("Transfers to explain in the dashboard", () => {
     await screenshot(page, "transfers-rest")
     const { links } = (await person.call("GET", `/merchants/${person.merchantId}/test/links`)).body
     expect(links[0]).toMatchObject({ amount: "0.50", once: true, description: `Rest of ${payment.refCode}` })
+    // Whoever else asks gets the same link, at once or later; a closed one is replaced.
+    const transfers = (
+      await person.call("GET", `/merchants/${person.merchantId}/test/incoming-transfers?status=open`)
+    ).body.transfers
+    const ask = (restOf: string) =>
+      person.call("POST", `/merchants/${person.merchantId}/test/links`, {
+        description: "Rest",
+        amount: "0.50",
+        once: true,
+        restOf
+      })
+    const again = await Promise.all(Array.from({ length: 8 }, () => ask(transfers[0]?.id ?? "")))
+    expect(new Set(again.map(({ body }) => body.url))).toEqual(new Set([links[0]?.url ?? ""]))
+    await person.call("POST", `/merchants/${person.merchantId}/test/links/${links[0]?.id}/close`)
+    const anew = await Promise.all(Array.from({ length: 8 }, () => ask(transfers[0]?.id ?? "")))
+    expect(new Set(anew.map(({ body }) => body.url)).size).toBe(1)
+    expect(anew[0]?.body.url).not.toBe(links[0]?.url)
+    expect((await ask("00000000-0000-4000-8000-000000000000")).status).toBe(404)
     await context.close()
   })
 })

@@ -18,11 +18,17 @@ const AlertRow = Schema.Struct({
   message: Schema.String,
   created_at: Schema.Date,
   acknowledged_at: Schema.NullOr(Schema.Date),
-  acknowledged_by: Schema.NullOr(Schema.String)
+  acknowledged_by: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
 })
 export type AlertRow = typeof AlertRow.Type
 
 const decodeAlerts = Schema.decodeUnknownEffect(Schema.Array(AlertRow))
+const decodeDone = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({ acknowledged_by: Schema.NullOr(Schema.String), note: Schema.NullOr(Schema.String) })
+  )
+)
 const decodeCount = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ count: Schema.Int })]))
 const decodeScopes = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ merchant_id: Schema.NullOr(MerchantId) }))
@@ -35,7 +41,7 @@ const pageLimit = 100
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(
-    "id, merchant_id, kind, subject, message, created_at, acknowledged_at, acknowledged_by"
+    "id, merchant_id, kind, subject, message, created_at, acknowledged_at, acknowledged_by, note"
   )
 
   /**
@@ -90,10 +96,23 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
-    acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (reader: Reader, id: string, at: Date) {
-      yield* sql`
-        UPDATE alerts SET acknowledged_at = ${at}, acknowledged_by = ${reader.user.email}
-        WHERE id = ${id} AND acknowledged_at IS NULL AND ${visible(reader)}`
+    acknowledge: Effect.fn("AlertPagesRepo.acknowledge")(function* (
+      reader: Reader,
+      id: string,
+      note: string,
+      at: Date
+    ) {
+      const [done] = yield* decodeDone(
+        yield* sql`
+          UPDATE alerts SET acknowledged_at = ${at}, acknowledged_by = ${reader.user.email}, note = nullif(${note}, '')
+          WHERE id = ${id} AND acknowledged_at IS NULL AND ${visible(reader)}
+          RETURNING acknowledged_by, note`
+      )
+      if (done !== undefined) return done
+      const [before] = yield* decodeDone(
+        yield* sql`SELECT acknowledged_by, note FROM alerts WHERE id = ${id} AND ${visible(reader)}`
+      )
+      return before ?? { acknowledged_by: null, note: null }
     }, Effect.orDie)
   }
 })
@@ -105,7 +124,13 @@ export class AlertPagesRepo extends Context.Service<
     readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<AlertRow>>
     /** Whose the alert is; none where the tenant does not see it. */
     readonly scopeOf: (reader: Reader, id: string) => Effect.Effect<Option.Option<"merchant" | "service">>
-    readonly acknowledge: (reader: Reader, id: string, at: Date) => Effect.Effect<void>
+    /** Once; who has done it and why, where somebody was earlier. */
+    readonly acknowledge: (
+      reader: Reader,
+      id: string,
+      note: string,
+      at: Date
+    ) => Effect.Effect<Pick<AlertRow, "acknowledged_by" | "note">>
   }
 >()("quittance/dashboard/AlertPagesRepo") {
   static readonly layer: Layer.Layer<AlertPagesRepo, never, SqlClient.SqlClient> = Layer.effect(

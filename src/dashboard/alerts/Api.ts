@@ -1,7 +1,7 @@
 // The contract of the alerts' page.
 
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { AlertKind } from "../../domain/AlertKind.ts"
 import { NotFound, OperatorOnly } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
@@ -23,7 +23,9 @@ export const AlertView = Schema.Struct({
   createdAt: Schema.String,
   acknowledgedAt: Schema.NullOr(Schema.String),
   /** Email of the person; null for what has resolved itself. */
-  acknowledgedBy: Schema.NullOr(Schema.String)
+  acknowledgedBy: Schema.NullOr(Schema.String),
+  /** What that person has written. */
+  note: Schema.NullOr(Schema.String)
 })
 export type AlertView = typeof AlertView.Encoded
 
@@ -40,7 +42,14 @@ export class AlertPagesApi extends endpointGroup("alertPages")(
     { by: "member", roles: handlers },
     HttpApiEndpoint.post("acknowledge", "/alerts/:alertId/acknowledge", {
       params: { ...memberParams, alertId: Uuid },
-      success: HttpApiSchema.NoContent,
+      payload: Schema.Struct({
+        note: Schema.optionalKey(Schema.Trim.check(Schema.isMaxLength(500)))
+      }),
+      /** Who has acknowledged it, and why: somebody else, where that was earlier. */
+      success: Schema.Struct({
+        acknowledgedBy: Schema.NullOr(Schema.String),
+        note: Schema.NullOr(Schema.String)
+      }),
       error: [errorResponse(NotFound), errorResponse(OperatorOnly)]
     })
   )

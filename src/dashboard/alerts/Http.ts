@@ -42,7 +42,8 @@ const alertView =
       message: hidden ? (generalWords.get(row.kind) ?? "The operator has been notified.") : row.message,
       createdAt: row.created_at.toISOString(),
       acknowledgedAt: row.acknowledged_at?.toISOString() ?? null,
-      acknowledgedBy: hidden ? null : row.acknowledged_by
+      acknowledgedBy: hidden ? null : row.acknowledged_by,
+      note: hidden ? null : row.note
     }
   }
 
@@ -64,12 +65,18 @@ export const layer = HttpApiBuilder.group(
         }
         return page
       }),
-      acknowledge: Effect.fnUntraced(function* ({ params }) {
+      acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
         const member = yield* CurrentMember
         const scope = yield* repo.scopeOf(member, params.alertId)
         if (Option.isNone(scope)) return yield* new NotFound({ message: unknownObject })
         if (scope.value === "service" && !member.user.operator) return yield* new OperatorOnly()
-        yield* repo.acknowledge(member, params.alertId, yield* DateTime.nowAsDate)
+        const done = yield* repo.acknowledge(
+          member,
+          params.alertId,
+          payload.note ?? "",
+          yield* DateTime.nowAsDate
+        )
+        return { acknowledgedBy: done.acknowledged_by, note: done.note }
       })
     })
   })

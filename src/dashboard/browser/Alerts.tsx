@@ -2,10 +2,10 @@
 import { handlers } from "../../domain/roleSets.ts"
 import type { AlertsPage, AlertView } from "../alerts/Api.ts"
 import { call, useAction } from "./api.ts"
-import { Ago, Badge, Button, Card, Empty, Loaded, Problem } from "./parts.tsx"
+import { Ago, Badge, Button, Card, Empty, fieldsOf, Loaded, Problem } from "./parts.tsx"
 import { useMay } from "./roles.ts"
 import { useHref, useSession } from "./session.ts"
-import { Transfers } from "./Transfers.tsx"
+import { type Entry, useTransferEntries } from "./Transfers.tsx"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { alertWords } from "./words.ts"
@@ -21,9 +21,17 @@ const Subject = ({ alert }: { readonly alert: AlertView }) => {
 
 const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: () => Promise<void> }) => {
   const { api, session } = useSession()
-  const acknowledge = useAction(async () => {
-    await call("POST", `${api}/alerts/${alert.id}/acknowledge`)
-    toast("Acknowledged")
+  const acknowledge = useAction(async (note: string) => {
+    const done = await call<{ readonly acknowledgedBy: string | null }>(
+      "POST",
+      `${api}/alerts/${alert.id}/acknowledge`,
+      { note }
+    )
+    toast(
+      done.acknowledgedBy === session.user.email
+        ? "Acknowledged"
+        : `${done.acknowledgedBy ?? "The service"} was first: it is acknowledged already`
+    )
     await reload()
   })
   const may = useMay()(handlers)
@@ -45,53 +53,78 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
           </span>
         </p>
         <p class="break">{alert.message}</p>
+        {alert.note === null ? null : <p class="soft break">Note: {alert.note}</p>}
         <Subject alert={alert} />
         <Problem error={acknowledge.error} />
       </div>
       {open && may && (alert.scope === "merchant" || session.user.operator) ? (
-        <Button
-          label={`Acknowledge: ${title}`}
-          busy={acknowledge.busy}
-          onClick={() => void acknowledge.run()}
+        <form
+          class="acknowledge"
+          onSubmit={(event) => void acknowledge.run((fieldsOf(event)["note"] ?? "").trim())}
         >
-          Acknowledge
-        </Button>
+          <input
+            class="input"
+            name="note"
+            maxLength={500}
+            aria-label={`Note about: ${title}`}
+            placeholder="Note, if any"
+          />
+          <Button submit label={`Acknowledge: ${title}`} busy={acknowledge.busy}>
+            Acknowledge
+          </Button>
+        </form>
       ) : null}
     </li>
   )
 }
 
+/** The newest first. */
+const ordered = (entries: ReadonlyArray<Entry>) =>
+  entries.toSorted((one, other) => (one.at < other.at ? 1 : -1)).map(({ row }) => row)
+
 export const Alerts = () => {
   const page = useMerchantPage<AlertsPage>("/alerts")
+  const transfers = useTransferEntries()
+  const entryOf = (alert: AlertView): Entry => ({
+    at: alert.createdAt,
+    row: <Row key={alert.id} alert={alert} reload={page.reload} />
+  })
   return (
     <>
       <h1>Needs attention</h1>
-      <Transfers>
-        <Card flush>
-          <Loaded page={page}>
-            {({ alerts, openAlerts }) =>
-              alerts.length === 0 && openAlerts > 0 ? (
-                <Empty icon="check" title="Nothing else">
-                  <p>The transfers above are all.</p>
-                </Empty>
-              ) : alerts.length === 0 ? (
-                <Empty icon="check" title="Nothing needs you">
-                  <p>
-                    Transfers that pay nothing, failed deliveries, reorganisations and trouble with the
-                    chain's nodes or the service's wallets appear here.
-                  </p>
-                </Empty>
-              ) : (
-                <ul class="alerts">
-                  {alerts.map((alert) => (
-                    <Row key={alert.id} alert={alert} reload={page.reload} />
-                  ))}
-                </ul>
-              )
-            }
-          </Loaded>
-        </Card>
-      </Transfers>
+      <Loaded page={page}>
+        {({ alerts }) => {
+          const open = [
+            ...transfers.open,
+            ...alerts.filter(({ acknowledgedAt }) => acknowledgedAt === null).map(entryOf)
+          ]
+          const decided = [
+            ...transfers.decided,
+            ...alerts.filter(({ acknowledgedAt }) => acknowledgedAt !== null).map(entryOf)
+          ]
+          return (
+            <div class="stack large">
+              <Card title="To decide" flush>
+                {open.length === 0 ? (
+                  <Empty icon="check" title="Nothing needs you">
+                    <p>
+                      Transfers that pay nothing, failed deliveries, reorganisations and trouble with the
+                      chain's nodes or the service's wallets appear here.
+                    </p>
+                  </Empty>
+                ) : (
+                  <ul class="alerts">{ordered(open)}</ul>
+                )}
+              </Card>
+              {decided.length === 0 ? null : (
+                <Card title="Decided" flush>
+                  <ul class="alerts">{ordered(decided)}</ul>
+                </Card>
+              )}
+            </div>
+          )
+        }}
+      </Loaded>
     </>
   )
 }

@@ -6,7 +6,7 @@ import { supporters } from "../../domain/roleSets.ts"
 import type { TransferPage, TransfersPage, TransferView } from "../transfers/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { short, usd } from "./format.ts"
-import { Ago, Button, Card, Code, Explorer, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
+import { Ago, Button, Code, Explorer, Field, fieldsOf, Loaded, Problem } from "./parts.tsx"
 import { Refunds } from "./Refunds.tsx"
 import { restOf } from "./restOf.ts"
 import { useMay } from "./roles.ts"
@@ -31,18 +31,24 @@ const reasonWords: Readonly<Record<LikelyReason, string>> = {
 }
 
 /** A link for what is missing of a payment, to send to its buyer. */
-const AskForRest = (props: { readonly refCode: string; readonly rest: string }) => {
+const AskForRest = (props: {
+  readonly transferId: string
+  readonly refCode: string
+  readonly rest: string
+}) => {
   const { api } = useSession()
-  const [url, setUrl] = useState<string>()
+  const [made, setMade] = useState<{ readonly url: string; readonly amount: string | null }>()
   const ask = useAction(async () => {
-    const made = await call<{ readonly url: string }>("POST", `${api}/links`, {
-      description: `Rest of ${props.refCode}`,
-      amount: props.rest,
-      once: true
-    })
-    setUrl(made.url)
+    setMade(
+      await call("POST", `${api}/links`, {
+        description: `Rest of ${props.refCode}`,
+        amount: props.rest,
+        once: true,
+        restOf: props.transferId
+      })
+    )
   })
-  return url === undefined ? (
+  return made === undefined ? (
     <>
       <Button label={`Ask for the rest of ${props.refCode}`} busy={ask.busy} onClick={() => void ask.run()}>
         Ask for {usd(props.rest)} by link
@@ -51,9 +57,10 @@ const AskForRest = (props: { readonly refCode: string; readonly rest: string }) 
     </>
   ) : (
     <span>
-      Send the buyer this link, and mark the transfer as handled:
+      Send the buyer this link for {usd(made.amount ?? props.rest)}, the only one for this transfer, and mark
+      the transfer as handled:
       <br />
-      <Code text={url} what="the link" />
+      <Code text={made.url} what="the link" />
     </span>
   )
 }
@@ -121,7 +128,7 @@ const Detail = (props: { readonly id: string; readonly onResolved: () => Promise
                       </Button>
                     ) : null}
                     {rest === undefined || transfer.handledAt !== null || !may ? null : (
-                      <AskForRest refCode={payment.refCode} rest={rest} />
+                      <AskForRest transferId={transfer.id} refCode={payment.refCode} rest={rest} />
                     )}
                   </li>
                 )
@@ -180,77 +187,71 @@ const Row = (props: {
   )
 }
 
-/** What people have decided about, and who. */
-const HandledTransfers = (props: { readonly except: ReadonlyArray<TransferView> }) => {
-  const { api } = useSession()
-  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=handled`, 5_000)
-  const transfers = (page.data?.transfers ?? []).filter(
-    ({ id }) => !props.except.some((one) => one.id === id)
-  )
-  if (transfers.length === 0) return null
-  return (
-    <Card title="Handled transfers" flush>
-      <ul class="alerts">
-        {transfers.map((one) => (
-          <li key={one.id} class="alert">
-            <div>
-              <p class="event">
-                <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
-                <span class="soft">
-                  <Ago at={one.at} />
-                </span>
-              </p>
-              <p class="break">
-                {one.paymentId === null ? "Marked as handled" : "Attached to a payment"} by {one.handledBy}
-                {one.note === null || one.note === "" ? "." : `: ${one.note}`}
-              </p>
-              {one.paymentId === null ? null : <PaymentLink id={one.paymentId} />}
-            </div>
-          </li>
-        ))}
-      </ul>
-    </Card>
-  )
-}
+/** What somebody has decided, and who. */
+const HandledRow = ({ one }: { readonly one: TransferView }) => (
+  <li class="alert">
+    <div>
+      <p class="event">
+        <strong>{usd(one.amount)}</strong> from <span class="mono">{short(one.payer)}</span>{" "}
+        <span class="soft">
+          <Ago at={one.at} />
+        </span>
+      </p>
+      <p class="break">
+        {one.paymentId === null ? "Marked as handled" : "Attached to a payment"} by {one.handledBy}
+        {one.note === null || one.note === "" ? "." : `: ${one.note}`}
+      </p>
+      {one.paymentId === null ? null : <PaymentLink id={one.paymentId} />}
+    </div>
+  </li>
+)
 
 const PaymentLink = ({ id }: { readonly id: string }) => <a href={useHref()("payments", id)}>View payment</a>
 
+/** A row of the list and its time, which orders it. */
+export interface Entry {
+  readonly at: string
+  readonly row: ComponentChildren
+}
+
+export interface TransferEntries {
+  readonly open: ReadonlyArray<Entry>
+  readonly decided: ReadonlyArray<Entry>
+}
+
 /**
- * Those to explain before the children, and those that people have handled after them. What is unfolded stays
- * until it is folded, also when its refund explains it.
+ * Incoming transfers as rows: those to explain, and those that people have handled. What is unfolded stays until it
+ * is folded, also when its refund explains it.
  */
-export const Transfers = ({ children }: { readonly children: ComponentChildren }) => {
+export const useTransferEntries = (): TransferEntries => {
   const { api } = useSession()
   const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=open`, 5_000)
+  const handled = usePage<TransfersPage>(`${api}/incoming-transfers?status=handled`, 5_000)
   const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
   const transfers = (page.data?.transfers ?? []).filter(({ kind }) => kind !== null)
   const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
   const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
-  return (
-    <>
-      {all.length === 0 ? null : (
-        <Card title="Transfers to explain" flush>
-          <ul class="alerts">
-            {all.map((one) => (
-              <Row
-                key={one.id}
-                one={one}
-                isOpen={unfolded.some(({ id }) => id === one.id)}
-                onToggle={(isOpen) => {
-                  if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
-                  else fold(one.id)
-                }}
-                onResolved={async () => {
-                  fold(one.id)
-                  await page.reload()
-                }}
-              />
-            ))}
-          </ul>
-        </Card>
-      )}
-      {children}
-      <HandledTransfers except={all} />
-    </>
-  )
+  return {
+    open: all.map((one) => ({
+      at: one.at,
+      row: (
+        <Row
+          key={one.id}
+          one={one}
+          isOpen={unfolded.some(({ id }) => id === one.id)}
+          onToggle={(isOpen) => {
+            if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
+            else fold(one.id)
+          }}
+          onResolved={async () => {
+            fold(one.id)
+            await page.reload()
+          }}
+        />
+      )
+    })),
+    decided: (handled.data?.transfers ?? [])
+      .filter(({ id }) => !all.some((one) => one.id === id))
+      .map((one) => ({ at: one.at, row: <HandledRow key={one.id} one={one} /> }))
+  }
 }

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { LiveModeGated, PaymentLinkNotFound } from "../../domain/Errors.ts"
+import { Uuid } from "../../domain/Merchant.ts"
 import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
@@ -29,9 +30,15 @@ export class LinkPagesApi extends endpointGroup("linkPages")(
   allow(
     { by: "member", roles: handlers },
     HttpApiEndpoint.post("create", "/links", {
-      payload: NewLink,
-      success: Schema.Struct({ url: Schema.String }).pipe(HttpApiSchema.status(201)),
-      error: [errorResponse(LiveModeGated)]
+      payload: Schema.Struct({
+        ...NewLink.fields,
+        /** An incoming transfer that is too little: there is one open link for its rest, whoever asks. */
+        restOf: Schema.optionalKey(Uuid)
+      }),
+      success: Schema.Struct({ url: Schema.String, amount: Schema.NullOr(Schema.String) }).pipe(
+        HttpApiSchema.status(201)
+      ),
+      error: [errorResponse(LiveModeGated), errorResponse(PaymentLinkNotFound)]
     })
   ),
   allow(

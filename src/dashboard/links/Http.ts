@@ -28,9 +28,12 @@ export const layer = HttpApiBuilder.group(
         }
         return page
       }),
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const { url } = yield* links.create(yield* owner, payload)
-        return { url }
+      create: Effect.fnUntraced(function* ({ payload: { restOf, ...asked } }) {
+        const { amount = null, url } =
+          restOf === undefined
+            ? yield* links.create(yield* owner, asked)
+            : yield* links.createRest(yield* owner, asked, restOf)
+        return { url, amount }
       }),
       close: Effect.fnUntraced(function* ({ params }) {
         yield* links.close(yield* owner, params.linkId)
