@@ -53,6 +53,7 @@ describe("The merchant's face", () => {
       .getByRole("button", { name: "Save" })
       .click()
     await dashboard.getByText("Saved").waitFor()
+    await dashboard.locator(".merchant img.logo").waitFor()
     await screenshot(dashboard, "dashboard-face")
     await shop.close()
 

@@ -12,6 +12,7 @@ import { NotFound, RateLimited, SignUpClosed } from "../../domain/Errors.ts"
 import { isLoopback } from "../../http/isLoopback.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
 import { type Limit, RateLimiter } from "../../limits/RateLimiter.ts"
+import { Faces, logoUrlOf } from "../../merchants/Faces.ts"
 import { DashboardApi } from "../Api.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentSession } from "../Session.ts"
@@ -36,17 +37,24 @@ const resets: Limit = { rate: 3, perSeconds: 3_600, burst: 3 }
 /** A limit's key may be kept outside of the process: the token itself stays out of it. */
 const idOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 32)
 
-const sessionView = ({ user, merchants }: Session): SessionView => ({
-  user: {
-    id: user.id,
-    email: user.email,
-    operator: user.operator,
-    locale: user.locale,
-    hasPasskeys: user.hasPasskeys,
-    hasAuthenticator: user.hasAuthenticator
-  },
-  merchants: merchants.map(({ id, logoUrl, name, role }) => ({ id, name, role, logoUrl }))
-})
+const sessionView = Effect.map(Faces, (faces) =>
+  Effect.fnUntraced(function* ({ user, merchants }: Session) {
+    const view: SessionView = {
+      user: {
+        id: user.id,
+        email: user.email,
+        operator: user.operator,
+        locale: user.locale,
+        hasPasskeys: user.hasPasskeys,
+        hasAuthenticator: user.hasAuthenticator
+      },
+      merchants: yield* Effect.forEach(merchants, ({ id, logoUrl, name, role }) =>
+        Effect.map(faces.find(id), (face) => ({ id, name, role, logoUrl: logoUrlOf(face) ?? logoUrl }))
+      )
+    }
+    return view
+  })
+)
 
 /** The site that passkeys belong to: this service's origin, or the one of this machine that the page is on. */
 const siteOf = (baseUrl: string) =>
@@ -102,6 +110,7 @@ export const layerSignIn = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const { baseUrl, signUp } = yield* AppConfig
     const limit = yield* limits
+    const view = yield* sessionView
     const passkeys = yield* Passkeys
     const site = siteOf(baseUrl)
     const answer = (body: SessionView | SignedUp, { session, token }: Started, status: 200 | 201) =>
@@ -115,18 +124,18 @@ export const layerSignIn = HttpApiBuilder.group(
         yield* limit.address
         const receiver = yield* typedAddress("body.receiver", payload.receiver)
         const { keys, ...started } = yield* accounts.signUp({ ...payload, receiver })
-        return yield* answer({ session: sessionView(started.session), keys }, started, 201)
+        return yield* answer({ session: yield* view(started.session), keys }, started, 201)
       }),
       signIn: Effect.fnUntraced(function* ({ payload }) {
         yield* limit.account(payload.email)
         const started = yield* accounts.signIn(payload.email, payload.password, payload.code)
-        return yield* answer(sessionView(started.session), started, 200)
+        return yield* answer(yield* view(started.session), started, 200)
       }),
       redeem: Effect.fnUntraced(function* ({ payload }) {
         const email = yield* accounts.linkEmail(payload.token)
         yield* Option.match(email, { onNone: () => limit.address, onSome: limit.account })
         const started = yield* accounts.redeem(payload.token, payload.password, payload.code)
-        return yield* answer(sessionView(started.session), started, 200)
+        return yield* answer(yield* view(started.session), started, 200)
       }),
       beginPasskey: Effect.fnUntraced(function* () {
         yield* limit.address
@@ -136,7 +145,7 @@ export const layerSignIn = HttpApiBuilder.group(
         yield* limit.address
         const userId = yield* passkeys.verify(yield* site, Option.none(), payload)
         const started = yield* accounts.signInAs(userId)
-        return yield* answer(sessionView(started.session), started, 200)
+        return yield* answer(yield* view(started.session), started, 200)
       }),
       forgotPassword: Effect.fnUntraced(function* ({ payload }) {
         yield* limit.address
@@ -156,11 +165,12 @@ export const layerAccount = HttpApiBuilder.group(
     const secondFactors = yield* SecondFactors
     const { baseUrl } = yield* AppConfig
     const limit = yield* limits
+    const view = yield* sessionView
     const site = siteOf(baseUrl)
     const signedOut = HttpServerResponse.empty({ status: 204 }).pipe(withoutSession(baseUrl))
 
     return handlers.handleAll({
-      session: () => Effect.map(CurrentSession, sessionView),
+      session: () => Effect.flatMap(CurrentSession, view),
       signOut: Effect.fnUntraced(function* () {
         yield* accounts.signOut(yield* CurrentSession)
         return signedOut

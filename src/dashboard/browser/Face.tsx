@@ -27,7 +27,7 @@ export const Face = ({
   readonly face: SettingsPage["face"]
   readonly reload: () => Promise<void>
 }) => {
-  const { api } = useSession()
+  const { api, refresh } = useSession()
   const [logo, setLogo] = useState<string | null>()
   const [unreadable, setUnreadable] = useState(false)
   const [hasColor, setHasColor] = useState(face.accentColor !== null)
@@ -51,7 +51,7 @@ export const Face = ({
     })
     toast("Saved")
     setLogo(undefined)
-    await reload()
+    await Promise.all([reload(), refresh()])
   })
 
   return (
