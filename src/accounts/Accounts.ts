@@ -67,6 +67,14 @@ export interface SignUp {
   readonly receiver: Address
 }
 
+/** What a person is told of its account's security, by the words of the mail. */
+type SecurityChange =
+  | "passkeyAdded"
+  | "passkeyRemoved"
+  | "authenticatorAdded"
+  | "authenticatorRemoved"
+  | "codesRenewed"
+
 export class Accounts extends Context.Service<
   Accounts,
   {
@@ -100,7 +108,7 @@ export class Accounts extends Context.Service<
     /** Makes a change of the account's own security, and tells its person by mail in the same transaction. */
     readonly telling: <A, E, R>(
       session: Session,
-      what: string,
+      told: { readonly what: SecurityChange; readonly name?: string },
       change: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
     /** Ends every other session, replaces this one, and forgets the account's known browsers. */
@@ -246,32 +254,37 @@ export class Accounts extends Context.Service<
         endOtherSessions: ({ hash, user }) => repo.endOthers(user.id, hash),
         noteConfirmed: ({ hash }) =>
           Effect.flatMap(DateTime.nowAsDate, (at) => repo.confirmSession(hash, at)),
-        telling: ({ user }, what, change) =>
-          repo.transaction(
-            Effect.tap(change, () =>
-              mails.queue({
-                recipient: user.email,
-                subject: `Quittance: ${what}`,
-                body: [
-                  `Of your account ${user.email}: ${what}.`,
-                  "",
-                  "If it was not you: change your password and end every other session, under Settings.",
-                  `${baseUrl}/dashboard`
-                ].join("\n")
-              })
+        telling: ({ user }, { name = "", what }, change) =>
+          Effect.suspend(() => {
+            const words = mailWords[user.locale]
+            const told = filled(words[what], { name })
+            return repo.transaction(
+              Effect.tap(change, () =>
+                mails.queue({
+                  recipient: user.email,
+                  subject: `Quittance: ${told}`,
+                  body: [
+                    filled(words.securityOf, { email: user.email, what: told }),
+                    "",
+                    words.securityNotYou,
+                    `${baseUrl}/dashboard`
+                  ].join("\n")
+                })
+              )
             )
-          ),
+          }),
         removeAuthenticator: Effect.fn("Accounts.removeAuthenticator")(function* (email) {
           const found = yield* repo.findCredentials(email)
           if (Option.isNone(found)) return false
           return yield* repo.transaction(
             Effect.gen(function* () {
               const removed = yield* secondFactors.remove(found.value.id)
+              const words = mailWords[found.value.locale]
               if (removed)
                 yield* mails.queue({
                   recipient: email,
-                  subject: "Quittance: the authenticator app was removed",
-                  body: `The operator has removed the authenticator app of your account ${email}. Ask the operator if you did not want it.`
+                  subject: `Quittance: ${words.authenticatorRemoved}`,
+                  body: filled(words.operatorRemoved, { email })
                 })
               return removed
             })

@@ -9,6 +9,7 @@ import type { AuditAction } from "../domain/AuditAction.ts"
 import type { Env } from "../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../domain/Merchant.ts"
 import { Mails } from "../mail/Mails.ts"
+import { filled, type MailWords, mailWords } from "../mail/mailWords.ts"
 import { AuditRepo, type Recipient } from "./AuditRepo.ts"
 
 /** Who has made a change. */
@@ -36,9 +37,8 @@ interface News {
   readonly tenant: Option.Option<Tenant>
   readonly message: string
   readonly at: Date
-  /** Of the mail, as its lines. */
-  readonly subject: string
-  readonly body: ReadonlyArray<string>
+  /** The mail in a member's language; the body as its lines. */
+  readonly mail: (words: MailWords) => { readonly subject: string; readonly body: ReadonlyArray<string> }
 }
 
 export class AuditLog extends Context.Service<
@@ -85,14 +85,15 @@ export class AuditLog extends Context.Service<
             )
 
       const tell = Effect.fnUntraced(function* (recipients: ReadonlyArray<Recipient>, news: News) {
-        const { at, body, message, subject, tenant } = news
-        for (const { email, id } of recipients) {
+        const { at, mail, message, tenant } = news
+        for (const { email, id, locale } of recipients) {
           const alertId = yield* random.uuidV7()
           yield* alerts.insert(
             alertId,
             { kind: "account_change", tenant, userId: id, subject: alertId, message },
             at
           )
+          const { body, subject } = mail(mailWords[locale])
           yield* mails.queue({ recipient: email, subject, body: body.join("\n") })
         }
       })
@@ -118,15 +119,17 @@ export class AuditLog extends Context.Service<
                 tenant: Option.some({ merchantId, env: side }),
                 message,
                 at,
-                subject: `Quittance: ${action.replace(/[._]/g, " ")}${where}`,
-                body: [
-                  message,
-                  "",
-                  `At ${at.toISOString()}, for a merchant that you are a member of.`,
-                  `${baseUrl}/dashboard/${merchantId}/${side}/settings`,
-                  "",
-                  "If none of you did this: change your password, sign out everywhere, and withdraw it."
-                ]
+                mail: (words) => ({
+                  subject: `Quittance: ${filled(words.changeSubject, { action: `${action.replace(/[._]/g, " ")}${where}` })}`,
+                  body: [
+                    message,
+                    "",
+                    filled(words.changeAt, { at: at.toISOString() }),
+                    `${baseUrl}/dashboard/${merchantId}/${side}/settings`,
+                    "",
+                    words.changeNotYou
+                  ]
+                })
               })
               return { made, outcome }
             })
@@ -146,15 +149,18 @@ export class AuditLog extends Context.Service<
             tenant: Option.none(),
             message,
             at,
-            subject: `Quittance: ${action.replace(/[._]/g, " ")}`,
-            body: [
-              message,
-              "",
-              `At ${at.toISOString()}, for the service that you are an operator of.`,
-              `${baseUrl}/dashboard`,
-              "",
-              "If none of you made that link: someone can run commands on the service's machine or its database."
-            ]
+            // To operators, in the language of the command line.
+            mail: () => ({
+              subject: `Quittance: ${action.replace(/[._]/g, " ")}`,
+              body: [
+                message,
+                "",
+                `At ${at.toISOString()}, for the service that you are an operator of.`,
+                `${baseUrl}/dashboard`,
+                "",
+                "If none of you made that link: someone can run commands on the service's machine or its database."
+              ]
+            })
           })
           yield* log(actor, change, "none")
         })

@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { AuditAction } from "../domain/AuditAction.ts"
 import type { Env } from "../domain/Chain.ts"
+import { Locale } from "../domain/Locale.ts"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
 import { orUnknown } from "../domain/orUnknown.ts"
 
@@ -23,7 +24,7 @@ export interface AuditEntry {
   readonly summary: string
 }
 
-const Recipient = Schema.Struct({ id: Uuid, email: Schema.String })
+const Recipient = Schema.Struct({ id: Uuid, email: Schema.String, locale: Locale })
 export type Recipient = typeof Recipient.Type
 const decodeRecipients = Schema.decodeUnknownEffect(Schema.Array(Recipient))
 
@@ -165,7 +166,7 @@ const make = Effect.gen(function* () {
       yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
       return yield* decodeRecipients(
         yield* sql`
-          SELECT u.id, u.email FROM merchant_members m JOIN users u ON u.id = m.user_id
+          SELECT u.id, u.email, u.locale FROM merchant_members m JOIN users u ON u.id = m.user_id
           WHERE m.merchant_id = ${merchantId} ORDER BY u.id`
       )
     }, Effect.orDie),
@@ -173,7 +174,7 @@ const make = Effect.gen(function* () {
     otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId: string | null) {
       return yield* decodeRecipients(
         yield* sql`
-          SELECT id, email FROM users
+          SELECT id, email, locale FROM users
           WHERE operator AND id IS DISTINCT FROM ${userId}::uuid ORDER BY id`
       )
     }, Effect.orDie)

@@ -16,7 +16,19 @@ const english = {
   openAlerts: "To look at: {count}",
   receiptSubject: "Your receipt from {merchant}",
   receipt: "You have paid {amount} USD to {merchant}. Your receipt:",
-  receiptWhy: "You asked for it at the checkout. Your address is used for nothing else."
+  receiptWhy: "You asked for it at the checkout. Your address is used for nothing else.",
+  changeSubject: "{action}",
+  changeAt: "At {at}, for a merchant that you are a member of.",
+  changeNotYou: "If none of you did this: change your password, sign out everywhere, and withdraw it.",
+  securityOf: "Of your account {email}: {what}.",
+  passkeyAdded: "the passkey “{name}” was added",
+  passkeyRemoved: "a passkey was removed",
+  authenticatorAdded: "an authenticator app was added",
+  authenticatorRemoved: "the authenticator app was removed",
+  codesRenewed: "the recovery codes were renewed",
+  securityNotYou: "If it was not you: change your password and end every other session, under Settings.",
+  operatorRemoved:
+    "The operator has removed the authenticator app of your account {email}. Ask the operator if you did not want it."
 }
 export type MailWords = Readonly<Record<keyof typeof english, string>>
 
@@ -39,7 +51,21 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "Noch anzusehen: {count}",
     receiptSubject: "Ihr Beleg von {merchant}",
     receipt: "Sie haben {amount} USD an {merchant} gezahlt. Ihr Beleg:",
-    receiptWhy: "Sie haben ihn beim Bezahlen angefordert. Ihre Adresse wird für nichts anderes verwendet."
+    receiptWhy: "Sie haben ihn beim Bezahlen angefordert. Ihre Adresse wird für nichts anderes verwendet.",
+    changeSubject: "Änderung: {action}",
+    changeAt: "Am {at}, bei einem Händler, dem Sie angehören.",
+    changeNotYou:
+      "Wenn das niemand von Ihnen war: Ändern Sie Ihr Passwort, melden Sie sich überall ab und nehmen Sie es zurück.",
+    securityOf: "Zu Ihrem Konto {email}: {what}.",
+    passkeyAdded: "der Passkey „{name}“ wurde hinzugefügt",
+    passkeyRemoved: "ein Passkey wurde entfernt",
+    authenticatorAdded: "eine Authenticator-App wurde hinzugefügt",
+    authenticatorRemoved: "die Authenticator-App wurde entfernt",
+    codesRenewed: "die Wiederherstellungscodes wurden erneuert",
+    securityNotYou:
+      "Wenn Sie es nicht waren: Ändern Sie unter Settings Ihr Passwort und beenden Sie alle anderen Sitzungen.",
+    operatorRemoved:
+      "Der Betreiber hat die Authenticator-App Ihres Kontos {email} entfernt. Fragen Sie ihn, wenn Sie das nicht wollten."
   },
   es: {
     alertSubject: "{merchant}: algo requiere su atención",
@@ -58,7 +84,21 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "Por revisar: {count}",
     receiptSubject: "Su recibo de {merchant}",
     receipt: "Ha pagado {amount} USD a {merchant}. Su recibo:",
-    receiptWhy: "Lo pidió al pagar. Su dirección no se usa para nada más."
+    receiptWhy: "Lo pidió al pagar. Su dirección no se usa para nada más.",
+    changeSubject: "Cambio: {action}",
+    changeAt: "El {at}, en un comercio al que usted pertenece.",
+    changeNotYou:
+      "Si no ha sido ninguno de ustedes: cambie su contraseña, cierre todas las sesiones y anúlelo.",
+    securityOf: "Sobre su cuenta {email}: {what}.",
+    passkeyAdded: "se ha añadido la llave de acceso «{name}»",
+    passkeyRemoved: "se ha eliminado una llave de acceso",
+    authenticatorAdded: "se ha añadido una aplicación de autenticación",
+    authenticatorRemoved: "se ha eliminado la aplicación de autenticación",
+    codesRenewed: "se han renovado los códigos de recuperación",
+    securityNotYou:
+      "Si no ha sido usted: cambie su contraseña y cierre todas las demás sesiones, en Settings.",
+    operatorRemoved:
+      "El operador ha eliminado la aplicación de autenticación de su cuenta {email}. Pregúntele si usted no lo quería."
   },
   fr: {
     alertSubject: "{merchant} : un point demande votre attention",
@@ -77,7 +117,21 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "À examiner : {count}",
     receiptSubject: "Votre reçu de {merchant}",
     receipt: "Vous avez payé {amount} USD à {merchant}. Votre reçu :",
-    receiptWhy: "Vous l’avez demandé lors du paiement. Votre adresse ne sert à rien d’autre."
+    receiptWhy: "Vous l’avez demandé lors du paiement. Votre adresse ne sert à rien d’autre.",
+    changeSubject: "Modification : {action}",
+    changeAt: "Le {at}, chez un marchand dont vous êtes membre.",
+    changeNotYou:
+      "Si ce n’était aucun de vous : changez votre mot de passe, déconnectez-vous partout et annulez-la.",
+    securityOf: "Au sujet de votre compte {email} : {what}.",
+    passkeyAdded: "la clé d’accès « {name} » a été ajoutée",
+    passkeyRemoved: "une clé d’accès a été supprimée",
+    authenticatorAdded: "une application d’authentification a été ajoutée",
+    authenticatorRemoved: "l’application d’authentification a été supprimée",
+    codesRenewed: "les codes de récupération ont été renouvelés",
+    securityNotYou:
+      "Si ce n’était pas vous : changez votre mot de passe et fermez toutes les autres sessions, sous Settings.",
+    operatorRemoved:
+      "L’opérateur a supprimé l’application d’authentification de votre compte {email}. Demandez-lui si vous ne le souhaitiez pas."
   },
   pt: {
     alertSubject: "{merchant}: algo precisa da sua atenção",
@@ -95,7 +149,19 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "Para verificar: {count}",
     receiptSubject: "O seu recibo de {merchant}",
     receipt: "Você pagou {amount} USD a {merchant}. O seu recibo:",
-    receiptWhy: "Você o pediu no pagamento. O seu endereço não é usado para mais nada."
+    receiptWhy: "Você o pediu no pagamento. O seu endereço não é usado para mais nada.",
+    changeSubject: "Alteração: {action}",
+    changeAt: "Em {at}, num comerciante do qual você é membro.",
+    changeNotYou: "Se não foi nenhum de vocês: mude a sua senha, saia de todas as sessões e desfaça-a.",
+    securityOf: "Sobre a sua conta {email}: {what}.",
+    passkeyAdded: "a chave de acesso “{name}” foi adicionada",
+    passkeyRemoved: "uma chave de acesso foi removida",
+    authenticatorAdded: "um aplicativo autenticador foi adicionado",
+    authenticatorRemoved: "o aplicativo autenticador foi removido",
+    codesRenewed: "os códigos de recuperação foram renovados",
+    securityNotYou: "Se não foi você: mude a sua senha e encerre todas as outras sessões, em Settings.",
+    operatorRemoved:
+      "O operador removeu o aplicativo autenticador da sua conta {email}. Pergunte a ele se você não queria isso."
   },
   ja: {
     alertSubject: "{merchant}：確認が必要です",
@@ -114,7 +180,21 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "確認待ち：{count} 件",
     receiptSubject: "{merchant} からの領収書",
     receipt: "{merchant} に {amount} USD をお支払いいただきました。領収書：",
-    receiptWhy: "お支払い時にご希望いただいたものです。メールアドレスはほかの目的に使われません。"
+    receiptWhy: "お支払い時にご希望いただいたものです。メールアドレスはほかの目的に使われません。",
+    changeSubject: "変更：{action}",
+    changeAt: "{at}、あなたが所属する加盟店で行われました。",
+    changeNotYou:
+      "どなたにも心当たりがない場合は、パスワードを変更し、すべての端末からログアウトして、この変更を取り消してください。",
+    securityOf: "アカウント {email}：{what}。",
+    passkeyAdded: "パスキー「{name}」が追加されました",
+    passkeyRemoved: "パスキーが削除されました",
+    authenticatorAdded: "認証アプリが追加されました",
+    authenticatorRemoved: "認証アプリが削除されました",
+    codesRenewed: "リカバリーコードが更新されました",
+    securityNotYou:
+      "お心当たりがない場合は、Settings でパスワードを変更し、ほかのセッションをすべて終了してください。",
+    operatorRemoved:
+      "運営者があなたのアカウント {email} の認証アプリを削除しました。ご希望でない場合は運営者にお尋ねください。"
   },
   zh: {
     alertSubject: "{merchant}：有事项需要您处理",
@@ -131,7 +211,18 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "待处理：{count}",
     receiptSubject: "{merchant} 的收据",
     receipt: "您已向 {merchant} 支付 {amount} USD。您的收据：",
-    receiptWhy: "这是您在付款时要求的。您的邮箱地址不会用于其他用途。"
+    receiptWhy: "这是您在付款时要求的。您的邮箱地址不会用于其他用途。",
+    changeSubject: "变更：{action}",
+    changeAt: "时间 {at}，发生在您所属的商户。",
+    changeNotYou: "如果不是你们中的任何人所为：请更改密码、退出所有设备并撤销该变更。",
+    securityOf: "关于您的账户 {email}：{what}。",
+    passkeyAdded: "已添加通行密钥“{name}”",
+    passkeyRemoved: "已移除一个通行密钥",
+    authenticatorAdded: "已添加身份验证器应用",
+    authenticatorRemoved: "已移除身份验证器应用",
+    codesRenewed: "恢复代码已更新",
+    securityNotYou: "如果不是您本人：请在 Settings 中更改密码并结束所有其他会话。",
+    operatorRemoved: "运营者已移除您的账户 {email} 的身份验证器应用。如果这不是您的意愿，请联系运营者。"
   },
   ar: {
     alertSubject: "{merchant}: أمر يحتاج إلى انتباهك",
@@ -148,7 +239,18 @@ export const mailWords: Readonly<Record<Locale, MailWords>> = {
     openAlerts: "بانتظار المراجعة: {count}",
     receiptSubject: "إيصالك من {merchant}",
     receipt: "لقد دفعت {amount} USD إلى {merchant}. إيصالك:",
-    receiptWhy: "طلبته عند الدفع. لا يُستخدم عنوانك لأي غرض آخر."
+    receiptWhy: "طلبته عند الدفع. لا يُستخدم عنوانك لأي غرض آخر.",
+    changeSubject: "تغيير: {action}",
+    changeAt: "في {at}، لدى متجر أنت عضو فيه.",
+    changeNotYou: "إن لم يفعل ذلك أحد منكم: غيّر كلمة مرورك، وسجّل الخروج من كل الأجهزة، وتراجع عن التغيير.",
+    securityOf: "بشأن حسابك {email}: {what}.",
+    passkeyAdded: "أُضيف مفتاح المرور «{name}»",
+    passkeyRemoved: "أُزيل مفتاح مرور",
+    authenticatorAdded: "أُضيف تطبيق مصادقة",
+    authenticatorRemoved: "أُزيل تطبيق المصادقة",
+    codesRenewed: "جُدّدت رموز الاسترداد",
+    securityNotYou: "إن لم تكن أنت: غيّر كلمة مرورك وأنهِ كل الجلسات الأخرى، ضمن Settings.",
+    operatorRemoved: "أزال المشغّل تطبيق المصادقة من حسابك {email}. اسأله إن لم ترغب في ذلك."
   }
 }
 

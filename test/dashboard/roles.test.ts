@@ -29,6 +29,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "keyPages.rename": { name: "Taken over" },
   "webhookPages.create": { url: "https://shop.example.com/hook" },
   "webhookPages.update": { url: "https://shop.example.com/other" },
+  "alertPages.acknowledge": {},
   "settingsPages.update": { name: "Taken over", logoUrl: null, identityAudience: null },
   "settingsPages.changeFace": { accentColor: "#ff0000", support: "stranger@example.com" },
   "settingsPages.checkReceiver": { receiver },

@@ -165,6 +165,22 @@ describe("Second factors", () => {
     ])
   })
 
+  test("changes are told in the person's language", async () => {
+    const person = await signUp(service.baseUrl)
+    await sqlRun((sql) => sql`UPDATE users SET locale = 'de' WHERE email = ${person.email}`)
+    const key = { kind: "secret", permission: "manage" }
+    const made = await person.call("POST", `/merchants/${person.merchantId}/live/keys`, key)
+    expect(made.status).toBe(201)
+    await withApp(person)
+    const mails = await sqlRun(
+      (sql) => sql`SELECT subject, body FROM mails WHERE recipient = ${person.email}`
+    )
+    for (const subject of ["eine Authenticator-App wurde hinzugefügt", "Änderung: key created (live)"])
+      expect(JSON.stringify(mails)).toContain(`Quittance: ${subject}`)
+    expect(JSON.stringify(mails)).toContain(`Zu Ihrem Konto ${person.email}: eine Authenticator-App`)
+    expect(JSON.stringify(mails)).toContain("bei einem Händler, dem Sie angehören")
+  })
+
   test("the operator removes the app of who has lost everything, and the person is told", async () => {
     const person = await signUp(service.baseUrl)
     await withApp(person)

@@ -251,7 +251,7 @@ export const layerAccount = HttpApiBuilder.group(
         yield* recentPassword
         const session = yield* CurrentSession
         const adding = passkeys.add(yield* site, session.user.id, name, registration)
-        yield* accounts.telling(session, `the passkey "${name}" was added`, adding)
+        yield* accounts.telling(session, { what: "passkeyAdded", name }, adding)
       }),
       removePasskey: Effect.fnUntraced(function* ({ params }) {
         yield* recentPassword
@@ -263,7 +263,7 @@ export const layerAccount = HttpApiBuilder.group(
             onSome: Effect.succeed
           })
         )
-        yield* accounts.telling(session, "a passkey was removed", removing)
+        yield* accounts.telling(session, { what: "passkeyRemoved" }, removing)
       }),
       beginAuthenticator: Effect.fnUntraced(function* () {
         yield* recentPassword
@@ -277,7 +277,7 @@ export const layerAccount = HttpApiBuilder.group(
         const session = yield* CurrentSession
         yield* limit.account(session.user.email)
         const confirming = secondFactors.confirm(session.user.id, payload.code)
-        return { codes: yield* accounts.telling(session, "an authenticator app was added", confirming) }
+        return { codes: yield* accounts.telling(session, { what: "authenticatorAdded" }, confirming) }
       }),
       removeAuthenticator: Effect.fnUntraced(function* () {
         yield* recentPassword
@@ -285,14 +285,14 @@ export const layerAccount = HttpApiBuilder.group(
         const removing = Effect.flatMap(secondFactors.remove(session.user.id), (removed) =>
           removed ? Effect.void : Effect.fail(new NotFound({ message: unknownObject }))
         )
-        yield* accounts.telling(session, "the authenticator app was removed", removing)
+        yield* accounts.telling(session, { what: "authenticatorRemoved" }, removing)
       }),
       renewRecoveryCodes: Effect.fnUntraced(function* () {
         yield* recentPassword
         const session = yield* CurrentSession
         if (!session.user.hasAuthenticator) return yield* new NotFound({ message: unknownObject })
         const renewing = secondFactors.renewCodes(session.user.id)
-        return { codes: yield* accounts.telling(session, "the recovery codes were renewed", renewing) }
+        return { codes: yield* accounts.telling(session, { what: "codesRenewed" }, renewing) }
       })
     })
   })
