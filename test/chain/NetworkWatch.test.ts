@@ -185,7 +185,7 @@ describe(row.rpcLags, () => {
           { test: [silent] },
           80
         )
-        expect(tookMillis).toBeLessThan(600)
+        expect(tookMillis).toBeLessThan(2_000)
         expect(yield* verdict).toBe("pending: rpc_unavailable")
         yield* Effect.sleep("20 millis")
         expect(alerts.map(({ kind }) => kind)).toContain("unreachable")
@@ -195,8 +195,8 @@ describe(row.rpcLags, () => {
   )
   liveEffect("a development start waits for no node at all", () =>
     Effect.gen(function* () {
-      const { tookMillis } = yield* start("development", { test: [silent], live: [silent] })
-      expect(tookMillis).toBeLessThan(100)
+      const { tookMillis } = yield* start("development", { test: [silent], live: [silent] }, 10_000)
+      expect(tookMillis).toBeLessThan(2_000)
     })
   )
 })

@@ -80,6 +80,6 @@ liveEffect("an answer that is enough is not held up by nodes that are silent", (
       (answer) => answer === 7n
     )
     expect(answers).toEqual([7n])
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(2_500)
   })
 )

@@ -149,7 +149,7 @@ describe(row.rpcLags, () => {
       }
       const started = performance.now()
       yield* verdictOver(expected, [silent, undefined, undefined], 5000)
-      expect(performance.now() - started).toBeLessThan(1500)
+      expect(performance.now() - started).toBeLessThan(4_000)
     }))
   it("one good node of three is no majority", () =>
     Effect.gen(function* () {

@@ -94,7 +94,7 @@ describe(row.rpcLags, () => {
       )
       const started = performance.now()
       expect((yield* Effect.flip(ask(String(dripping.url), { retries: 0 }))).kind).toBe("transport")
-      expect(performance.now() - started).toBeLessThan(800)
+      expect(performance.now() - started).toBeLessThan(3_000)
     })
   )
   liveEffect("an answer one byte above the limit is not read", () =>
@@ -111,7 +111,7 @@ describe(row.rpcLags, () => {
       const silent = yield* server(() => new Promise(() => undefined))
       const started = performance.now()
       yield* Effect.flip(ask(String(silent.url), { retries: 50, deadline: 700 }))
-      expect(performance.now() - started).toBeLessThan(1200)
+      expect(performance.now() - started).toBeLessThan(3_000)
     })
   )
   liveEffect("a node gets a bounded number of requests at a time", () =>
