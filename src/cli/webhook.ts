@@ -35,7 +35,7 @@ const reencrypt = Command.make(
   "reencrypt",
   { json },
   Effect.fn("webhook reencrypt")(function* (input) {
-    const { count, kid } = yield* reencryptSecrets().pipe(
+    const { count, kid, retiredReceiptKeys } = yield* reencryptSecrets().pipe(
       // The defect says which key is missing, and nothing secret.
       Effect.catchDefect((defect) =>
         Effect.fail(
@@ -45,13 +45,18 @@ const reencrypt = Command.make(
         )
       )
     )
-    yield* print(input.json, { count, kid }, [
-      `${count} signing secrets re-encrypted; all use the key ${kid} now.`
+    yield* print(input.json, { count, kid, retiredReceiptKeys }, [
+      `${count} secrets re-encrypted; all use the key ${kid} now.`,
+      ...(retiredReceiptKeys === 0
+        ? []
+        : [
+            `${retiredReceiptKeys} of the keys that signed receipts lie under a key that ENCRYPTION_KEYS lacks. Their receipts still verify; a newer key signs.`
+          ])
     ])
   })
 ).pipe(
   Command.withDescription(
-    "Re-encrypt every signing secret with the newest of ENCRYPTION_KEYS; the secrets do not change"
+    "Re-encrypt every secret with the newest of ENCRYPTION_KEYS; the secrets do not change"
   )
 )
 

@@ -1,5 +1,5 @@
-// Seals the secrets of endpoints and of authenticator apps under the newest of ENCRYPTION_KEYS, so that older keys
-// can go. The secrets themselves do not change; the service keeps running.
+// Seals the secrets of endpoints, authenticator apps and alert hooks, and the keys that sign receipts, under the
+// newest of ENCRYPTION_KEYS, so that older keys can go. The secrets do not change; the service keeps running.
 import { Effect } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { authenticatorContext } from "../accounts/authenticatorContext.ts"
@@ -16,23 +16,27 @@ const contextOf = ({ id, owner }: SealedSecret): string => {
       return authenticatorContext(id)
     case "alert_hook":
       return `alert hook ${id}`
+    case "receipt_key":
+      return id
   }
 }
 
-/** Returns how many were re-encrypted. */
+/** How many were re-encrypted, and how many keys of receipts no key of ENCRYPTION_KEYS opens any more. */
 export const reencryptSecrets = Effect.fn("reencryptSecrets")(function* () {
   const { encryptionKeys } = yield* AppConfig
   const box = yield* SecretBox
   const repo = yield* SealedSecretRepo
-  const newest = encryptionKeys[0]?.kid ?? ""
+  const kids = encryptionKeys.map(({ kid }) => kid)
+  const newest = kids[0] ?? ""
   let count = 0
   while (true) {
-    const batch = yield* repo.underOtherKeys(newest, batchSize)
+    const batch = yield* repo.underOtherKeys(kids, batchSize)
     for (const one of batch) {
       const context = contextOf(one)
       const secret = yield* box.open(one.sealed, context)
       if (yield* repo.replace(one, yield* box.seal(secret, context))) count += 1
     }
-    if (batch.length < batchSize) return { count, kid: newest }
+    if (batch.length < batchSize)
+      return { count, kid: newest, retiredReceiptKeys: yield* repo.retiredReceiptKeys(kids) }
   }
 })

@@ -128,9 +128,9 @@ describe(`Rotation of secrets`, () => {
 
         second = yield* replace(second, "next", "old")
         const sealed = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
-        expect(JSON.parse(sealed.output)).toEqual({ count: 1, kid: "next" })
+        expect(JSON.parse(sealed.output)).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 0 })
         const again = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
-        expect(JSON.parse(again.output)).toEqual({ count: 0, kid: "next" })
+        expect(JSON.parse(again.output)).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 0 })
 
         first = yield* replace(first, "next")
         second = yield* replace(second, "next")

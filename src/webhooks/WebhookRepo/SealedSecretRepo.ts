@@ -1,23 +1,24 @@
-// The SQL of re-encrypting the secrets of endpoints and of authenticator apps.
+// The SQL of re-encrypting every secret that is kept sealed.
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Uuid } from "../../domain/Merchant.ts"
 import type { Sealed } from "../../keys/SecretBox.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
-      owner: Schema.Literals(["endpoint", "authenticator", "alert_hook"]),
-      id: Uuid,
+      owner: Schema.Literals(["endpoint", "authenticator", "alert_hook", "receipt_key"]),
+      id: Schema.String,
       secret_kid: Schema.String,
       secret_ciphertext: Schema.Uint8Array
     })
   )
 )
 
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ count: Schema.Int })))
+
 export interface SealedSecret {
-  /** Whose: an endpoint's, a person's authenticator's, or that of an address alerts are posted to. */
-  readonly owner: "endpoint" | "authenticator" | "alert_hook"
+  /** Whose: an endpoint's, a person's authenticator's, that of an address alerts are posted to, or a key that signs receipts. */
+  readonly owner: "endpoint" | "authenticator" | "alert_hook" | "receipt_key"
   readonly id: string
   readonly sealed: Sealed
 }
@@ -25,8 +26,16 @@ export interface SealedSecret {
 export class SealedSecretRepo extends Context.Service<
   SealedSecretRepo,
   {
-    /** Secrets sealed under another key than `kid`, also those of deleted endpoints. */
-    readonly underOtherKeys: (kid: string, limit: number) => Effect.Effect<ReadonlyArray<SealedSecret>>
+    /**
+     * Secrets sealed under another key than the newest, also those of deleted endpoints. Of the keys that sign
+     * receipts only those that `kids` (the newest first) open: another has long been replaced by a new one.
+     */
+    readonly underOtherKeys: (
+      kids: ReadonlyArray<string>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<SealedSecret>>
+    /** How many keys that sign receipts none of `kids` opens: what they signed still verifies. */
+    readonly retiredReceiptKeys: (kids: ReadonlyArray<string>) => Effect.Effect<number>
     /** False if the secret was regenerated in between: the new one uses the current key. */
     readonly replace: (was: SealedSecret, now: Sealed) => Effect.Effect<boolean>
   }
@@ -36,16 +45,21 @@ export class SealedSecretRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       return SealedSecretRepo.of({
-        underOtherKeys: Effect.fn("SealedSecretRepo.underOtherKeys")(function* (kid, limit) {
+        underOtherKeys: Effect.fn("SealedSecretRepo.underOtherKeys")(function* (kids, limit) {
+          const kid = kids[0] ?? ""
           const rows = yield* decodeRows(
             yield* sql`
-              SELECT 'endpoint' AS owner, id, secret_kid, secret_ciphertext FROM webhook_endpoints
+              SELECT 'endpoint' AS owner, id::text, secret_kid, secret_ciphertext FROM webhook_endpoints
               WHERE secret_kid <> ${kid}
               UNION ALL
-              SELECT 'authenticator', user_id, secret_kid, secret_ciphertext FROM authenticators
+              SELECT 'authenticator', user_id::text, secret_kid, secret_ciphertext FROM authenticators
               WHERE secret_kid <> ${kid}
               UNION ALL
-              SELECT 'alert_hook', id, secret_kid, secret_ciphertext FROM alert_hooks WHERE secret_kid <> ${kid}
+              SELECT 'alert_hook', id::text, secret_kid, secret_ciphertext FROM alert_hooks
+              WHERE secret_kid <> ${kid}
+              UNION ALL
+              SELECT 'receipt_key', kid, private_kid, private_sealed FROM receipt_keys
+              WHERE private_kid <> ${kid} AND private_kid IN ${sql.in(kids)}
               LIMIT ${limit}`
           )
           return rows.map((row) => ({
@@ -54,7 +68,21 @@ export class SealedSecretRepo extends Context.Service<
             sealed: { kid: row.secret_kid, ciphertext: row.secret_ciphertext }
           }))
         }, Effect.orDie),
+        retiredReceiptKeys: Effect.fn("SealedSecretRepo.retiredReceiptKeys")(function* (kids) {
+          const [row] = yield* decodeCounts(
+            yield* sql`
+              SELECT count(*)::int AS count FROM receipt_keys WHERE NOT (private_kid IN ${sql.in(kids)})`
+          )
+          return row?.count ?? 0
+        }, Effect.orDie),
         replace: Effect.fn("SealedSecretRepo.replace")(function* ({ id, owner, sealed }, now) {
+          if (owner === "receipt_key") {
+            const keys = yield* sql`
+              UPDATE receipt_keys SET private_kid = ${now.kid}, private_sealed = ${now.ciphertext}
+              WHERE kid = ${id} AND private_kid = ${sealed.kid} AND private_sealed = ${sealed.ciphertext}
+              RETURNING kid`
+            return keys.length > 0
+          }
           const table = {
             endpoint: sql.literal("webhook_endpoints"),
             authenticator: sql.literal("authenticators"),

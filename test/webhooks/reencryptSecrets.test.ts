@@ -1,0 +1,61 @@
+// Encryption keys rotate: what a former key sealed is sealed anew, and what nothing opens any more is told.
+import { expect } from "bun:test"
+import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
+import { Receipts } from "../../src/receipts/Receipts.ts"
+import { reencryptSecrets } from "../../src/webhooks/reencryptSecrets.ts"
+import { SealedSecretRepo } from "../../src/webhooks/WebhookRepo/SealedSecretRepo.ts"
+import { testConfig } from "../support/memory.ts"
+import { liveEffect } from "../support/run.ts"
+import { testDatabase } from "../support/database.ts"
+
+const keyOf = (kid: string) => ({
+  kid,
+  secret: Redacted.make(Buffer.alloc(32, kid).toString("base64"))
+})
+const under = (...kids: ReadonlyArray<string>) => {
+  const config = testConfig({ encryptionKeys: kids.map(keyOf) })
+  const box = SecretBox.layer.pipe(Layer.provide(config))
+  return Layer.mergeAll(
+    config,
+    box,
+    SealedSecretRepo.layer,
+    Receipts.layer.pipe(Layer.provide(config), Layer.provide(box))
+  )
+}
+const signingKid = Effect.gen(function* () {
+  const jws = yield* (yield* Receipts).signX402({ version: 1 })
+  const header: { readonly kid: string } = JSON.parse(
+    Buffer.from(jws.split(".")[0] ?? "", "base64url").toString()
+  )
+  return header.kid
+})
+
+liveEffect("the key that signs receipts outlives the key that it was sealed under", () =>
+  Effect.gen(function* () {
+    const kid = yield* signingKid.pipe(Effect.provide(under("old")))
+    expect(yield* reencryptSecrets().pipe(Effect.provide(under("next", "old")))).toEqual({
+      count: 1,
+      kid: "next",
+      retiredReceiptKeys: 0
+    })
+    expect(yield* signingKid.pipe(Effect.provide(under("next")))).toBe(kid)
+  }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))
+)
+
+liveEffect("one that no key opens any more hinders nothing, still verifies and is told", () =>
+  Effect.gen(function* () {
+    const lost = yield* signingKid.pipe(Effect.provide(under("gone")))
+    const kid = yield* signingKid.pipe(Effect.provide(under("old")))
+    expect(kid).not.toBe(lost)
+    const rotate = reencryptSecrets().pipe(Effect.provide(under("next", "old")))
+    expect(yield* rotate).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 1 })
+    expect(yield* rotate).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 1 })
+    const jwks = yield* Effect.flatMap(Receipts, (receipts) => receipts.jwks).pipe(
+      Effect.provide(under("next"))
+    )
+    expect(jwks).toContain(lost.split("#")[1] ?? "none")
+    expect(yield* signingKid.pipe(Effect.provide(under("next")))).toBe(kid)
+  }).pipe(Effect.provide(Layer.merge(testDatabase.layer, SecureRandom.layerWebCrypto)))
+)
