@@ -6,9 +6,9 @@ import { SecretBox } from "../../src/keys/SecretBox.ts"
 import { Receipts } from "../../src/receipts/Receipts.ts"
 import { reencryptSecrets } from "../../src/webhooks/reencryptSecrets.ts"
 import { SealedSecretRepo } from "../../src/webhooks/WebhookRepo/SealedSecretRepo.ts"
+import { testDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
-import { testDatabase } from "../support/database.ts"
 
 const keyOf = (kid: string) => ({
   kid,
