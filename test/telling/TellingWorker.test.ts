@@ -1,96 +1,17 @@
 // Who is told of what, by mail against a real SMTP server and by posts: each once, in their language, as they
 // chose, whatever stops in between.
 import { describe, expect } from "bun:test"
-import { Effect, Layer, Option, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { createHmac } from "node:crypto"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { AlertRepo } from "../../src/alerts/AlertRepo.ts"
-import { AuditLog } from "../../src/audit/AuditLog.ts"
-import { MerchantId } from "../../src/domain/Merchant.ts"
-import { EgressPolicy } from "../../src/egress/EgressPolicy.ts"
-import { SecretBox } from "../../src/keys/SecretBox.ts"
-import * as MailWorker from "../../src/mail/MailWorker.ts"
 import { AlertHooks } from "../../src/telling/AlertHooks.ts"
 import { TellingRepo } from "../../src/telling/TellingRepo.ts"
-import * as TellingWorker from "../../src/telling/TellingWorker.ts"
 import { answered } from "../../src/webhooks/WebhookSender/SendOutcome.ts"
-import { WebhookSender, WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
-import { DueWork } from "../../src/workers/DueWork.ts"
+import { WebhookSenderMemory } from "../../src/webhooks/WebhookSender.ts"
 import { smtpServer } from "../mail/smtpServer.ts"
-import { testDatabase } from "../support/database.ts"
-import { testConfig } from "../support/memory.ts"
+import { rawReceiver } from "../support/rawReceiver.ts"
 import { liveEffect } from "../support/run.ts"
-
-const until = <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) =>
-  holds.pipe(
-    Effect.delay("20 millis"),
-    Effect.repeat({ until: (held) => held }),
-    Effect.timeoutOrElse({
-      duration: "15 seconds",
-      orElse: () => Effect.die(new Error(`never came true: ${what}`))
-    })
-  )
-
-const world = (port: number) => {
-  const url = Redacted.make(`smtp://127.0.0.1:${port}`)
-  const config = testConfig({ smtp: Option.some({ url, from: "shop@pay.example.com" }) })
-  const services = Layer.mergeAll(
-    AlertHooks.layer,
-    TellingRepo.layer,
-    AlertRepo.layer,
-    AuditLog.layer,
-    WebhookSender.layerMemory
-  ).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(SecretBox.layer, EgressPolicy.layerOf({ ownHosts: [], allowedHosts: [] }))
-    ),
-    Layer.provideMerge(testDatabase.layer),
-    Layer.provideMerge(Layer.mergeAll(config, SecureRandom.layerWebCrypto))
-  )
-  const often = Layer.succeed(DueWork, { next: () => Effect.sleep("20 millis"), isAwaited: () => true })
-  return {
-    services,
-    instance: Layer.build(Layer.mergeAll(TellingWorker.layer, MailWorker.layer).pipe(Layer.provide(often)))
-  }
-}
-
-/** A merchant with members, each with a language and choices. */
-const shop = (
-  name: string,
-  members: ReadonlyArray<{
-    readonly email: string
-    readonly locale?: string
-    readonly alerts?: string
-    readonly weekly?: boolean
-  }>
-) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const id = crypto.randomUUID()
-    yield* sql`
-      INSERT INTO merchants (id, name, receiver_test, receiver_live, bound_tokens_only, created_at, time_zone)
-      VALUES (${id}, ${name}, decode(repeat('11', 20), 'hex'), decode(repeat('22', 20), 'hex'), true, now(),
-        'Asia/Tokyo')`
-    for (const { alerts = "all", email, locale = "en", weekly = true } of members) {
-      const user = crypto.randomUUID()
-      yield* sql`
-        INSERT INTO users (id, email, password_hash, operator, created_at, locale)
-        VALUES (${user}, ${email}, 'x', false, now(), ${locale})`
-      yield* sql`
-        INSERT INTO merchant_members (merchant_id, user_id, role, created_at, told_alerts, told_weekly)
-        VALUES (${id}, ${user}, 'owner', now(), ${alerts}, ${weekly})`
-    }
-    return MerchantId.make(id)
-  })
-
-const raise = (merchantId: MerchantId, env: "test" | "live", message: string) =>
-  Effect.gen(function* () {
-    const alerts = yield* AlertRepo
-    const id = crypto.randomUUID()
-    const tenant = Option.some({ merchantId, env })
-    yield* alerts.insert(id, { kind: "webhook_exhausted", tenant, subject: id, message }, new Date())
-    return id
-  })
+import { raise, shop, until, world, worldWithSockets } from "./tellingWorld.ts"
 
 describe("Telling people", () => {
   liveEffect("an alert reaches each who chose it once, in their language, from two instances", () =>
@@ -237,6 +158,47 @@ describe("Telling people", () => {
           expect((yield* sender.sent).filter(({ url }) => !url.includes("ops.example"))).toHaveLength(4)
         }).pipe(Effect.scoped, Effect.provide(services))
       })
+  )
+
+  liveEffect("over real sockets: signed, in both shapes, and never to a private address", () =>
+    Effect.gen(function* () {
+      const { port } = yield* smtpServer(() => undefined)
+      const receiver = yield* rawReceiver()
+      const inside = yield* rawReceiver()
+      const { instance, services } = worldWithSockets(port, [`127.0.0.1:${receiver.port}`])
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const hooks = yield* AlertHooks
+        const merchant = yield* shop("Sockets", [])
+        const tenant = { merchantId: merchant, env: "test" as const }
+        const { secret } = yield* hooks.add(tenant, "plain", `http://127.0.0.1:${receiver.port}/alerts`)
+        yield* hooks.add(tenant, "slack", `http://127.0.0.1:${receiver.port}/services/T0/B0`)
+        for (const url of [`http://127.0.0.1:${inside.port}/`, "https://169.254.169.254/latest"])
+          expect((yield* Effect.flip(hooks.add(tenant, "plain", url))).code).toBe("INVALID_WEBHOOK_URL")
+        const id = yield* raise(merchant, "test", "The test endpoint fails.")
+        yield* instance
+        yield* until(
+          "both posts came",
+          Effect.sync(() => receiver.requests.length >= 2)
+        )
+        yield* until(
+          "both are noted",
+          Effect.map(sql`SELECT 1 FROM alert_posts WHERE sent_at IS NOT NULL`, (found) => found.length === 2)
+        )
+        expect(receiver.requests).toHaveLength(2)
+        const plain = receiver.requests.find((request) => request.startsWith("POST /alerts ")) ?? ""
+        const [head = "", body = ""] = plain.split("\r\n\r\n")
+        const [, timestamp, signature] = /x-service-signature: t=(\d+),v1=([0-9a-f]{64})/u.exec(head) ?? []
+        expect(head).toContain(`webhook-id: ${id}`)
+        expect(signature).toBe(createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex"))
+        expect(JSON.parse(body)).toMatchObject({ id, env: "test", message: "The test endpoint fails." })
+        const slack = receiver.requests.find((request) => request.startsWith("POST /services/T0/B0 ")) ?? ""
+        expect(JSON.parse(slack.split("\r\n\r\n")[1] ?? "")).toEqual({
+          text: expect.stringContaining("The test endpoint fails.")
+        })
+        expect(inside.connections()).toBe(0)
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
   )
 
   liveEffect(
