@@ -132,8 +132,8 @@ export interface RefundStore {
   ) => Effect.Effect<boolean>
   /** Takes refunds that are due for a check; each is out of other instances' sight until `leaseUntil`. */
   readonly takeDueRefunds: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Refund>>
-  /** A transfer that left one of the merchant's receivers, fits the pending refund and proves no other. */
-  readonly sentFor: (refund: Refund) => Effect.Effect<Option.Option<TransactionHash>>
+  /** Transfers that left the merchant's receivers, fit the pending refund and prove no other; the oldest ten. */
+  readonly sentFor: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
   /** When to check a pending refund next. */
   readonly noteRefundCheck: (id: string, checkAt: Date) => Effect.Effect<void>
   /** What became of the block of a proven refund. */

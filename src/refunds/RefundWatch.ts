@@ -88,13 +88,14 @@ const make = Effect.gen(function* () {
 
   /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
   const findSent = Effect.fnUntraced(function* (refund: Refund, now: Date) {
-    const sent = yield* repo.sentFor(refund)
-    if (Option.isSome(sent)) {
-      const checked = yield* refunds.check(refund, sent.value)
+    let waits = false
+    for (const transactionId of yield* repo.sentFor(refund)) {
+      const checked = yield* refunds.check(refund, transactionId)
       if (checked._tag === "Proven" || checked._tag === "Ended") return
-    } else if (now.getTime() - refund.createdAt.getTime() > unsentMillis) {
-      return yield* fail(refund, "expired", now)
+      waits ||= checked._tag === "Pending"
     }
+    if (!waits && now.getTime() - refund.createdAt.getTime() > unsentMillis)
+      return yield* fail(refund, "expired", now)
     yield* checkAgain(refund, now)
   })
 

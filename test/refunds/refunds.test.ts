@@ -1,6 +1,7 @@
 // Refunds over the merchants' API on Postgres: proven by the chain alone, each log once, whoever races.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Address } from "../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../http/shop.ts"
 import type { Answer } from "../support/contractCheck.ts"
@@ -11,12 +12,16 @@ setDefaultTimeout(60_000)
 
 describe("Refunds on Postgres", () => {
   const scope = Effect.runSync(Scope.make())
+  let database: (typeof testDatabase)["layer"]
   let service: TestService
   let shop: Shop
 
   const newShop = async () => makeShop(service, await Effect.runPromise(service.newMerchant))
   beforeAll(async () => {
-    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    database = Layer.succeedContext(
+      await Effect.runPromise(Scope.provide(Layer.build(testDatabase.layer), scope))
+    )
+    service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
     shop = await newShop()
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
@@ -102,6 +107,25 @@ describe("Refunds on Postgres", () => {
     expect(body.refund).toMatchObject({ status: "pending", amount: "3.21" })
     expect(body.refund.uri).toEndWith(`/transfer?address=${buyer}&uint256=3210000`)
     const transactionId = await sent(3_210_000n)
+    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
+  })
+
+  test("a transfer that the nodes no longer show keeps no later one from being found", async () => {
+    const { payment } = await shop.settle("3.23", 3_230_000n)
+    const [hash, block] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("hex"))
+    const hex = (address: string) => address.slice(2)
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          INSERT INTO outgoing_transfers (chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env,
+            block_number, block_hash, block_time)
+          VALUES (84532, decode(${hash}, 'hex'), decode(${hex(shop.merchant.receiver)}, 'hex'),
+            decode(${hex(buyer)}, 'hex'), 3230000, 0, ${shop.merchant.id}, 'test', -1000, decode(${block}, 'hex'), now())`
+      }).pipe(Effect.provide(database))
+    )
+    const { body } = await create({ paymentId: payment.id })
+    const transactionId = await sent(3_230_000n)
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 

@@ -222,7 +222,7 @@ export const makeRefundsMemory = (known: {
               !isNamed(one.transactionId)
           )
           .toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
-        return Option.fromUndefinedOr(found[0]?.transactionId)
+        return [...new Set(found.slice(0, 10).map(({ transactionId }) => transactionId))]
       }),
     noteRefundCheck: (id, checkAt) =>
       Effect.sync(() => {

@@ -336,7 +336,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     }, Effect.orDie),
 
     sentFor: Effect.fn("PaymentRepo.sentFor")(function* (refund) {
-      const [found] = yield* decodeHashes(
+      const found = yield* decodeHashes(
         yield* sql`
           SELECT t.transaction_id FROM outgoing_transfers t
           WHERE t.receiver = ${toBytes(refund.recipient)} AND t.amount = ${refund.amount.toString()}::numeric
@@ -350,9 +350,9 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
             AND NOT EXISTS (
               SELECT 1 FROM refunds o WHERE o.transaction_id = t.transaction_id AND o.id <> ${refund.id}
                 AND o.status = 'pending')
-          ORDER BY t.block_number LIMIT 1`
+          ORDER BY t.block_number, t.ordinal LIMIT 10`
       )
-      return Option.map(Option.fromUndefinedOr(found), (row) => row.transaction_id)
+      return [...new Set(found.map((row) => row.transaction_id))]
     }, Effect.orDie),
 
     noteRefundCheck: Effect.fn("PaymentRepo.noteRefundCheck")(function* (id, checkAt) {
