@@ -3,84 +3,23 @@
 // appears by itself, a broken receiver, the alert, the repair and the resend.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Exit, Scope } from "effect"
 import type { Page } from "playwright-core"
-import * as App from "../../src/App.ts"
-import { AppConfig } from "../../src/AppConfig.ts"
-import { freePort } from "../../src/dev/freePort.ts"
-import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { payIntent } from "../../src/dev/payIntent.ts"
 import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
-import { temporaryDirectory } from "../support/process.ts"
+import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"
 import { password, receiver } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
 const browserTest = browserSuite()
 
-interface Received {
-  readonly body: string
-  readonly signature: string
-}
-
-const make = Effect.gen(function* () {
-  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
-  const shop = { status: 204, received: [] as Received[] }
-  const receiving = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          shop.received.push({
-            body: await request.text(),
-            signature: request.headers.get("x-service-signature") ?? ""
-          })
-          return new Response(shop.status === 204 ? null : "out of order", { status: shop.status })
-        }
-      })
-    ),
-    (running) => Effect.promise(() => running.stop(true))
-  )
-  const port = yield* freePort(0)
-  const baseUrl = `http://127.0.0.1:${port}`
-  const service = yield* Layer.build(
-    App.layer.pipe(
-      Layer.provideMerge(
-        AppConfig.layer({
-          PORT: String(port),
-          HOST: "127.0.0.1",
-          BASE_URL: baseUrl,
-          DATA_DIR: yield* temporaryDirectory,
-          BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
-          TESTNET_CONFIRMATIONS: "0",
-          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiving.port}`
-        })
-      )
-    )
-  )
-  const sql = Context.get(service, SqlClient.SqlClient)
-  return {
-    baseUrl,
-    shop,
-    receiverUrl: `http://127.0.0.1:${receiving.port}/webhooks`,
-    /** Makes the waiting retries due now. */
-    passTime: () =>
-      Effect.runPromise(
-        Effect.orDie(sql`
-          UPDATE webhook_deliveries SET due_at = now() - interval '1 second'
-          WHERE status = 'pending' AND claim_id IS NULL AND due_at > now()`)
-      )
-  }
-})
-
 describe("A merchant's first day", () => {
   const scope = Effect.runSync(Scope.make())
-  let world: Effect.Success<typeof make>
+  let world: AnvilWorld
   beforeAll(async () => {
-    if (hasChromium) world = await Effect.runPromise(Scope.provide(make, scope))
+    if (hasChromium) world = await Effect.runPromise(Scope.provide(anvilWorld(), scope))
   }, 60_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
 

@@ -1,0 +1,69 @@
+// The whole service as it starts, on the local chain and an embedded Postgres, with a merchant's receiver of webhooks.
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as App from "../../src/App.ts"
+import { AppConfig } from "../../src/AppConfig.ts"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { temporaryDirectory } from "../support/process.ts"
+
+interface Received {
+  readonly body: string
+  readonly signature: string
+}
+
+export type AnvilWorld = Effect.Success<ReturnType<typeof anvilWorld>>
+
+/** `variables` are added to the service's environment. */
+export const anvilWorld = Effect.fnUntraced(function* (variables: Readonly<Record<string, string>> = {}) {
+  const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
+  const shop = { status: 204, received: [] as Received[] }
+  const receiving = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          shop.received.push({
+            body: await request.text(),
+            signature: request.headers.get("x-service-signature") ?? ""
+          })
+          return new Response(shop.status === 204 ? null : "out of order", { status: shop.status })
+        }
+      })
+    ),
+    (running) => Effect.promise(() => running.stop(true))
+  )
+  const port = yield* freePort(0)
+  const baseUrl = `http://127.0.0.1:${port}`
+  const service = yield* Layer.build(
+    App.layer.pipe(
+      Layer.provideMerge(
+        AppConfig.layer({
+          PORT: String(port),
+          HOST: "127.0.0.1",
+          BASE_URL: baseUrl,
+          DATA_DIR: yield* temporaryDirectory,
+          BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+          TESTNET_CONFIRMATIONS: "0",
+          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiving.port}`,
+          ...variables
+        })
+      )
+    )
+  )
+  const sql = Context.get(service, SqlClient.SqlClient)
+  return {
+    baseUrl,
+    rpcUrl: chain.rpcUrl,
+    shop,
+    receiverUrl: `http://127.0.0.1:${receiving.port}/webhooks`,
+    /** Makes the waiting retries due now. */
+    passTime: () =>
+      Effect.runPromise(
+        Effect.orDie(sql`
+          UPDATE webhook_deliveries SET due_at = now() - interval '1 second'
+          WHERE status = 'pending' AND claim_id IS NULL AND due_at > now()`)
+      )
+  }
+})
