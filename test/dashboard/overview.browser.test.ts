@@ -75,7 +75,7 @@ describe("The overview", () => {
     await page.getByText("7 payments", { exact: true }).waitFor()
     const today = new Date().toISOString().slice(0, 10)
     await page.getByLabel("From").fill(today)
-    await page.getByText("1 payments", { exact: true }).waitFor()
+    await page.getByText("1 payment", { exact: true }).waitFor()
     await page.goBack()
     await page.getByText("7 payments", { exact: true }).waitFor()
     await page.getByRole("link", { name: "90 days" }).click()
@@ -124,7 +124,7 @@ describe("The overview", () => {
       })
       await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test`)
       await page
-        .getByText(hasEvents ? "1 payments" : "2 payments", { exact: true })
+        .getByText(hasEvents ? "1 payment" : "2 payments", { exact: true })
         .waitFor({ timeout: 30_000 })
       await page.waitForTimeout(2_500)
       const before = asked

@@ -45,7 +45,7 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
           {alert.scope === "service" ? <Badge tone="info">Whole service</Badge> : null}
           {open ? null : (
             <Badge tone="neutral">
-              {alert.acknowledgedBy === null ? "Acknowledged" : `Acknowledged by ${alert.acknowledgedBy}`}
+              {alert.acknowledgedBy === null ? "Resolved" : `Acknowledged by ${alert.acknowledgedBy}`}
             </Badge>
           )}
           <span class="soft">

@@ -2,7 +2,7 @@
 import type { OverviewPage } from "../payments/Api.ts"
 import { Chart } from "./Chart.tsx"
 import { FirstRun } from "./FirstRun.tsx"
-import { count, duration, usd } from "./format.ts"
+import { count, counted, duration, usd } from "./format.ts"
 import { PaymentTable } from "./PaymentTable.tsx"
 import { Card, Empty, Loaded } from "./parts.tsx"
 import { navigate } from "./router.ts"
@@ -88,13 +88,13 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Settled volume"
         value={usd(data.settled.volume)}
-        note={`${count(data.settled.count)} payments`}
+        note={counted(data.settled.count, "payment")}
         href={href("payments", undefined, { status: "settled", from: period.from, to: period.to })}
       />
       <Figure
         label="Refunded"
         value={usd(data.refunded.volume)}
-        note={`${count(data.refunded.count)} refunds`}
+        note={counted(data.refunded.count, "refund")}
         href={href("books", undefined, { from: period.from, to: period.to })}
       />
       <Figure

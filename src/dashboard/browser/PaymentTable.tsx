@@ -47,7 +47,7 @@ export const PaymentTable = ({
   const href = useHref()
   return (
     <table class="rows">
-      <thead>
+      <thead class={sorting === undefined ? undefined : "sorting"}>
         <tr>
           <th scope="col">Payment</th>
           <th scope="col">Status</th>

@@ -178,6 +178,11 @@ export const claimsSql = Effect.gen(function* () {
           'A webhook delivery failed permanently. Repair the receiver, then resend it.', r.at
         FROM d JOIN r USING (id, claim_id) WHERE d.status = 'failed'
         ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
+      ), resolved AS (
+        -- Sent again and delivered: there is nothing left to do.
+        UPDATE alerts a SET acknowledged_at = r.at FROM d JOIN r USING (id, claim_id)
+        WHERE d.status = 'delivered' AND r.attempt > 1 AND a.kind = 'webhook_exhausted' AND a.subject = d.id::text
+          AND a.acknowledged_at IS NULL
       )
       SELECT id, status FROM d`
     return yield* decodeFinished(rows)
