@@ -3,8 +3,12 @@ import { expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Glob } from "bun"
+import { Schema } from "effect"
 
 const root = join(import.meta.dir, "..")
+const PackageJson = Schema.decodeSync(
+  Schema.fromJsonString(Schema.Struct({ scripts: Schema.Record(Schema.String, Schema.String) }))
+)
 
 for (const file of ["README.md", ...new Glob("docs/**/*.md").scanSync(root)].toSorted()) {
   test(`${file} names files that are there`, () => {
@@ -13,12 +17,22 @@ for (const file of ["README.md", ...new Glob("docs/**/*.md").scanSync(root)].toS
       ([, path = ""]) => path
     )
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
-    const links = [...text.matchAll(/\]\(((?:docs\/|\.\/|\.\.\/)?[\w/.-]+\.md)(?:#[\w-]+)?\)/g)].map(
+    const links = [...text.matchAll(/\]\(((?:docs\/|\.\/|\.\.\/)?[\w/.-]+\.(?:md|png))(?:#[\w-]+)?\)/g)].map(
       ([, path = ""]) => path
     )
     expect(links.filter((path) => !existsSync(join(root, file, "..", path)))).toEqual([])
   })
 }
+
+test("the README fits one screen, and its commands are the project's", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8")
+  const { scripts } = PackageJson(readFileSync(join(root, "package.json"), "utf8"))
+  const shown = readme.split("<details>")[0] ?? ""
+  expect(shown.split("\n").length).toBeLessThanOrEqual(30)
+  const commands = [...shown.matchAll(/bun(?:@[\d.]+)? run (\w+)/g)].map(([, name = ""]) => name)
+  expect(new Set(commands)).toEqual(new Set(["demo", "test", "start"]))
+  expect(commands.filter((name) => !(name in scripts))).toEqual([])
+})
 
 test("sections that comments cite are there", () => {
   for (const document of ["contract", "threats"]) {
