@@ -1,10 +1,11 @@
 // /counter#link={id}: a shop's tablet. An amount becomes a code that the customer scans; the page follows the
-// payment, also after a reload, and adds up the day.
+// payment, also after a reload, and adds up the device's day.
 import { qrCode } from "../../checkout/component/qr.ts"
 import { element, input } from "../../pages/browser/dom.ts"
 import { isRecord } from "../../pages/browser/isRecord.ts"
 import { type Link, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
 import { closedWords, money, text, told } from "./linkWords.ts"
+import { typedAmount } from "./typedAmount.ts"
 
 interface Sale extends Opened {
   readonly amount: string
@@ -75,7 +76,9 @@ const dayNow = (): Day => {
 
 const showTotal = () => {
   const { atomic, count } = dayNow()
-  element("total").textContent = text("today", { total: money(usdOf(BigInt(atomic))), count: String(count) })
+  const total = text("today", { total: money(usdOf(BigInt(atomic))), count: String(count) })
+  // What has not changed is not announced again.
+  if (element("total").textContent !== total) element("total").textContent = total
 }
 
 const show = (part: HTMLElement) => {
@@ -132,6 +135,8 @@ const cancel = () => {
 }
 
 const lookAtCancelled = async (): Promise<void> => {
+  // A day may have begun.
+  showTotal()
   for (const sale of cancelledSales()) {
     const status = await statusOf(sale)
     const isOver = status === "failed" || Date.now() - sale.cancelledAt > cancelledMillis
@@ -146,16 +151,19 @@ const lookAtCancelled = async (): Promise<void> => {
   setTimeout(() => void lookAtCancelled(), 3_000)
 }
 
-const follow = async (sale: Sale): Promise<void> => {
+const follow = async (sale: Sale, missed = 0): Promise<void> => {
   const status = await statusOf(sale)
   if (read(saleKey, isSale)?.intentToken !== sale.intentToken) return
+  const silent = status === "unknown" ? missed + 1 : 0
+  if (silent === 2) message.textContent = text("offline")
+  if (silent === 0 && missed > 1) message.textContent = ""
   if (status === "settled") return finish(sale)
   if (status === "failed") {
     askAmount()
     message.textContent = text("saleExpired")
     return
   }
-  polls = setTimeout(() => void follow(sale), 1_500)
+  polls = setTimeout(() => void follow(sale, silent), 1_500)
 }
 
 const wait = (sale: Sale) => {
@@ -171,7 +179,11 @@ const wait = (sale: Sale) => {
 
 const charge = async () => {
   message.textContent = ""
-  const asked = amount.value.trim().replace(",", ".")
+  const asked = typedAmount(amount.value)
+  if (asked === undefined) {
+    message.textContent = text("noThousands")
+    return
+  }
   const opened = await openLink(id, { amount: asked })
   const sale: Sale = { ...opened, amount: asked, paymentId: (await paymentOf(opened)).id }
   localStorage.setItem(saleKey, JSON.stringify(sale))
@@ -184,12 +196,18 @@ for (const key of ["1", "2", "3", "4", "5", "6", "7", "8", "9", ".", "0", "⌫"]
   button.textContent = key
   if (key === "⌫") button.setAttribute("aria-label", text("delete"))
   if (key === ".") button.setAttribute("aria-label", text("decimalPoint"))
+  // The field keeps the focus, so that keys typed after a touch go there, and Enter charges.
+  button.addEventListener("mousedown", (event) => event.preventDefault())
   button.addEventListener("click", () => {
     amount.value = key === "⌫" ? amount.value.slice(0, -1) : amount.value + key
   })
   element("keys").append(button)
 }
 
+document.addEventListener("keydown", ({ key }) => {
+  if (form.hidden || document.activeElement !== document.body) return
+  if (key.length === 1 || key === "Backspace" || key === "Enter") amount.focus()
+})
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   charge().catch((error: unknown) => {
@@ -206,13 +224,10 @@ readLink(id)
     document.title = text("counterOf", { merchant: known.merchant })
     showTotal()
     void lookAtCancelled()
-    if (known.state !== "open") {
-      message.textContent = closedWords[known.state] ?? ""
-      return
-    }
     const sale = read(saleKey, isSale)
-    if (sale === undefined) askAmount()
-    else wait(sale)
+    if (sale !== undefined) wait(sale)
+    else if (known.state === "open") askAmount()
+    else message.textContent = closedWords[known.state] ?? ""
   })
   .catch(() => {
     message.textContent = text("openCounter")

@@ -2,6 +2,7 @@
 import { element, input } from "../../pages/browser/dom.ts"
 import { type Link, type Opened, openLink, readLink } from "./linkApi.ts"
 import { boundsOf, closedWords, text, told } from "./linkWords.ts"
+import { typedAmount } from "./typedAmount.ts"
 
 const id = location.pathname.split("/")[2] ?? ""
 const kept = `quittance-link:${id}`
@@ -21,6 +22,20 @@ const keptOpening = (): Opened | undefined => {
   }
 }
 
+const isCancelled = (event: Event): boolean =>
+  event instanceof CustomEvent && event.detail?.state === "cancelled"
+
+/** Whether the buyer says how much; a sale of the counter has its amount. */
+let choosesAmount = false
+
+const askAmount = () => {
+  if (link === undefined) return
+  element("bounds").textContent = text("bounds", boundsOf(link))
+  problem.textContent = ""
+  form.hidden = false
+  input("amount").focus()
+}
+
 const show = ({ intentToken, publishableKey }: Opened) => {
   message.hidden = true
   form.hidden = true
@@ -30,6 +45,16 @@ const show = ({ intentToken, publishableKey }: Opened) => {
   const forget = () => sessionStorage.removeItem(kept)
   checkout.addEventListener("settled", forget)
   checkout.addEventListener("failed", forget)
+  // Who cancels may choose another amount, or go on after all.
+  checkout.addEventListener("closed", (event) => {
+    if (!isCancelled(event) || !choosesAmount) return
+    forget()
+    askAmount()
+  })
+  checkout.addEventListener("statechange", (event) => {
+    if (isCancelled(event)) return
+    form.hidden = true
+  })
   element("checkout").replaceChildren(checkout)
 }
 
@@ -46,7 +71,12 @@ const open = async (asked: Parameters<typeof openLink>[1]) => {
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   problem.textContent = ""
-  open({ amount: input("amount").value.trim().replace(",", ".") }).catch((error: unknown) => {
+  const amount = typedAmount(input("amount").value)
+  if (amount === undefined) {
+    problem.textContent = text("noThousands")
+    return
+  }
+  open({ amount }).catch((error: unknown) => {
     problem.textContent = told(error, link)
   })
 })
@@ -58,6 +88,7 @@ const start = async () => {
   element("description").textContent = link.description
   // From the counter: the payment is there already.
   if (paymentId !== null) return open({ paymentId })
+  choosesAmount = link.amount === undefined
   if (link.state !== "open") {
     message.textContent = closedWords[link.state] ?? ""
     return
@@ -66,9 +97,7 @@ const start = async () => {
   if (earlier !== undefined) return show(earlier)
   if (link.amount !== undefined) return open({})
   message.textContent = text("choose", { merchant: link.merchant })
-  element("bounds").textContent = text("bounds", boundsOf(link))
-  form.hidden = false
-  input("amount").focus()
+  askAmount()
 }
 
 start().catch((error: unknown) => {
