@@ -1,10 +1,11 @@
 // What people open of a receipt: its page, the page that verifies one without a network, and the public keys.
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { AppConfig } from "../AppConfig.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 import shared from "../pages/pages.css" with { type: "text" }
-import { receiptDocument, verifyDocument } from "./pages/documents.ts"
+import { receiptDocument, savedVerifyDocument, verifyDocument } from "./pages/documents.ts"
 import own from "./pages/receipt.css" with { type: "text" }
 import { ReceiptMails } from "./ReceiptMails.ts"
 import { Receipts } from "./Receipts.ts"
@@ -14,6 +15,7 @@ export const receiptPaths = [
   "/receipt.css",
   "/receipt.js",
   "/verify-receipt",
+  "/verify-receipt.html",
   "/verify-receipt.js",
   "/.well-known/jwks.json",
   "/.well-known/did.json"
@@ -31,24 +33,54 @@ const headers = pageHeaders(
 const page = (html: string) =>
   HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers })
 
-export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | Receipts | ReceiptMails> =
+const css = `${shared}\n${own}`
+const verifier = browserBundle("receipts/pages/verify.ts")
+
+const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`
+
+/** The verifier as one file; `keys` is a JWK set as JSON. */
+const savedVerifier = Effect.fnUntraced(function* (keys: string, baseUrl: string) {
+  const { bytes } = yield* Effect.orDie(verifier)
+  const script = new TextDecoder().decode(bytes).replaceAll("</script", "<\\/script")
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(css)}`,
+    `connect-src ${baseUrl}`,
+    "img-src data:"
+  ].join("; ")
+  const keysUrl = `${baseUrl}/.well-known/jwks.json`
+  return HttpServerResponse.text(savedVerifyDocument({ keys, keysUrl, policy, script, styles: css }), {
+    contentType: "text/html; charset=utf-8",
+    headers: {
+      ...pageHeaders(policyOf({})),
+      "content-disposition": 'attachment; filename="verify-receipt.html"'
+    }
+  })
+})
+
+export const layer: Layer.Layer<never, never, AppConfig | HttpRouter.HttpRouter | Receipts | ReceiptMails> =
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const receipts = yield* Receipts
       const { isOn } = yield* ReceiptMails
+      const { baseUrl } = yield* AppConfig
       yield* router.add("GET", "/receipt/:id", Effect.succeed(page(receiptDocument(isOn))))
       yield* router.add(
         "GET",
         "/receipt.css",
-        Effect.succeed(
-          HttpServerResponse.text(`${shared}\n${own}`, { contentType: "text/css; charset=utf-8" })
-        )
+        Effect.succeed(HttpServerResponse.text(css, { contentType: "text/css; charset=utf-8" }))
       )
-      // The page contains the keys, so that a saved copy verifies without the service.
+      // The page contains the keys, so that it verifies without a network, and its copy without the service.
       yield* router.add(
         "GET",
         "/verify-receipt",
         Effect.map(receipts.jwks, (keys) => page(verifyDocument(keys)))
+      )
+      yield* router.add(
+        "GET",
+        "/verify-receipt.html",
+        Effect.flatMap(receipts.jwks, (keys) => savedVerifier(keys, baseUrl))
       )
       yield* router.add(
         "GET",
@@ -70,10 +102,10 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | Receipts |
           })
         )
       )
-      for (const [path, entry] of [
-        ["/receipt.js", "receipts/pages/receipt.ts"],
-        ["/verify-receipt.js", "receipts/pages/verify.ts"]
+      for (const [path, bundle] of [
+        ["/receipt.js", browserBundle("receipts/pages/receipt.ts")],
+        ["/verify-receipt.js", verifier]
       ] as const)
-        yield* router.add("GET", path, bundleAnswer(browserBundle(entry), { crossOrigin: false }))
+        yield* router.add("GET", path, bundleAnswer(bundle, { crossOrigin: false }))
     })
   )

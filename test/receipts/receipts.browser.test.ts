@@ -1,13 +1,73 @@
 // A receipt from the checkout to its page, its signature, and its verification without a network.
 import { describe, expect } from "bun:test"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { compactVerify, createLocalJWKSet } from "jose"
+import type { Page } from "playwright-core"
 import { checkoutSuite } from "../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../checkout/checkoutWorld.ts"
-import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
+import { expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
 
 const { browserTest, world } = checkoutSuite()
 
 describe("Receipts", () => {
+  browserTest("the verifier is saved, works without a network, and asks for a newer key alone", async () => {
+    const { baseUrl, context, createIntent, keys, open, wallet } = world()
+    const browser = await context([await wallet()], { width: 1280 })
+    const directory = await mkdtemp(join(tmpdir(), "verifier-"))
+    const save = async (from: Page, name: string): Promise<string> => {
+      const download = from.waitForEvent("download")
+      await from.getByRole("link", { name: "Save this page" }).click()
+      const path = join(directory, name)
+      await (await download).saveAs(path)
+      return `file://${path}`
+    }
+    const verify = async (at: Page, text: string) => {
+      await at.getByLabel("Signed receipt", { exact: true }).fill(text)
+      await at.getByRole("button", { name: "Verify" }).click()
+    }
+    const genuine = (at: Page) => at.getByText("Genuine: Demo Books was paid.").waitFor()
+
+    // Older than the service's first key.
+    const older = await browser.newPage()
+    await older.goto(`${baseUrl}/verify-receipt`)
+    const savedBefore = await save(older, "before.html")
+    const { token, id } = await createIntent("10.00")
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    const { jws } = await (
+      await fetch(`${baseUrl}/api/v1/payments/${id}/receipt`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${keys.test.publishable}` }
+      })
+    ).json()
+    await verify(older, jws)
+    await genuine(older)
+    await older.reload()
+    const savedAfter = await save(older, "after.html")
+
+    const device = await newContext()
+    await device.setOffline(true)
+    const saved = await device.newPage()
+    await saved.goto(savedAfter)
+    await verify(saved, jws)
+    await genuine(saved)
+    await screenshot(saved, "verify-receipt-saved")
+    await expectNoAxeViolations(saved)
+    await saved.goto(savedBefore)
+    await verify(saved, jws)
+    await saved.getByText("Signed by a key that this page does not know.").waitFor()
+    await device.setOffline(false)
+    await verify(saved, jws)
+    await genuine(saved)
+    await device.close()
+    await browser.close()
+    await rm(directory, { recursive: true })
+  })
+
   browserTest("the checkout leads to one that prints, verifies, and tells a forgery", async () => {
     const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()
     const buyer = await wallet()

@@ -36,12 +36,10 @@ ${hasMail ? mailForm : ""}</main>
 </html>
 `
 
-/** `keys` is a JWK set as JSON; what could end the element is escaped. */
-export const verifyDocument = (keys: string) => `${head("Verify a receipt", "/verify-receipt.js")}
-<body>
-<main>
+/** `keys` is a JWK set as JSON; what could end the element is escaped. Newer ones are at `keysUrl`. */
+const verifyMain = (keys: string, keysUrl: string, below: string) => `<main>
 <h1 data-text="verifyTitle">Verify a receipt</h1>
-<p data-text="verifyText">Paste a signed receipt, or choose its file. It is checked on this page, without a network: keep the page to check receipts later.</p>
+<p data-text="verifyText">Paste a signed receipt, or choose its file. It is checked on this page and sent nowhere. Saved, the page works without a network.</p>
 <form class="panel" id="form">
 <label for="jws" data-text="signedReceipt">Signed receipt</label>
 <textarea id="jws" rows="6" spellcheck="false" autocomplete="off" required></textarea>
@@ -51,8 +49,45 @@ export const verifyDocument = (keys: string) => `${head("Verify a receipt", "/ve
 </form>
 <p id="outcome" class="verified" role="status"></p>
 <dl id="facts"></dl>
-</main>
-<script type="application/json" id="keys">${keys.replaceAll("<", "\\u003c")}</script>
+${below}</main>
+<script type="application/json" id="keys" data-url="${keysUrl}">${keys.replaceAll("<", "\\u003c")}</script>`
+
+export const verifyDocument = (keys: string) => `${head("Verify a receipt", "/verify-receipt.js")}
+<body>
+${verifyMain(
+  keys,
+  "/.well-known/jwks.json",
+  `<nav class="actions" aria-label="Verify a receipt" data-label="verifyTitle">
+<a href="/verify-receipt.html" download data-text="saveVerifier">Save this page</a>
+</nav>
+`
+)}
+</body>
+</html>
+`
+
+interface SavedParts {
+  readonly keys: string
+  readonly keysUrl: string
+  readonly script: string
+  readonly styles: string
+  readonly policy: string
+}
+
+/** The same page as one file, which needs the service for keys alone that are newer than it. */
+export const savedVerifyDocument = ({ keys, keysUrl, policy, script, styles }: SavedParts) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Verify a receipt</title>
+<link rel="icon" href="data:,">
+<style>${styles}</style>
+</head>
+<body>
+${verifyMain(keys, keysUrl, "")}
+<script>${script}</script>
 </body>
 </html>
 `

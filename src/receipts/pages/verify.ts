@@ -1,14 +1,33 @@
-// /verify-receipt: checks a receipt by the keys that stand in the page, without a network.
+// /verify-receipt: checks a receipt by the keys that stand in the page, without a network. Only a key that is
+// newer than the page is asked for.
 import { text as t } from "./receiptWords.ts"
 import { showFacts } from "./showFacts.ts"
-import { verifyReceipt } from "./verifyReceipt.ts"
+import { namesUnknownKey, type ReceiptClaims, verifyReceipt } from "./verifyReceipt.ts"
 
 const form = document.getElementById("form")
 const text = document.getElementById("jws")
 const file = document.getElementById("file")
 const facts = document.getElementById("facts")
 const outcome = document.getElementById("outcome")
-const keys: unknown = JSON.parse(document.getElementById("keys")?.textContent ?? "null")
+const kept = document.getElementById("keys")
+let keys: unknown = JSON.parse(kept?.textContent ?? "null")
+
+const newestKeys = async (): Promise<unknown> => {
+  try {
+    const answer = await fetch(kept?.dataset["url"] ?? "")
+    return answer.ok ? await answer.json() : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const check = async (jws: string): Promise<ReceiptClaims | "unknown key" | undefined> => {
+  if (!namesUnknownKey(jws, keys)) return verifyReceipt(jws, keys)
+  const newest = await newestKeys()
+  if (newest === undefined) return "unknown key"
+  keys = newest
+  return verifyReceipt(jws, keys)
+}
 
 if (
   form !== null &&
@@ -24,12 +43,16 @@ if (
   })
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    void verifyReceipt(text.value, keys).then((claims) => {
-      outcome.className = claims === undefined ? "verified bad" : "verified good"
-      outcome.textContent =
-        claims === undefined ? t("notGenuine") : t("genuine", { merchant: claims.merchant })
-      if (claims === undefined) facts.replaceChildren()
-      else showFacts(facts, claims, true)
+    void check(text.value).then((found) => {
+      if (found === undefined || found === "unknown key") {
+        outcome.className = "verified bad"
+        outcome.textContent = t(found === undefined ? "notGenuine" : "unknownKey")
+        facts.replaceChildren()
+        return
+      }
+      outcome.className = "verified good"
+      outcome.textContent = t("genuine", { merchant: found.merchant })
+      showFacts(facts, found, true)
     })
   })
 }

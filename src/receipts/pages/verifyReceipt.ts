@@ -34,14 +34,31 @@ const names = [
 const isClaims = (value: unknown): value is ReceiptClaims =>
   isRecord(value) && names.every((name) => typeof value[name] === "string")
 
+/** Mail programs break long lines. */
+const unbroken = (jws: string): string => jws.replaceAll(/\s+/g, "")
+
+const keyIn = (keys: unknown, kid: unknown): JsonWebKey | undefined => {
+  const all: ReadonlyArray<unknown> = isRecord(keys) && Array.isArray(keys["keys"]) ? keys["keys"] : []
+  return all.find((one) => isRecord(one) && one["kid"] === kid) ?? undefined
+}
+
+/** Whether the text names a key that is none of these: it may be newer than they are. */
+export const namesUnknownKey = (jws: string, keys: unknown): boolean => {
+  try {
+    const header = jsonOf(unbroken(jws).split(".")[0] ?? "")
+    return isRecord(header) && typeof header["kid"] === "string" && keyIn(keys, header["kid"]) === undefined
+  } catch {
+    return false
+  }
+}
+
 /** What the receipt says; undefined where it is not signed by one of the keys (a JWK set). */
 export const verifyReceipt = async (jws: string, keys: unknown): Promise<ReceiptClaims | undefined> => {
   try {
-    const [head = "", body = "", signature = "", more] = jws.trim().split(".")
+    const [head = "", body = "", signature = "", more] = unbroken(jws).split(".")
     const header = jsonOf(head)
     if (more !== undefined || !isRecord(header) || header["alg"] !== "ES256") return undefined
-    const all = isRecord(keys) && Array.isArray(keys["keys"]) ? keys["keys"] : []
-    const jwk = all.find((one) => isRecord(one) && one["kid"] === header["kid"])
+    const jwk = keyIn(keys, header["kid"])
     if (jwk === undefined) return undefined
     const algorithm = { name: "ECDSA", namedCurve: "P-256" }
     const key = await crypto.subtle.importKey("jwk", jwk, algorithm, false, ["verify"])

@@ -1,7 +1,7 @@
 // A receipt verifies against the keys of its service, and nothing else does.
 import { describe, expect, test } from "bun:test"
 import { CompactSign, exportJWK, generateKeyPair } from "jose"
-import { verifyReceipt } from "../../../src/receipts/pages/verifyReceipt.ts"
+import { namesUnknownKey, verifyReceipt } from "../../../src/receipts/pages/verifyReceipt.ts"
 
 const claims = {
   iss: "https://pay.example",
@@ -31,6 +31,20 @@ const keys = { keys: [other.jwk, key.jwk] }
 describe("verifyReceipt", () => {
   test("reads what the service signed", async () => {
     expect(await verifyReceipt(` ${await sign(claims)}\n`, keys)).toMatchObject(claims)
+  })
+
+  test("reads what a mail program has wrapped", async () => {
+    const wrapped = (await sign(claims)).replaceAll(/(.{76})/g, "$1\r\n")
+    expect(await verifyReceipt(wrapped, keys)).toMatchObject(claims)
+  })
+
+  test("tells a key that is newer than the keys at hand from no receipt", async () => {
+    const jws = await sign(claims)
+    expect(namesUnknownKey(jws, { keys: [] })).toBe(true)
+    expect(namesUnknownKey(jws, { keys: [other.jwk] })).toBe(true)
+    expect(namesUnknownKey(jws, keys)).toBe(false)
+    for (const text of ["", "a.b.c", "no receipt", "e30.e30.e30"])
+      expect(namesUnknownKey(text, { keys: [] })).toBe(false)
   })
 
   test("refuses a changed amount", async () => {

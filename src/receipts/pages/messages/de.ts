@@ -26,12 +26,15 @@ export const de: ReceiptMessages = {
   issuedBy: "Ausgestellt von",
   verifyTitle: "Einen Beleg prüfen",
   verifyText:
-    "Fügen Sie einen signierten Beleg ein oder wählen Sie seine Datei. Geprüft wird auf dieser Seite, ohne Netz: bewahren Sie die Seite auf, um später Belege zu prüfen.",
+    "Fügen Sie einen signierten Beleg ein oder wählen Sie seine Datei. Geprüft wird auf dieser Seite, gesendet wird nichts. Gespeichert geht die Seite auch ohne Netz.",
+  saveVerifier: "Diese Seite speichern",
   signedReceipt: "Signierter Beleg",
   orFile: "Oder seine Datei",
   verify: "Prüfen",
   genuine: "Echt: {merchant} wurde bezahlt.",
   notGenuine: "Kein Beleg dieses Dienstes, oder er wurde verändert.",
+  unknownKey:
+    "Mit einem Schlüssel signiert, den diese Seite nicht kennt. Versuchen Sie es mit Netz noch einmal, oder speichern Sie die Seite neu.",
   byMail: "Diesen Beleg per E-Mail senden",
   byMailAbout: "Die Adresse wird nur für diesen Beleg verwendet.",
   send: "Senden",

@@ -26,12 +26,15 @@ export const en = {
   issuedBy: "Issued by",
   verifyTitle: "Verify a receipt",
   verifyText:
-    "Paste a signed receipt, or choose its file. It is checked on this page, without a network: keep the page to check receipts later.",
+    "Paste a signed receipt, or choose its file. It is checked on this page and sent nowhere. Saved, the page works without a network.",
+  saveVerifier: "Save this page",
   signedReceipt: "Signed receipt",
   orFile: "Or its file",
   verify: "Verify",
   genuine: "Genuine: {merchant} was paid.",
   notGenuine: "Not a receipt of this service, or it was changed.",
+  unknownKey:
+    "Signed by a key that this page does not know. Try again with a network, or save the page anew.",
   byMail: "Send me this receipt by e-mail",
   byMailAbout: "The address is used for this receipt only.",
   send: "Send",

@@ -26,12 +26,15 @@ export const es: ReceiptMessages = {
   issuedBy: "Emitido por",
   verifyTitle: "Verificar un recibo",
   verifyText:
-    "Pega un recibo firmado o elige su archivo. Se comprueba en esta página, sin red: guarda la página para comprobar recibos más tarde.",
+    "Pega un recibo firmado o elige su archivo. Se comprueba en esta página y no se envía a ninguna parte. Guardada, la página funciona sin red.",
+  saveVerifier: "Guardar esta página",
   signedReceipt: "Recibo firmado",
   orFile: "O su archivo",
   verify: "Verificar",
   genuine: "Auténtico: se pagó a {merchant}.",
   notGenuine: "No es un recibo de este servicio, o fue modificado.",
+  unknownKey:
+    "Firmado con una clave que esta página no conoce. Inténtalo de nuevo con conexión o vuelve a guardar la página.",
   byMail: "Enviarme este recibo por correo",
   byMailAbout: "La dirección se usa solo para este recibo.",
   send: "Enviar",

@@ -26,12 +26,15 @@ export const fr: ReceiptMessages = {
   issuedBy: "Émis par",
   verifyTitle: "Vérifier un reçu",
   verifyText:
-    "Collez un reçu signé ou choisissez son fichier. Il est vérifié sur cette page, sans réseau : conservez la page pour vérifier des reçus plus tard.",
+    "Collez un reçu signé ou choisissez son fichier. Il est vérifié sur cette page et n’est envoyé nulle part. Enregistrée, la page fonctionne sans réseau.",
+  saveVerifier: "Enregistrer cette page",
   signedReceipt: "Reçu signé",
   orFile: "Ou son fichier",
   verify: "Vérifier",
   genuine: "Authentique : {merchant} a été payé.",
   notGenuine: "Ce n’est pas un reçu de ce service, ou il a été modifié.",
+  unknownKey:
+    "Signé par une clé que cette page ne connaît pas. Réessayez avec une connexion, ou enregistrez de nouveau la page.",
   byMail: "M’envoyer ce reçu par e-mail",
   byMailAbout: "L’adresse ne sert qu’à ce reçu.",
   send: "Envoyer",

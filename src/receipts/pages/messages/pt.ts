@@ -26,12 +26,15 @@ export const pt: ReceiptMessages = {
   issuedBy: "Emitido por",
   verifyTitle: "Verificar um recibo",
   verifyText:
-    "Cole um recibo assinado ou escolha o arquivo. Ele é verificado nesta página, sem rede: guarde a página para verificar recibos depois.",
+    "Cole um recibo assinado ou escolha o arquivo. Ele é verificado nesta página e não é enviado a lugar nenhum. Salva, a página funciona sem rede.",
+  saveVerifier: "Salvar esta página",
   signedReceipt: "Recibo assinado",
   orFile: "Ou o arquivo",
   verify: "Verificar",
   genuine: "Autêntico: {merchant} foi pago.",
   notGenuine: "Não é um recibo deste serviço, ou foi alterado.",
+  unknownKey:
+    "Assinado com uma chave que esta página não conhece. Tente de novo com conexão ou salve a página outra vez.",
   byMail: "Enviar este recibo por e-mail",
   byMailAbout: "O endereço é usado só para este recibo.",
   send: "Enviar",
