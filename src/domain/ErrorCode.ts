@@ -257,7 +257,7 @@ export const errorCodes = {
     status: 409,
     retryable: true,
     summary:
-      "This wallet is already paying this payment elsewhere. Do not send another transfer: the payment settles once the first one is on the chain. You can try again once that attempt was declined or has expired."
+      "This payment is already being paid elsewhere. Do not send another transfer: the payment settles once the first one is on the chain. You can try again once that attempt was declined or has expired."
   },
   PAYMENT_SETTLED: {
     status: 409,

@@ -422,6 +422,9 @@ const warned = (model: Model, key: MessageKey, values?: Readonly<Record<string, 
 
 const after = (millis: number, next: Command): Command => ({ run: "wait", millis, next })
 
+/** Looks at a payment that the service calls open although no attempt is listed: for a quarter of a minute. */
+const unlistedPolls = 6
+
 /** Waits for what the account's other browser does. */
 const announced = (model: Model, known: KnownAttempt | undefined): Next => {
   if (model.step !== "announced") {
@@ -801,7 +804,10 @@ export const transition = (model: Model, message: Message): Next => {
       if (own !== undefined) {
         return waits || beforePayment.has(model.state) ? announced(read, own) : [read, []]
       }
-      return waits ? proceed({ ...read, state: "review", epoch: model.epoch + 1 }) : [read, []]
+      if (!waits) return [read, []]
+      // A signature on its way is in no list: the payment itself says when it is over.
+      if (model.known === undefined && model.polls < unlistedPolls) return announced(read, undefined)
+      return proceed({ ...read, state: "review", epoch: model.epoch + 1 })
     }
     case "AttemptsUnread":
       if (model.step !== "announced") return watching(model)

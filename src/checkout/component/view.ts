@@ -344,6 +344,8 @@ const screens = (model: Model, tools: ViewTools) => {
   const funds = (): Screen => {
     const { balance, context, payment, account = "" } = model
     const short = (balance?.usdcAtomic ?? 0n) < atomicOf(payment?.amount ?? "0.00")
+    const noGas = balance?.gasWei === 0n && !signs && !model.byCalls
+    const coins = [...(short ? ["USDC"] : []), ...(noGas ? ["ETH"] : [])].join(" + ")
     const grant = translation.money(usdOf(BigInt(context?.faucet.usdcAtomic ?? "0")))
     const faucet = context?.faucet.enabled === true
     const busy = model.busy === "balance" || model.busy === "funding"
@@ -354,8 +356,8 @@ const screens = (model: Model, tools: ViewTools) => {
       title: t("fundsTitle"),
       text: [
         ...(short ? [t("fundsText", { balance: translation.money(usdOf(balance?.usdcAtomic ?? 0n)) })] : []),
-        ...(balance?.gasWei === 0n && !signs && !model.byCalls ? [t("fundsGas")] : []),
-        model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account) })
+        ...(noGas ? [t("fundsGas")] : []),
+        model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account), coins })
       ],
       body: [h("dl", { part: "details" }, copyRow("addressTo", account, "copy account"))],
       actions: busy
@@ -365,7 +367,18 @@ const screens = (model: Model, tools: ViewTools) => {
           ]
         : [
             short ? onramp() : undefined,
-            ...(faucet ? [button("primary", "fundsAction", { type: "GetFunds" }, { amount: grant })] : []),
+            ...(faucet
+              ? [
+                  button(
+                    "primary",
+                    short ? "fundsAction" : "fundsGasAction",
+                    { type: "GetFunds" },
+                    {
+                      amount: grant
+                    }
+                  )
+                ]
+              : []),
             check,
             // A wallet whose fees somebody else pays holds no coin of its own.
             ...(short ? [] : [button("quiet", "continueAnyway", { type: "ContinueAnyway" })]),

@@ -120,6 +120,14 @@ describe("Attempts of other browsers", () => {
     const [model, commands] = after(loaded, connected, balance, { type: "Pay" }, { type: "AttemptOpen" })
     expect(model).toMatchObject({ state: "confirming", step: "announced", attempt: undefined })
     expect(runs(commands)).toEqual(["wait"])
+    // A signature on its way is in no list.
+    const [still, again] = transition(model, read())
+    expect(still).toMatchObject({ state: "confirming", step: "announced" })
+    expect(runs(again)).toEqual(["wait"])
+    expect(transition(still, read({ payment: { ...payment, status: "settled" } }))[0].state).toBe("settled")
+    let over = still
+    for (let looks = 0; looks < 10 && over.step === "announced"; looks++) [over] = transition(over, read())
+    expect(over).toMatchObject({ state: "review", busy: "balance" })
   })
 
   test("by other wallets warn and stop nobody", () => {
