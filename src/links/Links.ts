@@ -25,6 +25,8 @@ interface Owner {
   readonly env: Tenant["env"]
 }
 
+type PaidTo = Tenant & Partial<Pick<KeptLink, "publishableKey">>
+
 const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
 
 export class Links extends Context.Service<
@@ -67,8 +69,26 @@ export class Links extends Context.Service<
       const { baseUrl } = yield* AppConfig
       const pageOf = (id: string) => `${baseUrl}/link/${id}`
 
-      /** Who the link's key belongs to; none once it is revoked, which closes its links. */
-      const principalOf = (key: string) => Effect.option(keys.authenticate(key))
+      /**
+       * Who is paid, by which publishable key: the link's own or, once that was rotated or revoked, another of the
+       * merchant's, so that what is printed goes on working. None where the merchant has none, which closes its links.
+       */
+      const payeeOf = Effect.fnUntraced(function* ({ env, merchantId, publishableKey }: PaidTo) {
+        const by = (key: string) =>
+          Effect.map(Effect.option(keys.authenticate(key)), (found) =>
+            Option.map(found, (principal) => ({ principal, publishableKey: key }))
+          )
+        const own = publishableKey === undefined ? Option.none() : yield* by(publishableKey)
+        if (Option.isSome(own)) return own
+        const current = (yield* keys.listKeys(merchantId)).filter(
+          (one) => one.kind === "publishable" && one.env === env && one.revokedAt === null
+        )
+        for (const { publicKey } of current) {
+          const other = publicKey === null ? Option.none() : yield* by(publicKey)
+          if (Option.isSome(other)) return other
+        }
+        return Option.none()
+      })
 
       const paymentOf = (link: KeptLink) =>
         link.paymentId === null ? Effect.succeed(Option.none()) : payments.find(link, link.paymentId)
@@ -85,8 +105,9 @@ export class Links extends Context.Service<
         return link.expiresAt !== null && link.expiresAt.getTime() <= now.getTime() ? "expired" : "open"
       })
 
-      const viewOf = Effect.fnUntraced(function* (link: KeptLink, merchant: string) {
+      const viewOf = Effect.fnUntraced(function* (link: KeptLink, merchant: string, isPayable = true) {
         const { amount, least, most } = link
+        const state = yield* stateOf(link)
         const view: LinkView = {
           id: link.id,
           url: pageOf(link.id),
@@ -99,7 +120,7 @@ export class Links extends Context.Service<
           ...(most === null ? {} : { maxAmount: formatUsd(most) }),
           currency: "USD",
           once: link.once,
-          state: yield* stateOf(link),
+          state: state === "open" && !isPayable ? "closed" : state,
           createdAt: link.createdAt.toISOString(),
           ...(link.expiresAt === null ? {} : { expiresAt: link.expiresAt.toISOString() })
         }
@@ -113,9 +134,10 @@ export class Links extends Context.Service<
 
       /** One publishable key serves the links of a merchant and environment. */
       const publishableKey = Effect.fnUntraced(function* ({ merchant, env }: Owner) {
-        const [last] = yield* repo.list({ merchantId: merchant.id, env })
-        if (last !== undefined && Option.isSome(yield* principalOf(last.publishableKey)))
-          return last.publishableKey
+        const tenant = { merchantId: merchant.id, env }
+        const [last] = yield* repo.list(tenant)
+        const payee = yield* payeeOf(last ?? tenant)
+        if (Option.isSome(payee)) return payee.value.publishableKey
         const made = yield* keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
         return made.key
       })
@@ -182,7 +204,10 @@ export class Links extends Context.Service<
         createRest,
         list: Effect.fn("Links.list")(function* ({ merchant, env }) {
           const links = yield* repo.list({ merchantId: merchant.id, env })
-          return yield* Effect.forEach(links, (link) => viewOf(link, merchant.name))
+          const [last] = links
+          // One answer for all: any of the merchant's keys serves any link.
+          const isPayable = last !== undefined && Option.isSome(yield* payeeOf(last))
+          return yield* Effect.forEach(links, (link) => viewOf(link, merchant.name, isPayable))
         }),
         close: Effect.fn("Links.close")(function* ({ merchant, env }, id) {
           const tenant = { merchantId: merchant.id, env }
@@ -191,26 +216,25 @@ export class Links extends Context.Service<
         }),
         read: Effect.fn("Links.read")(function* (id) {
           const link = yield* found(id)
-          const principal = yield* principalOf(link.publishableKey)
-          if (Option.isNone(principal)) return yield* new PaymentLinkNotFound()
-          return yield* viewOf(link, principal.value.merchant.name)
+          const payee = yield* payeeOf(link)
+          if (Option.isNone(payee)) return yield* new PaymentLinkNotFound()
+          return yield* viewOf(link, payee.value.principal.merchant.name)
         }),
         open: Effect.fn("Links.open")(function* (id, { amount: chosen, paymentId }) {
           const link = yield* found(id)
+          const payee = yield* payeeOf(link)
+          if (Option.isNone(payee)) return yield* new PaymentLinkClosed({ reason: "closed" })
+          const { principal, publishableKey } = payee.value
           if (paymentId !== undefined) {
             const known = yield* payments.find(link, paymentId)
             if (Option.isNone(known) || known.value.intentUrl !== pageOf(id))
               return yield* refused("body.paymentId", "Must be a payment that was opened from this link.")
-            const { publishableKey } = link
             return { intentToken: yield* intents.renew(known.value), publishableKey }
           }
           const state = yield* stateOf(link)
           if (state !== "open") return yield* new PaymentLinkClosed({ reason: state })
-          const principal = yield* principalOf(link.publishableKey)
-          if (Option.isNone(principal)) return yield* new PaymentLinkClosed({ reason: "closed" })
-          const { publishableKey } = link
           const mint = Effect.fnUntraced(function* (paymentId?: PaymentId) {
-            const { intentToken } = yield* intents.create(principal.value, {
+            const { intentToken } = yield* intents.create(principal, {
               amount: yield* amountOf(link, chosen),
               intentUrl: pageOf(id),
               ...(paymentId === undefined ? {} : { id: paymentId })

@@ -98,6 +98,30 @@ describe("payment links", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  testEffect("a rotated key closes no link, and a merchant without a publishable key has none open", () =>
+    Effect.gen(function* () {
+      const [links, keys] = [yield* Links, yield* KeyAuth]
+      const owner = yield* shop
+      const publishable = Effect.map(keys.listKeys(owner.merchant.id), (all) =>
+        all.filter((one) => one.kind === "publishable" && one.env === "test" && one.revokedAt === null)
+      )
+      const before = yield* publishable
+      const { id } = yield* links.create(owner, { description: "Tea", amount: usd(5) })
+      // No key that nobody asked for.
+      expect(yield* publishable).toHaveLength(before.length)
+      const first = yield* links.open(id, {})
+      for (const key of yield* publishable) yield* keys.rotateKey(owner.merchant.id, key.id)
+      const second = yield* links.open(id, {})
+      expect(second.publishableKey).not.toBe(first.publishableKey)
+      yield* keys.authenticate(second.publishableKey)
+      expect((yield* links.read(id)).state).toBe("open")
+
+      for (const key of yield* publishable) yield* keys.revokeKey(owner.merchant.id, key.id)
+      expect(yield* Effect.flip(links.open(id, {}))).toMatchObject({ reason: "closed" })
+      expect((yield* links.list(owner))[0]).toMatchObject({ id, state: "closed" })
+    }).pipe(Effect.provide(layer))
+  )
+
   testEffect("a link that pays once leads every visitor to one payment", () =>
     Effect.gen(function* () {
       const links = yield* Links
