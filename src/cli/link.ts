@@ -30,7 +30,14 @@ const list = Command.make(
   "list",
   { merchant: merchantId, env, json },
   Effect.fn("link list")(function* (input) {
-    const links = yield* (yield* Links).list(yield* ownerOf(input.merchant, input.env))
+    const owner = yield* ownerOf(input.merchant, input.env)
+    const all = yield* Links
+    const links = [...(yield* all.list(owner)).links]
+    for (let more = links.length > 0; more; ) {
+      const page = yield* all.list(owner, { startingAfter: links.at(-1)?.id }).pipe(Effect.mapError(failed))
+      links.push(...page.links)
+      more = page.hasMore
+    }
     yield* print(
       input.json,
       { links },

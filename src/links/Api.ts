@@ -15,10 +15,13 @@ import { allow, endpointGroup } from "../http/Access.ts"
 import { ApiKeyAuth } from "../http/ApiKeyAuth.ts"
 import { errorResponse } from "../http/Envelope.ts"
 import { BodyRules } from "../http/RequestRules.ts"
+import { PageLimit } from "../payments/Api.ts"
 
 export const LinkState = Schema.Literals(["open", "paid", "expired", "closed"])
 
-const LinkId = Schema.String.check(Schema.isPattern(/^[\w-]{22,64}$/u, { message: "a payment link's id" }))
+export const LinkId = Schema.String.check(
+  Schema.isPattern(/^[\w-]{22,64}$/u, { message: "a payment link's id" })
+)
 
 const wellFormed = Schema.makeFilter(
   (text: string) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "text without control characters"
@@ -80,8 +83,20 @@ export class PaymentLinksApi extends endpointGroup("paymentLinks")(
   allow(
     { by: "key", kinds: ["secret"] },
     HttpApiEndpoint.get("list", "/payment-links", {
-      success: Schema.Struct({ links: Schema.Array(PaymentLink) })
-    }).annotateMerge(OpenApi.annotations({ summary: "List payment links", description: "The newest 100." }))
+      query: {
+        limit: Schema.optionalKey(PageLimit),
+        startingAfter: Schema.optionalKey(LinkId)
+      },
+      success: Schema.Struct({
+        links: Schema.Array(PaymentLink),
+        hasMore: Schema.Boolean.annotate({ description: "Whether older links follow." })
+      })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List payment links",
+        description: "Newest first; 100 where no limit is given."
+      })
+    )
   ),
   allow(
     { by: "key", kinds: ["secret"], manage: true },

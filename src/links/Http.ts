@@ -20,8 +20,8 @@ const made = HttpApiBuilder.group(
         const link = yield* links.create(yield* CurrentPrincipal, payload)
         return HttpServerResponse.jsonUnsafe({ link }, { status: 201 })
       }),
-      list: Effect.fnUntraced(function* () {
-        return HttpServerResponse.jsonUnsafe({ links: yield* links.list(yield* CurrentPrincipal) })
+      list: Effect.fnUntraced(function* ({ query }) {
+        return HttpServerResponse.jsonUnsafe(yield* links.list(yield* CurrentPrincipal, query))
       }),
       close: Effect.fnUntraced(function* ({ params }) {
         yield* links.close(yield* CurrentPrincipal, params.id)

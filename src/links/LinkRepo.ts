@@ -56,7 +56,10 @@ const toLink = (row: typeof Row.Type): KeptLink => ({
   closedAt: row.closed_at
 })
 
-const listed = 100
+export interface LinkPage {
+  readonly limit: number
+  readonly before?: KeptLink | undefined
+}
 
 export class LinkRepo extends Context.Service<
   LinkRepo,
@@ -71,8 +74,8 @@ export class LinkRepo extends Context.Service<
       incomingTransferId: string
     ) => Effect.Effect<Option.Option<KeptLink>>
     readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
-    /** The newest first. */
-    readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<KeptLink>>
+    /** The newest first; those before one of them where it is named. */
+    readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
     /** Closes an open link of the tenant; false where there is none. */
     readonly close: (tenant: Tenant, id: string, at: Date) => Effect.Effect<boolean>
     /** Whether nobody has tried to pay it: its money can no longer come by itself. */
@@ -128,11 +131,15 @@ export class LinkRepo extends Context.Service<
           const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
           return Option.fromUndefinedOr(link)
         }, Effect.orDie),
-        list: Effect.fn("LinkRepo.list")(function* (tenant) {
+        list: Effect.fn("LinkRepo.list")(function* (tenant, { before, limit }) {
+          const older =
+            before === undefined
+              ? sql`TRUE`
+              : sql`(created_at, id) < (${before.createdAt}::timestamptz, ${before.id}::text)`
           return yield* all(sql`
             SELECT ${columns} FROM payment_links
-            WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}
-            ORDER BY created_at DESC, id DESC LIMIT ${listed}`)
+            WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} AND ${older}
+            ORDER BY created_at DESC, id DESC LIMIT ${limit}`)
         }, Effect.orDie),
         close: Effect.fn("LinkRepo.close")(function* (tenant, id, at) {
           const rows = yield* sql`
@@ -174,8 +181,13 @@ export class LinkRepo extends Context.Service<
           return Option.some(link)
         }),
       find: (id) => Effect.sync(() => Option.fromUndefinedOr(links.get(id))),
-      list: (tenant) =>
-        Effect.sync(() => [...links.values()].filter(ofTenant(tenant)).toReversed().slice(0, listed)),
+      list: (tenant, { before, limit }) =>
+        Effect.sync(() => {
+          const all = [...links.values()].filter(ofTenant(tenant)).toReversed()
+          return all
+            .slice(before === undefined ? 0 : all.findIndex(({ id }) => id === before.id) + 1)
+            .slice(0, limit)
+        }),
       close: (tenant, id, at) =>
         Effect.sync(() => {
           const link = links.get(id)

@@ -27,6 +27,19 @@ interface Owner {
 
 type PaidTo = Tenant & Partial<Pick<KeptLink, "publishableKey">>
 
+interface ListedPage {
+  readonly limit?: number | undefined
+  readonly startingAfter?: string | undefined
+}
+
+interface LinkList {
+  readonly links: ReadonlyArray<LinkView>
+  /** Whether older links follow. */
+  readonly hasMore: boolean
+}
+
+const defaultLimit = 100
+
 const refused = (path: string, message: string) => new InvalidRequest({ details: [{ path, message }] })
 
 export class Links extends Context.Service<
@@ -42,7 +55,8 @@ export class Links extends Context.Service<
       input: typeof NewLink.Type,
       incomingTransferId: string
     ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated | PaymentLinkNotFound>
-    readonly list: (owner: Owner) => Effect.Effect<ReadonlyArray<LinkView>>
+    /** The newest first, or those before `startingAfter`. */
+    readonly list: (owner: Owner, page?: ListedPage) => Effect.Effect<LinkList, InvalidRequest>
     readonly close: (owner: Owner, id: string) => Effect.Effect<void, PaymentLinkNotFound>
     readonly read: (id: string) => Effect.Effect<LinkView, PaymentLinkNotFound>
     readonly open: (
@@ -135,7 +149,7 @@ export class Links extends Context.Service<
       /** One publishable key serves the links of a merchant and environment. */
       const publishableKey = Effect.fnUntraced(function* ({ merchant, env }: Owner) {
         const tenant = { merchantId: merchant.id, env }
-        const [last] = yield* repo.list(tenant)
+        const [last] = yield* repo.list(tenant, { limit: 1 })
         const payee = yield* payeeOf(last ?? tenant)
         if (Option.isSome(payee)) return payee.value.publishableKey
         const made = yield* keys.createKey(merchant.id, { kind: "publishable", env, permission: "read" })
@@ -202,12 +216,32 @@ export class Links extends Context.Service<
       return Links.of({
         create,
         createRest,
-        list: Effect.fn("Links.list")(function* ({ merchant, env }) {
-          const links = yield* repo.list({ merchantId: merchant.id, env })
+        list: Effect.fn("Links.list")(function* ({ merchant, env }, page = {}) {
+          const { limit = defaultLimit, startingAfter } = page
+          const tenant = { merchantId: merchant.id, env }
+          const before =
+            startingAfter === undefined
+              ? undefined
+              : Option.getOrUndefined(
+                  Option.filter(
+                    yield* repo.find(startingAfter),
+                    (one) => one.merchantId === merchant.id && one.env === env
+                  )
+                )
+          if (startingAfter !== undefined && before === undefined)
+            return yield* refused(
+              "query.startingAfter",
+              "No payment link with this id exists; pass the last id of the page before."
+            )
+          const found = yield* repo.list(tenant, { limit: limit + 1, before })
+          const links = found.slice(0, limit)
           const [last] = links
           // One answer for all: any of the merchant's keys serves any link.
           const isPayable = last !== undefined && Option.isSome(yield* payeeOf(last))
-          return yield* Effect.forEach(links, (link) => viewOf(link, merchant.name, isPayable))
+          return {
+            links: yield* Effect.forEach(links, (link) => viewOf(link, merchant.name, isPayable)),
+            hasMore: found.length > limit
+          }
         }),
         close: Effect.fn("Links.close")(function* ({ merchant, env }, id) {
           const tenant = { merchantId: merchant.id, env }

@@ -247,4 +247,35 @@ describe("Pages of the dashboard", () => {
     expect(await background()).toBe(dark)
     await context.close()
   })
+
+  browserTest("every payment link is found, the oldest too, and its days are whole ones", async () => {
+    const { merchantId, call } = populated.person
+    for (let made = 0; made < 100; made++)
+      await call("POST", `/merchants/${merchantId}/test/links`, { description: "Invoice", amount: "1.00" })
+    const context = await newContext()
+    await signedIn(context)
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/links`)
+    await page.getByText("Invoice").first().waitFor()
+    expect(await page.getByText("Chess lesson").count()).toBe(0)
+    await page.getByRole("button", { name: "Show older links" }).click()
+    await page.getByText("Chess lesson").waitFor()
+    await page.getByText("Show older links").waitFor({ state: "detached" })
+    expect(await page.locator("tbody tr").count()).toBe(102)
+    await screenshot(page, "links-many")
+
+    await page.getByRole("button", { name: "Create link" }).first().click()
+    const days = page.getByLabel("Days until it expires")
+    for (const [typed, isTaken] of [
+      ["7 days", false],
+      ["0", false],
+      ["-3", false],
+      ["7", true],
+      ["", true]
+    ] as const) {
+      await days.fill(typed)
+      expect(await days.evaluate((at: HTMLInputElement) => at.checkValidity())).toBe(isTaken)
+    }
+    await context.close()
+  })
 })

@@ -203,8 +203,8 @@ describe("Who may call the dashboard's API", () => {
 
   test("after all these refusals everything is as it was", async () => {
     const at = `/merchants/${owner.merchantId}/test`
-    // With the publishable key that the payment link was given.
-    expect((await owner.call("GET", `${at}/keys`)).body.keys).toHaveLength(4)
+    // A payment link makes no key of its own.
+    expect((await owner.call("GET", `${at}/keys`)).body.keys).toHaveLength(3)
     expect((await owner.call("GET", `${at}/settings`)).body.profile.name).toBe("Shop")
     expect((await owner.call("GET", `${at}/webhooks`)).body.endpoint.url).toBe(
       "https://shop.example.com/hook"

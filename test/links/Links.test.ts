@@ -76,7 +76,7 @@ describe("payment links", () => {
         expect(yield* Effect.flip(links.create(owner, { description: "x", ...input }))).toMatchObject({
           details: [{ path }]
         })
-      expect(yield* links.list(owner)).toEqual([])
+      expect(yield* links.list(owner)).toEqual({ links: [], hasMore: false })
     }).pipe(Effect.provide(layer))
   )
 
@@ -95,6 +95,25 @@ describe("payment links", () => {
       yield* links.close(owner, closing.id)
       expect(yield* Effect.flip(links.open(closing.id, {}))).toMatchObject({ reason: "closed" })
       expect(DateTime.toEpochMillis(yield* DateTime.now)).toBe(day.getTime() + 10_000)
+    }).pipe(Effect.provide(layer))
+  )
+
+  testEffect("every link is listed, page by page, and those of others are no place to begin", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const owner = yield* shop
+      const made = yield* Effect.forEach(Array.from({ length: 5 }), () =>
+        links.create(owner, { description: "Tea", amount: usd(5) })
+      )
+      const ids = made.map((one) => one.id).toReversed()
+      const first = yield* links.list(owner, { limit: 3 })
+      expect([first.links.map((one) => one.id), first.hasMore]).toEqual([ids.slice(0, 3), true])
+      const rest = yield* links.list(owner, { limit: 3, startingAfter: ids[2] })
+      expect([rest.links.map((one) => one.id), rest.hasMore]).toEqual([ids.slice(3), false])
+      const live = { ...owner, env: "live" as const }
+      expect(yield* Effect.flip(links.list(live, { startingAfter: ids[2] }))).toMatchObject({
+        details: [{ path: "query.startingAfter" }]
+      })
     }).pipe(Effect.provide(layer))
   )
 
@@ -118,7 +137,7 @@ describe("payment links", () => {
 
       for (const key of yield* publishable) yield* keys.revokeKey(owner.merchant.id, key.id)
       expect(yield* Effect.flip(links.open(id, {}))).toMatchObject({ reason: "closed" })
-      expect((yield* links.list(owner))[0]).toMatchObject({ id, state: "closed" })
+      expect((yield* links.list(owner)).links[0]).toMatchObject({ id, state: "closed" })
     }).pipe(Effect.provide(layer))
   )
 

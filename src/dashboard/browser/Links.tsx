@@ -66,13 +66,18 @@ const Row = ({ one, onClose }: { readonly one: LinkView; readonly onClose: () =>
 export const Links = () => {
   const { api } = useSession()
   const page = useMerchantPage<LinksPage>("/links", { everyMillis: 5_000 })
+  const [older, setOlder] = useState<LinksPage>()
+  const more = useAction(async (last: LinkView) => {
+    const next = await call<LinksPage>("GET", `${api}/links?startingAfter=${last.id}`)
+    setOlder({ ...next, links: [...(older?.links ?? []), ...next.links] })
+  })
   const [creating, setCreating] = useState(false)
   const [chosen, setChosen] = useState(false)
   const [closing, setClosing] = useState<LinkView>()
 
   const create = useAction(async (fields: Readonly<Record<string, string>>) => {
     const { amount = "", days = "", description = "", maxAmount = "", minAmount = "" } = fields
-    const expiry = Number(days) > 0 ? new Date(Date.now() + Number(days) * 86_400_000) : undefined
+    const expiry = days !== "" ? new Date(Date.now() + Number(days) * 86_400_000) : undefined
     await call("POST", `${api}/links`, {
       description,
       once: fields["once"] === "on",
@@ -80,12 +85,14 @@ export const Links = () => {
       ...(expiry === undefined ? {} : { expiresAt: expiry.toISOString() })
     })
     setCreating(false)
+    setOlder(undefined)
     toast("Payment link created")
     await page.reload()
   })
   const close = useAction(async (link: LinkView) => {
     await call<void>("POST", `${api}/links/${link.id}/close`)
     setClosing(undefined)
+    setOlder(undefined)
     toast("Payment link closed")
     await page.reload()
   })
@@ -102,32 +109,44 @@ export const Links = () => {
       </div>
       <Card flush>
         <Loaded page={page}>
-          {({ links }) =>
-            links.length === 0 ? (
+          {({ hasMore, links: newest }) => {
+            const links = [...newest, ...(older?.links ?? [])]
+            const last = links.at(-1)
+            return last === undefined ? (
               <Empty icon="external" title="No payment links">
                 <p>Anyone with the link can pay: send it, print its QR code, or run a counter with it.</p>
               </Empty>
             ) : (
-              <table class="rows">
-                <thead>
-                  <tr>
-                    <th scope="col">For</th>
-                    <th scope="col">Amount</th>
-                    <th scope="col">State</th>
-                    <th scope="col">Created</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {links.map((one) => (
-                    <Row key={one.id} one={one} onClose={() => setClosing(one)} />
-                  ))}
-                </tbody>
-              </table>
+              <>
+                <table class="rows">
+                  <thead>
+                    <tr>
+                      <th scope="col">For</th>
+                      <th scope="col">Amount</th>
+                      <th scope="col">State</th>
+                      <th scope="col">Created</th>
+                      <th scope="col">
+                        <span class="hidden">Actions</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {links.map((one) => (
+                      <Row key={one.id} one={one} onClose={() => setClosing(one)} />
+                    ))}
+                  </tbody>
+                </table>
+                <Problem error={more.error} />
+                {(older?.hasMore ?? hasMore) ? (
+                  <div class="actions start">
+                    <Button busy={more.busy} onClick={() => void more.run(last)}>
+                      Show older links
+                    </Button>
+                  </div>
+                ) : null}
+              </>
             )
-          }
+          }}
         </Loaded>
       </Card>
       {creating ? (
@@ -165,7 +184,11 @@ export const Links = () => {
             ) : (
               <Field label="Amount in USD" name="amount" error={create.error?.of("amount")} />
             )}
-            <Field label="Days until it expires (optional)" name="days" />
+            <Field
+              label="Days until it expires (optional)"
+              name="days"
+              pattern={{ of: "[1-9][0-9]{0,3}", says: "Whole days, from 1 to 9999." }}
+            />
             <label class="check">
               <input type="checkbox" name="once" /> It is paid once
             </label>

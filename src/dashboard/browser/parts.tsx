@@ -41,6 +41,8 @@ export const Field = (props: {
   readonly required?: boolean
   readonly autoComplete?: string
   readonly minLength?: number
+  /** What the browser takes alone, and how to say it. */
+  readonly pattern?: { readonly of: string; readonly says: string }
   readonly mono?: boolean
   readonly multiline?: boolean
 }) => {
@@ -68,7 +70,7 @@ export const Field = (props: {
       ) : props.type === "email" ? (
         <input type="email" {...shared} />
       ) : (
-        <input type="text" {...shared} />
+        <input type="text" pattern={props.pattern?.of} title={props.pattern?.says} {...shared} />
       )}
       {props.hint === undefined && props.error === undefined ? null : (
         <p id={described} class={props.error === undefined ? "hint" : "hint bad"}>

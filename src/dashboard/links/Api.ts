@@ -7,11 +7,12 @@ import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
-import { NewLink, PaymentLink } from "../../links/Api.ts"
+import { LinkId, NewLink, PaymentLink } from "../../links/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
 export const LinksPage = Schema.Struct({
   openAlerts: Schema.Int,
+  hasMore: Schema.Boolean,
   links: Schema.Array(
     Schema.Struct({
       ...PaymentLink.fields,
@@ -25,7 +26,10 @@ export type LinkView = LinksPage["links"][number]
 export class LinkPagesApi extends endpointGroup("linkPages")(
   allow(
     { by: "member", roles: everyRole },
-    HttpApiEndpoint.get("list", "/links", { success: Schema.toEncoded(LinksPage) })
+    HttpApiEndpoint.get("list", "/links", {
+      query: { startingAfter: Schema.optionalKey(LinkId) },
+      success: Schema.toEncoded(LinksPage)
+    })
   ),
   allow(
     { by: "member", roles: handlers },

@@ -18,13 +18,14 @@ export const layer = HttpApiBuilder.group(
     const owner = Effect.map(CurrentMember, ({ merchant, tenant }) => ({ merchant, env: tenant.env }))
 
     return handlers.handleAll({
-      list: Effect.fnUntraced(function* () {
-        const [all, openAlerts] = yield* Effect.all([links.list(yield* owner), alerts.countOpen], {
+      list: Effect.fnUntraced(function* ({ query }) {
+        const [all, openAlerts] = yield* Effect.all([links.list(yield* owner, query), alerts.countOpen], {
           concurrency: 2
         })
         const page: LinksPage = {
           openAlerts,
-          links: all.map((link) => ({ ...link, counterUrl: `${baseUrl}/counter#link=${link.id}` }))
+          hasMore: all.hasMore,
+          links: all.links.map((link) => ({ ...link, counterUrl: `${baseUrl}/counter#link=${link.id}` }))
         }
         return page
       }),
