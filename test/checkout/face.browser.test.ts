@@ -135,4 +135,39 @@ describe("The merchant's face", () => {
     expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
     await browser.close()
   })
+
+  browserTest("a key or a token that never comes is said; one that comes late is waited for", async () => {
+    const { context, createIntent, keys, shopUrl } = world()
+    const { token } = await createIntent()
+    const key = keys.test.publishable
+    for (const [query, sentence, reason] of [
+      [`token=${token}`, "The shop’s checkout is not set up correctly.", "publishable-key is empty."],
+      [`key=${key}`, "The checkout is not valid.", "intent-token is empty."]
+    ] as const) {
+      const browser = await context([])
+      const page = await browser.newPage()
+      const said: Array<string> = []
+      page.on("console", (message) => said.push(message.text()))
+      await page.clock.install()
+      await page.goto(`${shopUrl}/?${query}`)
+      await page.clock.runFor(9_000)
+      expect(await page.getByText(sentence).count()).toBe(0)
+      await page.clock.runFor(2_000)
+      await page.getByText(sentence).first().waitFor()
+      expect(said.join("\n")).toContain(`<quittance-checkout> ${reason}`)
+      await browser.close()
+    }
+    const browser = await context([])
+    const page = await browser.newPage()
+    await page.clock.install()
+    await page.goto(`${shopUrl}/?key=${key}`)
+    await page.clock.runFor(5_000)
+    await page.evaluate(
+      `document.querySelector("quittance-checkout").setAttribute("intent-token", "${token}")`
+    )
+    await page.getByText("No wallet found in this browser").first().waitFor()
+    await page.clock.runFor(10_000)
+    expect(await page.getByText("No wallet found in this browser").first().isVisible()).toBeTrue()
+    await browser.close()
+  })
 })

@@ -73,6 +73,8 @@ describe("/pay", () => {
     const page = await browser.newPage()
     await page.goto(`${baseUrl}/pay#token=abc`)
     await page.getByText("This payment link is incomplete.").waitFor()
+    await page.goto(`${baseUrl}/pay#token=abc&key=`)
+    await page.getByText("This payment link is incomplete.").waitFor()
     await expectNoAxeViolations(page)
     await browser.close()
   })

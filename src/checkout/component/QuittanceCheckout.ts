@@ -19,6 +19,8 @@ export interface CheckoutEventDetail {
 }
 
 const longestDescription = 200
+/** A shop's page may set the token once its server has answered; one that never does is said. */
+const incompleteMillis = 10_000
 
 export type CheckoutEventName = "ready" | "opened" | "statechange" | "settled" | "failed" | "closed"
 
@@ -34,6 +36,7 @@ export class QuittanceCheckout extends HTMLElement {
   /** Milliseconds by which the service's clock is ahead of this one. */
   #skew = 0
   #ticking: ReturnType<typeof setInterval> | undefined
+  #incomplete: ReturnType<typeof setTimeout> | undefined
 
   constructor() {
     super()
@@ -60,6 +63,7 @@ export class QuittanceCheckout extends HTMLElement {
 
   disconnectedCallback(): void {
     clearInterval(this.#ticking)
+    clearTimeout(this.#incomplete)
     this.#checkout?.stop()
     this.#checkout = undefined
     this.#shown = undefined
@@ -83,19 +87,33 @@ export class QuittanceCheckout extends HTMLElement {
       const intentToken = this.getAttribute("intent-token") ?? ""
       const publishableKey = this.getAttribute("publishable-key") ?? ""
       this.#checkout = undefined
-      if (intentToken === "" || publishableKey === "") return this.#root.replaceChildren(this.#live)
-      const checkout: Checkout = new Checkout({
-        baseUrl: QUITTANCE_BASE_URL,
-        intentToken,
-        publishableKey,
-        changed: () => {
-          if (this.#checkout === checkout) this.#show()
-        }
-      })
-      this.#checkout = checkout
-      this.#show()
-      checkout.start()
+      clearTimeout(this.#incomplete)
+      const start = () => this.#start(intentToken, publishableKey)
+      if (intentToken !== "" && publishableKey !== "") return start()
+      this.#root.replaceChildren(this.#live)
+      // One alone is a mistake.
+      if (intentToken === publishableKey) return
+      this.#incomplete = setTimeout(() => {
+        console.error(
+          `<quittance-checkout> ${intentToken === "" ? "intent-token" : "publishable-key"} is empty.`
+        )
+        start()
+      }, incompleteMillis)
     })
+  }
+
+  #start(intentToken: string, publishableKey: string): void {
+    const checkout: Checkout = new Checkout({
+      baseUrl: QUITTANCE_BASE_URL,
+      intentToken,
+      publishableKey,
+      changed: () => {
+        if (this.#checkout === checkout) this.#show()
+      }
+    })
+    this.#checkout = checkout
+    this.#show()
+    checkout.start()
   }
 
   #emit(name: CheckoutEventName): void {

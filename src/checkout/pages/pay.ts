@@ -13,12 +13,12 @@ const main = document.querySelector("main")
 const back = element("back")
 const message = element("message")
 const fragment = new URLSearchParams(location.hash.slice(1))
-const [token, key] = [fragment.get("token"), fragment.get("key")]
+const [token, key] = [fragment.get("token") ?? "", fragment.get("key") ?? ""]
 
 // Another link pasted into the same tab is another payment.
 addEventListener("hashchange", () => location.reload())
 
-if (token === null || key === null || main === null) {
+if (token === "" || key === "" || main === null) {
   message.hidden = false
   message.textContent = "This payment link is incomplete. Go back to the shop and start again."
 } else {
