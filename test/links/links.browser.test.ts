@@ -166,6 +166,7 @@ describe("Payment links", () => {
     await poster.goto(link.posterUrl)
     await poster.getByRole("img", { name: "QR code of the payment link" }).waitFor()
     await poster.getByText(link.url).waitFor()
+    await poster.getByText("Test mode: no real money moves.").waitFor()
     await looks(poster, "poster")
     expect((await ask("DELETE", `/payment-links/${link.id}`)).status).toBe(204)
     const page = await browser.newPage()
@@ -279,6 +280,8 @@ describe("The counter", () => {
       await tablet.getByRole("heading", { name: "$4.20 paid" }).waitFor()
       expect(performance.now() - began).toBeLessThan(4_000)
       await tablet.getByText("Today on this device: $4.20 (1)").waitFor()
+      // A tick for test money is no sale.
+      await tablet.getByText("Test mode: no real money moves.").waitFor()
       await looks(tablet, "counter-paid")
       await tablet.reload()
       await tablet.getByText("Today on this device: $4.20 (1)").waitFor()

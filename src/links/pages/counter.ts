@@ -221,6 +221,7 @@ readLink(id)
   .then((known) => {
     link = known
     element("merchant").textContent = known.merchant
+    element("mode").hidden = known.env === "live"
     document.title = text("counterOf", { merchant: known.merchant })
     showTotal()
     void lookAtCancelled()

@@ -27,6 +27,7 @@ export const posterDocument = `${head("Payment link", "/poster.js")}
 <p id="merchant" class="merchant"></p>
 <h1 id="description">Payment link</h1>
 <p id="amount" class="amount"></p>
+<p id="mode" class="mode" hidden data-text="testMode">Test mode: no real money moves.</p>
 <div id="code"></div>
 <p id="url" class="url"></p>
 <p id="message" role="status"></p>
@@ -46,6 +47,7 @@ export const counterDocument = `${head("Counter", "/counter.js")}
 <h1 id="merchant" data-text="counter">Counter</h1>
 <p id="total" role="status"></p>
 </header>
+<p id="mode" class="mode" hidden data-text="testMode">Test mode: no real money moves.</p>
 <p id="message" role="alert"></p>
 <form id="form" hidden>
 <label for="amount" data-text="amountLabel">Amount in USD</label>

@@ -4,6 +4,7 @@ export interface Link {
   readonly id: string
   readonly url: string
   readonly merchant: string
+  readonly env: string
   readonly description: string
   readonly amount?: string
   readonly minAmount?: string

@@ -19,6 +19,7 @@ readLink(id)
   .then((link) => {
     document.title = `${link.description}, ${link.merchant}`
     element("merchant").textContent = link.merchant
+    element("mode").hidden = link.env === "live"
     element("description").textContent = link.description
     element("amount").textContent = link.amount === undefined ? "" : money(link.amount)
     element("code").replaceChildren(qrCode(link.url, text("qrLink")))
