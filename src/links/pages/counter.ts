@@ -208,11 +208,19 @@ document.addEventListener("keydown", ({ key }) => {
   if (form.hidden || document.activeElement !== document.body) return
   if (key.length === 1 || key === "Backspace" || key === "Enter") amount.focus()
 })
+let charging = false
 form.addEventListener("submit", (event) => {
   event.preventDefault()
-  charge().catch((error: unknown) => {
-    message.textContent = told(error, link)
-  })
+  // Enter pressed twice is one sale.
+  if (charging) return
+  charging = true
+  charge()
+    .catch((error: unknown) => {
+      message.textContent = told(error, link)
+    })
+    .finally(() => {
+      charging = false
+    })
 })
 element("cancel").addEventListener("click", cancel)
 element("next").addEventListener("click", askAmount)

@@ -68,6 +68,7 @@ const open = async (asked: Parameters<typeof openLink>[1]) => {
   show(opened)
 }
 
+let opening = false
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   problem.textContent = ""
@@ -76,9 +77,15 @@ form.addEventListener("submit", (event) => {
     problem.textContent = text("noThousands")
     return
   }
-  open({ amount }).catch((error: unknown) => {
-    problem.textContent = told(error, link)
-  })
+  if (opening) return
+  opening = true
+  open({ amount })
+    .catch((error: unknown) => {
+      problem.textContent = told(error, link)
+    })
+    .finally(() => {
+      opening = false
+    })
 })
 
 const start = async () => {
