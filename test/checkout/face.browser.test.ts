@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Accounts } from "../../src/accounts/Accounts.ts"
 import { MerchantId } from "../../src/domain/Merchant.ts"
+import { Faces } from "../../src/merchants/Faces.ts"
 import { expectNoAxeViolations, screenshot } from "../support/browser.ts"
 import { testConfig } from "../support/memory.ts"
 import { checkoutSuite } from "./browserWorld.ts"
@@ -133,6 +134,25 @@ describe("The merchant's face", () => {
     )
     await page.getByText("The shop’s checkout is not set up correctly.").first().waitFor()
     expect(said.join("\n")).toContain("<quittance-checkout> INVALID_API_KEY: The API key is missing")
+    await browser.close()
+  })
+
+  browserTest("a white button on the white card has an edge", async () => {
+    const { context, createIntent, merchantId, open, runIn, wallet } = world()
+    const id = MerchantId.make(merchantId)
+    await runIn(Effect.flatMap(Faces, (faces) => faces.change(id, { accentColor: "#ffffff", support: null })))
+    const browser = await context([await wallet()], { colorScheme: "light" })
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    const [edge, inside] = await page
+      .getByRole("button", { name: /^Pay \$/ })
+      .evaluate((button) => [
+        getComputedStyle(button).borderTopColor,
+        getComputedStyle(button).backgroundColor
+      ])
+    expect(inside).toBe("rgb(255, 255, 255)")
+    expect(Number(/oklab\(([\d.]+)/.exec(edge ?? "")?.[1])).toBeLessThan(0.6)
+    await runIn(Effect.flatMap(Faces, (faces) => faces.change(id, { accentColor: null, support: null })))
     await browser.close()
   })
 
