@@ -191,6 +191,32 @@ describe("Paying by a signature", () => {
     await Promise.all(browsers.map((one) => one.close()))
   })
 
+  browserTest(
+    "a buyer whose payment another wallet has paid is asked for nothing, and told who paid",
+    async () => {
+      const { context, createIntent, open, transfers, wallet } = world()
+      const buyers = [await wallet({ gas: false }), await wallet({ gas: false })] as const
+      const { token } = await createIntent()
+      const browsers = [await context([buyers[0]]), await context([buyers[1]])] as const
+      const paying = await open(browsers[0], token)
+      const late = await open(browsers[1], token)
+      await toReview(paying)
+      await toReview(late)
+      await press(paying, "Pay $10.00")
+      await untilState(paying, "settled")
+      await paying.getByText("You paid $10.00 to Demo Books.").first().waitFor()
+      await press(late, "Pay $10.00")
+      await untilState(late, "settled")
+      const { address } = buyers[0]
+      const short = `${address.slice(0, 6)}…${address.slice(-4)}`
+      await late.getByText(`Paid by the wallet ${short}: $10.00 to Demo Books.`).first().waitFor()
+      expect(await late.getByText("Sent from your wallet").count()).toBe(0)
+      expect([promptsOf(buyers[1]), await transfers(buyers[1])]).toEqual([0, 0])
+      await screenshot(late, "settled-other")
+      await Promise.all(browsers.map((one) => one.close()))
+    }
+  )
+
   browserTest("where nothing is relayed, a wallet with USDC and no wei is told to get ETH", async () => {
     const { context, createIntent, fundRelayer, open, wallet } = world()
     await fundRelayer(0n)

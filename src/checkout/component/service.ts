@@ -45,6 +45,8 @@ export interface CheckoutPayment {
   /** ISO 8601. */
   readonly createdAt: string
   readonly failureReason?: string | null
+  /** Whose money settled it. */
+  readonly payerAddress?: string
 }
 
 /** What the wallet signs, as the service wrote it, and whether it would be sent at the service's cost. */

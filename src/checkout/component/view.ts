@@ -133,6 +133,12 @@ const screens = (model: Model, tools: ViewTools) => {
           },
           t("viewReceipt")
         )
+  /** The wallet that paid in place of the one that is connected here. */
+  const paidBy = model.payment?.payerAddress
+  const other =
+    paidBy === undefined || (model.account ?? paidBy).toLowerCase() === paidBy.toLowerCase()
+      ? undefined
+      : paidBy
   const stages = (done: number) =>
     h(
       "ol",
@@ -527,8 +533,8 @@ const screens = (model: Model, tools: ViewTools) => {
           icon: "check",
           tone: "good",
           title: t("settledTitle"),
-          text: [t("settledText")],
-          body: [stages(3)],
+          text: [other === undefined ? t("settledText") : t("settledOther", { account: shortened(other) })],
+          body: other === undefined ? [stages(3)] : [],
           actions: [button("primary", "done", tools.close), receipt(), explorer()]
         }
       case "failed":

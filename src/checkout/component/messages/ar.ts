@@ -105,6 +105,7 @@ export const ar: Messages = {
   viewReceipt: "عرض الإيصال",
   settledTitle: "اكتملت الدفعة",
   settledText: "دفعت {amount} إلى {merchant}.",
+  settledOther: "دفعت المحفظة {account} مبلغ {amount} إلى {merchant}.",
   failedTitle: "لا يمكن متابعة هذه الدفعة",
   failedInvalid: "هذه الدفعة غير صالحة. عُد إلى المتجر وابدأ من جديد.",
   failedKey: "صفحة الدفع في المتجر غير مضبوطة بشكل صحيح. لم يُخصم شيء؛ يرجى إبلاغ المتجر.",

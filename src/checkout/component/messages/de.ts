@@ -116,6 +116,7 @@ export const de: Messages = {
   viewReceipt: "Beleg ansehen",
   settledTitle: "Zahlung abgeschlossen",
   settledText: "Sie haben {amount} an {merchant} gezahlt.",
+  settledOther: "Bezahlt von der Wallet {account}: {amount} an {merchant}.",
   failedTitle: "Diese Zahlung kann nicht fortgesetzt werden",
   failedInvalid: "Der Bezahlvorgang ist ungültig. Gehen Sie zurück zum Shop und beginnen Sie neu.",
   failedKey:

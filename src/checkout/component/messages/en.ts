@@ -119,6 +119,7 @@ export const en = {
 
   settledTitle: "Payment complete",
   settledText: "You paid {amount} to {merchant}.",
+  settledOther: "Paid by the wallet {account}: {amount} to {merchant}.",
 
   failedTitle: "This payment cannot continue",
   failedInvalid: "The checkout is not valid. Go back to the shop and start again.",

@@ -110,6 +110,7 @@ export const es: Messages = {
   viewReceipt: "Ver el recibo",
   settledTitle: "Pago completado",
   settledText: "Pagaste {amount} a {merchant}.",
+  settledOther: "Pagado por la billetera {account}: {amount} a {merchant}.",
   failedTitle: "Este pago no puede continuar",
   failedInvalid: "Este pago no es válido. Vuelve a la tienda y empieza de nuevo.",
   failedKey: "El pago de la tienda no está bien configurado. No se cobró nada; avise a la tienda.",

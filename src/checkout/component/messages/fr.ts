@@ -115,6 +115,7 @@ export const fr: Messages = {
   viewReceipt: "Voir le reçu",
   settledTitle: "Paiement effectué",
   settledText: "Vous avez payé {amount} à {merchant}.",
+  settledOther: "Payé par le portefeuille {account} : {amount} à {merchant}.",
   failedTitle: "Ce paiement ne peut pas continuer",
   failedInvalid: "Ce paiement n’est pas valide. Retournez à la boutique et recommencez.",
   failedKey:

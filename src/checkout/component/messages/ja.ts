@@ -111,6 +111,7 @@ export const ja: Messages = {
   viewReceipt: "領収書を見る",
   settledTitle: "お支払い完了",
   settledText: "{merchant} に {amount} を支払いました。",
+  settledOther: "ウォレット {account} が {merchant} に {amount} を支払いました。",
   failedTitle: "このお支払いは続けられません",
   failedInvalid: "このお支払いは無効です。ショップに戻ってやり直してください。",
   failedKey: "ショップの決済設定に誤りがあります。請求はされていません。ショップにお知らせください。",

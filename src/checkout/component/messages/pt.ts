@@ -113,6 +113,7 @@ export const pt: Messages = {
   viewReceipt: "Ver o recibo",
   settledTitle: "Pagamento concluído",
   settledText: "Você pagou {amount} a {merchant}.",
+  settledOther: "Pago pela carteira {account}: {amount} para {merchant}.",
   failedTitle: "Este pagamento não pode continuar",
   failedInvalid: "Este pagamento não é válido. Volte à loja e comece de novo.",
   failedKey: "O pagamento da loja não está configurado corretamente. Nada foi cobrado; avise a loja.",

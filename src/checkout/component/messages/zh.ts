@@ -104,6 +104,7 @@ export const zh: Messages = {
   viewReceipt: "查看收据",
   settledTitle: "付款完成",
   settledText: "您已向 {merchant} 支付 {amount}。",
+  settledOther: "由钱包 {account} 向 {merchant} 支付了 {amount}。",
   failedTitle: "此付款无法继续",
   failedInvalid: "此付款无效。请返回商店重新开始。",
   failedKey: "商店的结账设置有误。未产生任何扣款，请告知商店。",
