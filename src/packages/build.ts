@@ -86,7 +86,7 @@ const manifestOf = ({ name, description, exports, bin, manifest }: PackagePlan) 
     license: "MIT",
     type: "module",
     ...(bin === undefined ? {} : { bin: { [bin.name]: "./bin.js" } }),
-    engines: bin?.runtime === "bun" ? { bun: ">=1.4" } : { node: ">=20" },
+    engines: { node: ">=20" },
     ...(main === undefined
       ? {}
       : {
@@ -116,9 +116,8 @@ const build = async (plan: PackagePlan): Promise<string> => {
     write(join(to, "cjs/package.json"), '{ "type": "commonjs" }\n')
   }
   if (plan.bin !== undefined) {
-    const { source, runtime } = plan.bin
-    const code = await bundle(source, { format: "esm", target: runtime, external })
-    write(join(to, "bin.js"), `#!/usr/bin/env ${runtime}\n${code.replace(/^#!.*\n/, "")}`)
+    const code = await bundle(plan.bin.source, { format: "esm", target: "node", external })
+    write(join(to, "bin.js"), `#!/usr/bin/env node\n${code.replace(/^#!.*\n/, "")}`)
   }
   write(join(to, "package.json"), `${JSON.stringify(manifestOf(plan), undefined, 2)}\n`)
   write(join(to, "README.md"), plan.readme)

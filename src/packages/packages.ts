@@ -5,8 +5,8 @@ export interface PackagePlan {
   readonly description: string
   /** Exports by path, each a source of this room. */
   readonly exports: Readonly<Record<string, string>>
-  /** A command, by its name and its source. */
-  readonly bin?: { readonly name: string; readonly source: string; readonly runtime: "node" | "bun" }
+  /** A command for Node and Bun, by its name and its source. */
+  readonly bin?: { readonly name: string; readonly source: string }
   readonly manifest?: Readonly<Record<string, unknown>>
   /** What a bundle leaves to whoever installs it. */
   readonly external?: ReadonlyArray<string>
@@ -68,7 +68,7 @@ Ship goods on the webhook, never on the element's events.
     name: "@quittance/cli",
     description: "What a shop's developer does by key: listen, trigger, payments, webhooks, open.",
     exports: {},
-    bin: { name: "quittance", source: "cli.ts", runtime: "node" },
+    bin: { name: "quittance", source: "cli.ts" },
     readme: `# @quittance/cli
 
 \`\`\`sh
@@ -83,14 +83,14 @@ Node 20 and later, or Bun. \`quittance help\` lists the commands.
     name: "@quittance/agent-proxy",
     description: "Pays x402 for an agent, within its cap: an HTTP proxy, and an MCP server with --mcp.",
     exports: {},
-    bin: { name: "quittance-agent-proxy", source: "../agents/proxy/main.ts", runtime: "bun" },
+    bin: { name: "quittance-agent-proxy", source: "../agents/proxy/main.ts" },
     readme: `# @quittance/agent-proxy
 
 \`\`\`sh
-SERVICE_AGENT_KEY=ak_test_… SERVICE_BASE_URL=https://pay.example.com bunx @quittance/agent-proxy
+SERVICE_AGENT_KEY=ak_test_… SERVICE_BASE_URL=https://pay.example.com npx @quittance/agent-proxy
 \`\`\`
 
-With \`--mcp\` it speaks MCP on standard input and output. It runs on Bun.
+Node 20 and later, or Bun. With \`--mcp\` it speaks MCP on standard input and output.
 `
   }
 ]

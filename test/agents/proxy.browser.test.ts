@@ -39,7 +39,7 @@ const upstream = listen((request) => {
         headers: { "content-type": "text/html" }
       })
 })
-const proxy = startProxy(
+const proxy = await startProxy(
   makePayingFetch({
     serviceUrl: `http://127.0.0.1:${service}`,
     agentKey: Redacted.make(`ak_test_${"A".repeat(43)}123456`),
@@ -47,7 +47,7 @@ const proxy = startProxy(
   }),
   0
 )
-stops.push(() => proxy.stop(true))
+stops.push(() => proxy.stop())
 const attacker = listen(
   () => new Response("<!doctype html><body>public page</body>", { headers: { "content-type": "text/html" } })
 )

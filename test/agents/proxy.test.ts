@@ -1,7 +1,7 @@
 // The proxy as a program and as a function: what it passes on, what it keeps to itself, and what
 // it does when a service or a resource fails in between. The service is a stand-in here; with
 // the real one it is tested beside the reference's packages.
-import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { isFromBrowser } from "../../src/agents/proxy/isFromBrowser.ts"
 import { makePayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
@@ -58,12 +58,15 @@ describe("agent proxy", () => {
     })
     return onUpstream(request)
   })
-  const running = startProxy(
-    makePayingFetch({ serviceUrl, agentKey: Redacted.make(key), log: (line) => void lines.push(line) }),
-    0
-  )
-  stops.push(() => void running.stop(true))
-  const proxy = `http://127.0.0.1:${running.port}`
+  let proxy = ""
+  beforeAll(async () => {
+    const running = await startProxy(
+      makePayingFetch({ serviceUrl, agentKey: Redacted.make(key), log: (line) => void lines.push(line) }),
+      0
+    )
+    stops.push(() => void running.stop())
+    proxy = `http://127.0.0.1:${running.port}`
+  })
 
   const signs: Handler = () =>
     Response.json(
@@ -327,6 +330,15 @@ describe("agent proxy", () => {
         })
         expect(program.output()).toContain("http://127.0.0.1:")
         expect(program.output()).not.toContain(key)
+        const second = yield* spawnProgram(["src/agents/proxy/main.ts"], {
+          SERVICE_BASE_URL: serviceUrl,
+          SERVICE_AGENT_KEY: key,
+          AGENT_PROXY_PORT: new URL(proxy).port
+        })
+        expect(yield* second.exited).toBe(1)
+        expect(second.output()).toMatch(
+          /^AGENT_PROXY_PORT \d+ cannot be listened on .*\. Give a free one\.$/m
+        )
       })
   )
 

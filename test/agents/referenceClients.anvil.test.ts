@@ -86,7 +86,7 @@ describe("the field's own x402 packages", () => {
     })
     app.post("/ask", async (context) => context.json({ asked: await context.req.text() }))
     const running = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch })
-    stops.push(() => void running.stop(true))
+    stops.push(() => void running.stop())
     return `http://127.0.0.1:${running.port}`
   }
 
@@ -112,9 +112,9 @@ describe("the field's own x402 packages", () => {
 
   const payingAs = (key: string): PayingFetch =>
     makePayingFetch({ serviceUrl: world.baseUrl, agentKey: Redacted.make(key), log: () => {} })
-  const proxyFor = (key: string) => {
-    const running = startProxy(payingAs(key), 0)
-    stops.push(() => void running.stop(true))
+  const proxyFor = async (key: string) => {
+    const running = await startProxy(payingAs(key), 0)
+    stops.push(() => void running.stop())
     return `http://127.0.0.1:${running.port}`
   }
   const newest = async () =>
@@ -144,7 +144,7 @@ describe("the field's own x402 packages", () => {
 
     test(`${name} on our facilitator, paid through our proxy`, async () => {
       const { agent, key } = await world.newAgent()
-      const response = await fetch(`${proxyFor(key)}/${url()}/weather`)
+      const response = await fetch(`${await proxyFor(key)}/${url()}/weather`)
       expect(response.status).toBe(200)
       expect(response.headers.get("quittance-payment-amount")).toBe("0.25")
       expect(await response.json()).toEqual({ weather: "sunny" })
@@ -297,7 +297,7 @@ describe("the field's own x402 packages", () => {
   test("our proxy pays a server on the reference's own facilitator, bodies and all", async () => {
     const { agent, key } = await world.newAgent()
     const before = await world.balanceOf(agent.address)
-    const proxy = proxyFor(key)
+    const proxy = await proxyFor(key)
     const response = await fetch(`${proxy}/${referenceUrl}/weather`)
     expect(response.status).toBe(200)
     const posted = await fetch(`${proxy}/${referenceUrl}/ask`, { method: "POST", body: "how are you?" })
@@ -309,7 +309,7 @@ describe("the field's own x402 packages", () => {
     const { agent, key } = await world.newAgent({ perPayment: 100_000n })
     const before = await world.balanceOf(agent.address)
     const direct = await fetch(`${honoUrl}/weather`)
-    const response = await fetch(`${proxyFor(key)}/${honoUrl}/weather`)
+    const response = await fetch(`${await proxyFor(key)}/${honoUrl}/weather`)
     expect(response.status).toBe(402)
     expect(response.headers.get("quittance-payment-refused")).toBe("AGENT_CAP_EXCEEDED")
     expect(response.headers.get("quittance-payment-message")).toContain(
@@ -322,7 +322,7 @@ describe("the field's own x402 packages", () => {
 
   test("a repeated request id is paid once", async () => {
     const { agent, key } = await world.newAgent()
-    const proxy = proxyFor(key)
+    const proxy = await proxyFor(key)
     const before = await world.balanceOf(agent.address)
     const ask = () =>
       fetch(`${proxy}/${honoUrl}/weather`, { headers: { "quittance-request-id": "weather-today" } })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buyThroughProxy } from "./buyThroughProxy.ts"
 import {
   buildPackages,
   cjsShop,
@@ -105,31 +106,56 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
     })
   })
 
-  test("the agent's proxy starts, and speaks MCP", () => {
-    const command = [process.execPath, installed("agent-proxy/bin.js")]
-    const refused = run(command, directory, { PATH: process.env["PATH"] })
-    expect(refused.exitCode).toBe(1)
-    expect(refused.output).toContain("SERVICE_AGENT_KEY")
-    const hello = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: {
-        protocolVersion: "2025-06-18",
-        capabilities: {},
-        clientInfo: { name: "test", version: "1" }
-      }
-    }
-    const spoken = Bun.spawnSync([...command, "--mcp"], {
-      cwd: directory,
-      stdin: Buffer.from(`${JSON.stringify(hello)}\n`),
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        SERVICE_AGENT_KEY: "ak_test_abc",
-        SERVICE_BASE_URL: "https://pay.example.com"
-      },
-      timeout: 10_000
+  test("the agent's proxy is a command for Node", () => {
+    const refused = run([join(directory, "node_modules/.bin/quittance-agent-proxy")], directory, {
+      PATH: process.env["PATH"]
     })
-    expect(spoken.stdout.toString()).toContain('"serverInfo"')
+    expect(refused).toEqual({ exitCode: 1, output: expect.stringContaining("SERVICE_AGENT_KEY") })
+    expect(readFileSync(installed("agent-proxy/bin.js"), "utf8")).toStartWith("#!/usr/bin/env node\n")
   })
+
+  for (const [runtime, program] of Object.entries({ node: node ?? "node", bun: process.execPath })) {
+    test(`the agent's proxy starts on ${runtime}, and speaks MCP`, () => {
+      const command = [program, installed("agent-proxy/bin.js")]
+      const refused = run(command, directory, { PATH: process.env["PATH"] })
+      expect(refused.exitCode).toBe(1)
+      expect(refused.output).toContain("SERVICE_AGENT_KEY")
+      const hello = {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-06-18",
+          capabilities: {},
+          clientInfo: { name: "test", version: "1" }
+        }
+      }
+      const spoken = Bun.spawnSync([...command, "--mcp"], {
+        cwd: directory,
+        stdin: Buffer.from(`${JSON.stringify(hello)}\n`),
+        env: {
+          PATH: process.env["PATH"] ?? "",
+          SERVICE_AGENT_KEY: "ak_test_abc",
+          SERVICE_BASE_URL: "https://pay.example.com"
+        },
+        timeout: 10_000
+      })
+      expect(spoken.stdout.toString()).toContain('"serverInfo"')
+    })
+
+    test(`the agent's proxy on ${runtime} pays, and changes nothing that it passes on`, async () => {
+      expect(await buyThroughProxy([program, installed("agent-proxy/bin.js")], directory)).toEqual({
+        status: 200,
+        paid: "0.25",
+        encoding: "gzip",
+        etag: '"1"',
+        goods: "the goods",
+        signatures: [null, "c2lnbmVk"],
+        moved: "/goods",
+        none: 204,
+        large: [413, "BODY_TOO_LARGE"],
+        half: "broke off"
+      })
+    })
+  }
 })

@@ -1,10 +1,12 @@
 // Fetches for an agent. A 402 is paid once, by a payment that the service signs within the
 // agent's cap, and the request is sent once more with it.
 
+import { setTimeout as sleep } from "node:timers/promises"
 import { Option, Redacted, Schema } from "effect"
 import { Detail } from "../../http/Envelope.ts"
 import { decodeHeader } from "../../x402/Wire.ts"
 import { type Beginning, readUpTo } from "./readUpTo.ts"
+import { upstreamFetch } from "./upstreamFetch.ts"
 
 export interface PayingFetchOptions {
   /** Origin of the service. */
@@ -141,7 +143,7 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       } catch {
         // No answer: it may have been signed, and will be the same payment then.
       }
-      await Bun.sleep(200 * attempt)
+      await sleep(200 * attempt)
     }
     return {
       _tag: "Refused",
@@ -160,17 +162,15 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
     for (const [name, value] of Object.entries(extra)) all.set(name, value)
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error("no answer in time")), headTimeoutMillis)
-    // The agent gets the upstream's bytes as they are; Bun's typing lacks `decompress`.
-    const init: BunFetchRequestInit & { readonly decompress: false } = {
-      method,
-      headers: all,
-      redirect: "manual",
-      decompress: false,
-      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
-      ...(body === undefined ? {} : { body })
-    }
     try {
-      return await begin(await fetch(url, init))
+      return await begin(
+        await upstreamFetch(url, {
+          method,
+          headers: all,
+          body,
+          signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+        })
+      )
     } finally {
       clearTimeout(timer)
     }

@@ -2,6 +2,7 @@
 // loopback alone and serves programs, not web pages: those could spend the agent's money.
 import { isFromBrowser } from "./isFromBrowser.ts"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
+import { type LoopbackRequest, type LoopbackServer, serveLoopback } from "./serveLoopback.ts"
 
 /** Hop-by-hop headers (RFC 9110, section 7.6.1), and those that the next hop sets itself. */
 const hopHeaders = [
@@ -29,11 +30,10 @@ const refusal = (status: number, code: string, message: string) =>
 const usage =
   "Put the whole address behind the proxy's: http://127.0.0.1:PORT/https://api.example/path. Send quittance-request-id to repeat a request without paying again."
 
-const targetOf = (request: Request): URL | null => {
-  const at = request.url.indexOf("/", "http://".length)
-  const text = at === -1 ? "" : request.url.slice(at + 1)
+const targetOf = (target: string): URL | null => {
   // Some clients fold the two slashes of a path into one.
-  const url = URL.parse(text.replace(/^(https?):\/+/, "$1://"))
+  const text = target.slice(1).replace(/^(https?):\/+/, "$1://")
+  const url = target.startsWith("/") && URL.canParse(text) ? new URL(text) : null
   return url !== null && /^https?:$/.test(url.protocol) ? url : null
 }
 
@@ -66,7 +66,7 @@ const cleaned = (response: Response): Response => {
 /** Answers one request to the proxy. */
 const makeHandler =
   (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) =>
-  async (request: Request): Promise<Response> => {
+  async (request: LoopbackRequest): Promise<Response> => {
     // A name that resolves to loopback is not ours (DNS rebinding).
     if (!ownHosts().includes(request.headers.get("host") ?? "")) {
       return refusal(421, "WRONG_HOST", "Address the proxy as 127.0.0.1 or localhost.")
@@ -78,7 +78,7 @@ const makeHandler =
         "The proxy serves programs on this machine, not web pages. A program that is refused sends quittance-request-id."
       )
     }
-    const target = targetOf(request)
+    const target = targetOf(request.target)
     if (target === null) return refusal(400, "NO_TARGET", usage)
     if (ownHosts().includes(target.host))
       return refusal(400, "NO_TARGET", "The proxy does not fetch from itself.")
@@ -86,7 +86,10 @@ const makeHandler =
     if (given !== null && !/^[A-Za-z0-9._:-]{1,128}$/.test(given)) {
       return refusal(400, "INVALID_REQUEST_ID", `${requestIdHeader} must be 1 to 128 of A-Z a-z 0-9 . _ : -`)
     }
-    const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
+    const body = await request.body()
+    if (body === "too_large") {
+      return refusal(413, "BODY_TOO_LARGE", "The proxy takes bodies of at most 10 MiB. Nothing was sent on.")
+    }
     try {
       return cleaned(
         await paying.fetch({
@@ -104,16 +107,13 @@ const makeHandler =
   }
 
 /** Listens on loopback. Port 0 takes a free one. */
-export const startProxy = (paying: PayingFetch, port: number) => {
+export const startProxy = async (paying: PayingFetch, port: number): Promise<LoopbackServer> => {
   let hosts: ReadonlyArray<string> = []
-  const handler = makeHandler(paying, () => hosts)
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
+  const server = await serveLoopback(
     port,
-    idleTimeout: 255,
-    maxRequestBodySize: maxBodyBytes,
-    fetch: handler
-  })
+    maxBodyBytes,
+    makeHandler(paying, () => hosts)
+  )
   hosts = [`127.0.0.1:${server.port}`, `localhost:${server.port}`]
   return server
 }

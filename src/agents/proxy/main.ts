@@ -1,18 +1,21 @@
-// `bun run agent-proxy`: the agent's proxy; with `--mcp` an MCP server on stdio.
-import { BunRuntime, BunStdio } from "@effect/platform-bun"
+// `bun run agent-proxy`, on Node as a package: the agent's proxy; with `--mcp` an MCP server on stdio.
+import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
+import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import { Cause, Effect, Layer, Logger } from "effect"
 import * as Mcp from "./Mcp.ts"
 import { makePayingFetch } from "./PayingFetch.ts"
 import { startProxy } from "./Proxy.ts"
-import { readSettings } from "./settings.ts"
+import { ProxyRefusal, readSettings } from "./settings.ts"
 import * as wellFormedStdio from "./wellFormedStdio.ts"
 
 const isMcp = process.argv.includes("--mcp")
 // Standard output belongs to the protocol when it speaks MCP.
 const say = (line: string) => process.stderr.write(`${line}\n`)
+// Whoever read the lines may have left: what is being paid for is answered all the same.
+process.stderr.on("error", () => undefined)
 const stamped = (line: string) => say(`${new Date().toISOString()}  ${line}`)
 
-const stdio = wellFormedStdio.layer.pipe(Layer.provide(BunStdio.layer))
+const stdio = wellFormedStdio.layer.pipe(Layer.provide(NodeStdio.layer))
 const toStderr = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
 const main = Effect.gen(function* () {
@@ -20,8 +23,14 @@ const main = Effect.gen(function* () {
   const paying = makePayingFetch({ serviceUrl, agentKey, log: stamped })
   if (isMcp) return yield* Layer.launch(Mcp.layer(paying).pipe(Layer.provide([stdio, toStderr])))
   const server = yield* Effect.acquireRelease(
-    Effect.sync(() => startProxy(paying, port)),
-    (running) => Effect.promise(() => running.stop(true))
+    Effect.tryPromise({
+      try: () => startProxy(paying, port),
+      catch: (error) =>
+        new ProxyRefusal({
+          message: `AGENT_PROXY_PORT ${port} cannot be listened on (${error instanceof Error ? error.message : String(error)}). Give a free one.`
+        })
+    }),
+    (running) => Effect.promise(() => running.stop())
   )
   say(`The agent's proxy listens on http://127.0.0.1:${server.port}, for this machine alone.
 Fetch through it: curl http://127.0.0.1:${server.port}/https://api.example/path
@@ -38,5 +47,5 @@ main.pipe(
       process.exit(1)
     })
   }),
-  BunRuntime.runMain({ disableErrorReporting: true })
+  NodeRuntime.runMain({ disableErrorReporting: true })
 )

@@ -20,7 +20,8 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
         message: "SERVICE_AGENT_KEY must be the agent's key, ak_test_…, shown when the agent was created"
       })
     }
-    const url = URL.parse(env["SERVICE_BASE_URL"]?.trim() ?? "")
+    const address = env["SERVICE_BASE_URL"]?.trim() ?? ""
+    const url = URL.canParse(address) ? new URL(address) : null
     if (url === null || !/^https?:$/.test(url.protocol)) {
       return yield* new ProxyRefusal({
         message: "SERVICE_BASE_URL must be the service's origin, such as https://pay.example.com"

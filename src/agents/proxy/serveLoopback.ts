@@ -1,0 +1,94 @@
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+
+/** One request, before its body is read. */
+export interface LoopbackRequest {
+  /** What stands in the request line: `/path`. */
+  readonly target: string
+  readonly method: string
+  readonly headers: Headers
+  /** All of the body, undefined where there is none, `too_large` beyond the limit. */
+  readonly body: () => Promise<Uint8Array<ArrayBuffer> | undefined | "too_large">
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+}
+
+export interface LoopbackServer {
+  readonly port: number
+  /** Closes the port and every connection. */
+  readonly stop: () => Promise<void>
+}
+
+const headersOf = (incoming: IncomingMessage): Headers => {
+  const headers = new Headers()
+  const { rawHeaders } = incoming
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "")
+  return headers
+}
+
+const readBody = async (incoming: IncomingMessage, limit: number) => {
+  if (Number(incoming.headers["content-length"] ?? 0) > limit) return "too_large"
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  for await (const chunk of incoming) {
+    length += chunk.length
+    if (length > limit) return "too_large"
+    chunks.push(chunk)
+  }
+  return length === 0 ? undefined : new Uint8Array(Buffer.concat(chunks))
+}
+
+const send = async (response: Response, outgoing: ServerResponse, signal: AbortSignal): Promise<void> => {
+  outgoing.writeHead(response.status, response.statusText, Object.fromEntries(response.headers))
+  const reader = response.body?.getReader()
+  // Clients learn the status of an answer whose body takes its time.
+  outgoing.flushHeaders()
+  try {
+    while (reader !== undefined && !signal.aborted) {
+      const { done, value } = await reader.read()
+      if (done) break
+      if (!outgoing.write(value)) await once(outgoing, "drain", { signal })
+    }
+    outgoing.end()
+  } finally {
+    if (signal.aborted) await reader?.cancel()
+  }
+}
+
+/** Serves on 127.0.0.1, on Node and Bun. Port 0 takes a free one; fails as `listen` does. */
+export const serveLoopback = async (
+  port: number,
+  maxBodyBytes: number,
+  handler: (request: LoopbackRequest) => Promise<Response>
+): Promise<LoopbackServer> => {
+  const server = createServer((incoming, outgoing) => {
+    const gone = new AbortController()
+    outgoing.on("close", () => gone.abort())
+    const answer = async () => {
+      const response = await handler({
+        target: incoming.url ?? "",
+        method: incoming.method ?? "GET",
+        headers: headersOf(incoming),
+        body: () => readBody(incoming, maxBodyBytes),
+        signal: gone.signal
+      })
+      await send(response, outgoing, gone.signal)
+    }
+    // An answer that breaks off must not look whole.
+    answer().catch(() => outgoing.destroy())
+  })
+  server.listen(port, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("the server has no port")
+  return {
+    port: address.port,
+    stop: async () => {
+      const closed = once(server, "close")
+      server.close()
+      server.closeAllConnections()
+      await closed
+    }
+  }
+}
