@@ -2,6 +2,7 @@
 // endpoint, derived from the one contract. Web-standard APIs alone, no dependencies.
 
 import { type BookCalls, bookCalls } from "./books.ts"
+import { type PaymentLinkCalls, paymentLinkCalls } from "./paymentLinks.ts"
 import { QuittanceError } from "./QuittanceError.ts"
 import { type RefundCalls, refundCalls } from "./refunds.ts"
 import type * as resources from "./resources.ts"
@@ -139,6 +140,8 @@ export class Quittance {
   }
   /** Exports and statements by period. */
   readonly books: BookCalls
+  /** Pages that you make once and hand out. */
+  readonly paymentLinks: PaymentLinkCalls
   /** What your wallet sends back, proven on the chain. */
   readonly refunds: RefundCalls
   readonly webhookEndpoint: {
@@ -224,6 +227,7 @@ export class Quittance {
         ).delivery
     }
 
+    this.paymentLinks = paymentLinkCalls(call, answered)
     this.refunds = refundCalls(call, answered)
     this.books = bookCalls(options, call, answered)
 

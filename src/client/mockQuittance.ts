@@ -1,5 +1,7 @@
 // A service in memory, for tests of a shop: `new Quittance({ ...mock.options })` talks to it, and `mock.settle`
-// pays. It knows intents, payments and events; anything else answers 404.
+// pays. It knows intents, payments, events and payment links; anything else answers 404.
+import { atomicOf, isAmount, json, refuse, shown } from "./mockAnswers.ts"
+import { mockLinks } from "./mockLinks.ts"
 import type { Event, Payment } from "./resources.ts"
 import { signTestWebhook, type WebhookEvent } from "./verifyWebhook.ts"
 
@@ -21,19 +23,14 @@ export interface MockQuittance {
   readonly webhookSecret: string
   /** Settles a payment whose intent was created here; give the delivery to the shop's receiver. */
   readonly settle: (paymentId: string) => Promise<MockDelivery>
+  /** A buyer opens a payment link and pays; `amount` is what they choose, where the link has none. */
+  readonly settleLink: (linkId: string, amount?: string) => Promise<MockDelivery>
 }
 
+const baseUrl = "https://quittance.mock"
 const receiver = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
 const token = { address: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", chainId: 84532 }
 const webhookSecret = `whsec_${btoa("\u0001".repeat(32))}`
-
-const json = (status: number, body: unknown) =>
-  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } })
-
-const refuse = (status: number, code: string, message: string) =>
-  json(status, {
-    error: { code, message, requestId: "req_mock", docUrl: `/docs/errors#${code}`, retryable: false }
-  })
 
 const base64url = (text: string) => btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")
 
@@ -43,45 +40,39 @@ const isIntent = (value: unknown): value is { readonly amount: string; readonly 
   typeof value === "object" &&
   value !== null &&
   "amount" in value &&
-  typeof value.amount === "string" &&
-  /^\d{1,14}(\.\d{1,6})?$/.test(value.amount) &&
+  isAmount(value.amount) &&
   "intentUrl" in value &&
   typeof value.intentUrl === "string" &&
   URL.canParse(value.intentUrl)
 
-const atomicOf = (amount: string) => {
-  const [whole = "0", part = ""] = amount.split(".")
-  return BigInt(whole + part.padEnd(6, "0")).toString()
-}
-
-/** Two decimals at least. */
-const shown = (amount: string) => {
-  const [whole = "0", part = ""] = amount.split(".")
-  return `${BigInt(whole)}.${part.replace(/0+$/, "").padEnd(2, "0")}`
-}
-
 export const mockQuittance = (): MockQuittance => {
   const payments = new Map<string, Payment>()
   const events: Array<Event> = []
+  const links = mockLinks(baseUrl)
 
-  const createIntent = (text: string) => {
-    const body: unknown = JSON.parse(text)
-    if (!isIntent(body)) return refuse(400, "INVALID_REQUEST", "`amount` or `intentUrl` is invalid.")
+  const open = (asked: string, intentUrl: string): Payment => {
     const id = crypto.randomUUID()
-    const amount = shown(body.amount)
-    payments.set(id, {
+    const payment: Payment = {
       id,
-      amount,
+      amount: shown(asked),
       currency: "USD",
       env: "test",
       livemode: false,
       status: "pending",
       refCode: `PAY-${id.slice(0, 8).toUpperCase()}`,
-      intentUrl: body.intentUrl,
+      intentUrl,
       createdAt: new Date().toISOString(),
       payerType: "human",
       token
-    })
+    }
+    payments.set(id, payment)
+    return payment
+  }
+
+  const createIntent = (text: string) => {
+    const body: unknown = JSON.parse(text)
+    if (!isIntent(body)) return refuse(400, "INVALID_REQUEST", "`amount` or `intentUrl` is invalid.")
+    const { id, amount } = open(body.amount, body.intentUrl)
     const claims = base64url(JSON.stringify({ jti: id, amount }))
     const intent = { amount, currency: "USD", mode: "test", receiver, token }
     return json(201, { intent, intentToken: `${base64url('{"alg":"none"}')}.${claims}.mock` })
@@ -123,7 +114,7 @@ export const mockQuittance = (): MockQuittance => {
     if (collection === "events" && event !== undefined) return json(200, event)
     if (collection === "payments") return refuse(404, "PAYMENT_NOT_FOUND", "No such payment.")
     if (collection === "events") return refuse(404, "EVENT_NOT_FOUND", "No such event.")
-    return refuse(404, "NOT_FOUND", "The mock has intents, payments and events alone.")
+    return refuse(404, "NOT_FOUND", "The mock has intents, payments, events and payment links alone.")
   }
 
   const settle = async (paymentId: string): Promise<MockDelivery> => {
@@ -149,7 +140,7 @@ export const mockQuittance = (): MockQuittance => {
       transactionId,
       tokenChanges: [
         {
-          amountAtomic: atomicOf(payment.amount),
+          amountAtomic: atomicOf(payment.amount).toString(),
           chainId: token.chainId,
           receiver,
           tokenAddress: token.address
@@ -164,15 +155,21 @@ export const mockQuittance = (): MockQuittance => {
   return {
     options: {
       key: "sk_test_mock",
-      baseUrl: "https://quittance.mock",
+      baseUrl,
       fetch: async (input, init) => {
+        const { method = "GET", body } = init
         const url = new URL(input)
-        const isCreate = init.method === "POST" && url.pathname === "/api/v1/payment-intents"
-        if (isCreate) return createIntent(String(init.body))
-        return init.method === "GET" ? read(url) : refuse(404, "NOT_FOUND", "The mock does not do this.")
+        if (method === "POST" && url.pathname === "/api/v1/payment-intents") return createIntent(String(body))
+        const aboutLinks = links.answer(method, url.pathname, String(body))
+        if (aboutLinks !== undefined) return aboutLinks
+        return method === "GET" ? read(url) : refuse(404, "NOT_FOUND", "The mock does not do this.")
       }
     },
     webhookSecret,
-    settle
+    settle,
+    settleLink: async (linkId, chosen) => {
+      const { amount, intentUrl } = links.pay(linkId, chosen)
+      return settle(open(amount, intentUrl).id)
+    }
   }
 }

@@ -145,6 +145,28 @@ export interface Refund {
   readonly token: Token
 }
 
+/** A page that anyone with its `url` can pay at. Absent fields are omitted. */
+export interface PaymentLink {
+  readonly id: string
+  /** The page that a buyer opens; the `intentUrl` of its payments. */
+  readonly url: string
+  /** A printable page with the link's QR code. */
+  readonly posterUrl: string
+  readonly env: "test" | "live"
+  readonly merchant: string
+  readonly description: string
+  /** Decimal USD. Absent where the buyer chooses, from `minAmount` to `maxAmount`. */
+  readonly amount?: string
+  readonly minAmount?: string
+  readonly maxAmount?: string
+  readonly currency: "USD"
+  /** Whether it is paid once. */
+  readonly once: boolean
+  readonly state: "open" | "paid" | "expired" | "closed"
+  readonly createdAt: string
+  readonly expiresAt?: string
+}
+
 export interface BookSum {
   /** USDC, decimal. */
   readonly amount: string

@@ -25,9 +25,9 @@ const run = (command: ReadonlyArray<string>, cwd: string) => Bun.spawnSync([...c
 
 const bundle = async (
   source: string,
-  options: Pick<Bun.BuildConfig, "format" | "target" | "external" | "banner">
+  options: Pick<Bun.BuildConfig, "format" | "target" | "external" | "minify">
 ) => {
-  const { outputs } = await Bun.build({ entrypoints: [join(room, source)], minify: false, ...options })
+  const { outputs } = await Bun.build({ entrypoints: [join(room, source)], ...options })
   const [output] = outputs
   if (output === undefined) throw new Error(`${source} gives no bundle`)
   return output.text()
@@ -107,8 +107,13 @@ const build = async (plan: PackagePlan): Promise<string> => {
   const sources = Object.values(plan.exports)
   for (const source of sources) {
     const target = "browser"
-    write(join(to, `${stem(source)}.js`), await bundle(source, { format: "esm", target, external }))
-    write(join(to, `cjs/${stem(source)}.js`), await bundle(source, { format: "cjs", target, external }))
+    // Names stay: they stand in stack traces.
+    const minify = { whitespace: true, syntax: true }
+    write(join(to, `${stem(source)}.js`), await bundle(source, { format: "esm", target, external, minify }))
+    write(
+      join(to, `cjs/${stem(source)}.js`),
+      await bundle(source, { format: "cjs", target, external, minify })
+    )
   }
   if (sources.length > 0) {
     declare(sources, join(to, "types"))

@@ -6,6 +6,7 @@ export {
   type MockQuittance,
   mockQuittance
 } from "../client/mockQuittance.ts"
+export type { CreatePaymentLink, PaymentLinkCalls } from "../client/paymentLinks.ts"
 export {
   type CreatedIntent,
   type CreateIntent,
@@ -29,6 +30,7 @@ export type {
   Event,
   Payment,
   PaymentIntent,
+  PaymentLink,
   Refund,
   Statement,
   StatementBalances,

@@ -96,6 +96,37 @@ describe("Quittance", () => {
     )
   })
 
+  test("makes payment links, lists them and closes them", async () => {
+    const fixed = await client.paymentLinks.create({ description: "Repair", amount: "25", once: true })
+    expect(fixed).toMatchObject({ description: "Repair", amount: "25.00", once: true, state: "open" })
+    expect(fixed.url).toEndWith(`/link/${fixed.id}`)
+    const chosen = await client.paymentLinks.create({
+      description: "Donation",
+      minAmount: "1",
+      maxAmount: "100",
+      expiresAt: "2999-01-01T00:00:00.000Z"
+    })
+    expect(await client.paymentLinks.list()).toEqual([chosen, fixed])
+    await client.paymentLinks.close(fixed.id)
+    await client.paymentLinks.close(fixed.id)
+    expect((await client.paymentLinks.list()).map(({ state }) => state)).toEqual(["open", "closed"])
+    expect(await refused(client.paymentLinks.close("a".repeat(24)))).toMatchObject({
+      code: "PAYMENT_LINK_NOT_FOUND"
+    })
+    expect(
+      await refused(
+        new Quittance({ key: shop.keys.readOnly, baseUrl: service.baseUrl }).paymentLinks.create({
+          description: "Repair",
+          amount: "25"
+        })
+      )
+    ).toMatchObject({ status: 403 })
+    // @ts-expect-error one amount, or both bounds
+    expect(await refused(client.paymentLinks.create({ description: "Repair" }))).toMatchObject({
+      code: "INVALID_REQUEST"
+    })
+  })
+
   test("upsert creates with the secret, then updates without", async () => {
     const first = await client.webhookEndpoint.upsert("https://hooks.example.com/a")
     expect(first.signingSecret).toStartWith("whsec_")

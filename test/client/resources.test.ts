@@ -4,6 +4,7 @@ import type { BalancesView, StatementView } from "../../src/books/Api.ts"
 import type * as client from "../../src/client/resources.ts"
 import type { EventView } from "../../src/events/Api.ts"
 import type { CreatedIntent } from "../../src/intents/Api.ts"
+import type { PaymentLink } from "../../src/links/Api.ts"
 import type { PaymentView } from "../../src/payments/Api.ts"
 import type { RefundView } from "../../src/refunds/Api.ts"
 import type { DeliveryView, EndpointView } from "../../src/webhooks/Api.ts"
@@ -16,10 +17,12 @@ const same: {
   readonly endpoint: Same<client.WebhookEndpoint, typeof EndpointView.Encoded>
   readonly delivery: Same<client.WebhookDelivery, typeof DeliveryView.Encoded>
   readonly event: Same<client.Event, typeof EventView.Encoded>
+  readonly link: Same<client.PaymentLink, typeof PaymentLink.Encoded>
   readonly refund: Same<client.Refund, RefundView>
   readonly statement: Same<client.Statement, StatementView>
   readonly balances: Same<client.StatementBalances, BalancesView>
 } = {
+  link: true,
   refund: true,
   statement: true,
   balances: true,
