@@ -3,29 +3,18 @@
 
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { signTestWebhook, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { testDatabase } from "../support/database.ts"
 import { spawnProgram, temporaryDirectory } from "../support/process.ts"
 import { startService, type TestMerchant, type TestService } from "../support/service.ts"
+import { order, paidIn, secret, statusesOf } from "./deliveries.ts"
 
 setDefaultTimeout(60_000)
 
-const secret = `whsec_${Buffer.alloc(32, 3).toString("base64")}`
-const event: WebhookEvent = {
-  id: "01a1fc34-7205-710e-9410-874fee9a4996",
-  type: "payment.settled",
-  livemode: false,
-  transactionId: `0x${"ab".repeat(32)}`,
-  tokenChanges: [{ amountAtomic: "10000000", chainId: 84532, receiver: "0x1", tokenAddress: "0x2" }]
-}
-const order = {
-  paymentId: "01a1fc34-7205-710e-9410-874fee9a4997",
-  intentUrl: "https://shop.example.com/orders/1042"
-}
 const readme = readFileSync(join(import.meta.dir, "../../docs/shop.md"), "utf8")
 
 describe("The shops of docs/shop.md", () => {
@@ -69,17 +58,7 @@ describe("The shops of docs/shop.md", () => {
               await Bun.sleep(50)
             }
           })
-          const signed = yield* Effect.promise(() => signTestWebhook(event, secret, { order }))
-          const statuses = yield* Effect.promise(async () => {
-            const intent: unknown = await (await post("/checkout")).json()
-            expect(intent).toMatchObject({ intentToken: expect.stringContaining(".") })
-            const answers = [
-              await post("/webhooks/quittance", signed),
-              await post("/webhooks/quittance", signed),
-              await post("/webhooks/quittance", { ...signed, body: `${signed.body} ` })
-            ]
-            return answers.map((answer) => answer.status)
-          })
+          const statuses = yield* Effect.promise(() => statusesOf(post))
           expect(statuses).toEqual([204, 204, 400])
           const rows = new Database(db, { readonly: true }).query("SELECT * FROM orders").all()
           expect(rows).toEqual([{ url: order.intentUrl, paid: 1, shipments: 1 }])
@@ -89,7 +68,32 @@ describe("The shops of docs/shop.md", () => {
     }, 30_000)
   }
 
-  for (const file of ["orders", "bun", "hono", "express"]) {
+  test("nextjs: its route handlers create an intent, ship once, refuse a forgery", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "quittance-next-shop-"))
+    const env = {
+      SHOP_DB: directory,
+      QUITTANCE_KEY: merchant.keys.test.secret,
+      QUITTANCE_URL: service.baseUrl,
+      WEBHOOK_SECRET: secret
+    }
+    Object.assign(process.env, env)
+    const checkout = await import("./nextjs/app/checkout/route.ts")
+    const webhook = await import("./nextjs/app/webhooks/quittance/route.ts")
+    // They read it when they are loaded.
+    for (const name of Object.keys(env)) delete process.env[name]
+    const post = (path: string, init: RequestInit = {}) =>
+      path === "/checkout"
+        ? checkout.POST()
+        : webhook.POST(new Request(`https://shop.example.com${path}`, { method: "POST", ...init }))
+    expect(await statusesOf(post)).toEqual([204, 204, 400])
+    expect(paidIn(directory)).toEqual([order.intentUrl])
+    rmSync(directory, { recursive: true })
+  })
+
+  const nextFiles = ["orders", "app/checkout/route", "app/webhooks/quittance/route"].map(
+    (file) => `nextjs/${file}`
+  )
+  for (const file of ["orders", "bun", "hono", "express", ...nextFiles]) {
     test(`docs/shop.md shows test/examples/${file}.ts as it runs`, () => {
       const code = readFileSync(join(import.meta.dir, `${file}.ts`), "utf8").trim()
       expect(readme).toContain(code)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buyThroughProxy } from "./buyThroughProxy.ts"
 import {
   buildPackages,
   cjsShop,
@@ -37,7 +38,7 @@ describe("The packages", () => {
     console.log(buildPackages())
     project(
       directory,
-      ["client", "checkout", "cli"],
+      ["client", "checkout", "cli", "agent-proxy"],
       {
         "shop.mjs": esmShop,
         "shop.cjs": cjsShop,
@@ -73,6 +74,13 @@ export const wrong = createElement(QuittanceCheckout, { baseUrl: "https://pay.ex
       expect(prints(node, "shop.mjs")).toBe(shopPrints)
       expect(prints(node, "shop.cjs")).toBe(shopPrints)
       expect(prints(node, bin("quittance"), "help")).toContain("listen")
+    })
+    test(`the agent's proxy on ${name}`, async () => {
+      const command = [node, join(directory, "node_modules/@quittance/agent-proxy/bin.js")]
+      expect(await buyThroughProxy(command, directory)).toMatchObject({
+        goods: "the goods",
+        half: "broke off"
+      })
     })
   }
   test("client on Bun", () => {

@@ -1,0 +1,37 @@
+// What the examples' shops are sent: a signed delivery twice, and a forgery.
+import { expect } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { signTestWebhook, type WebhookEvent } from "../../src/client/verifyWebhook.ts"
+
+export const secret = `whsec_${Buffer.alloc(32, 3).toString("base64")}`
+const event: WebhookEvent = {
+  id: "01a1fc34-7205-710e-9410-874fee9a4996",
+  type: "payment.settled",
+  livemode: false,
+  transactionId: `0x${"ab".repeat(32)}`,
+  tokenChanges: [{ amountAtomic: "10000000", chainId: 84532, receiver: "0x1", tokenAddress: "0x2" }]
+}
+export const order = {
+  paymentId: "01a1fc34-7205-710e-9410-874fee9a4997",
+  intentUrl: "https://shop.example.com/orders/1042"
+}
+
+/** Statuses of a delivery, its repetition and a forgery, from a shop that gives an intent. */
+export const statusesOf = async (
+  post: (path: string, init?: RequestInit) => Promise<Response>
+): Promise<ReadonlyArray<number>> => {
+  const intent: unknown = await (await post("/checkout")).json()
+  expect(intent).toMatchObject({ intentToken: expect.stringContaining(".") })
+  const signed = await signTestWebhook(event, secret, { order })
+  const answers = [
+    await post("/webhooks/quittance", signed),
+    await post("/webhooks/quittance", signed),
+    await post("/webhooks/quittance", { ...signed, body: `${signed.body} ` })
+  ]
+  return answers.map((answer) => answer.status)
+}
+
+/** URLs of the orders that the shop for Next.js has marked paid, one for each event. */
+export const paidIn = (directory: string): ReadonlyArray<unknown> =>
+  readdirSync(directory).map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")).url)
