@@ -2,6 +2,8 @@
 // it does when a service or a resource fails in between. The service is a stand-in here; with
 // the real one it is tested beside the reference's packages.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { once } from "node:events"
+import { createServer } from "node:http"
 import { Effect, Redacted } from "effect"
 import { isFromBrowser } from "../../src/agents/proxy/isFromBrowser.ts"
 import { makePayingFetch } from "../../src/agents/proxy/PayingFetch.ts"
@@ -282,6 +284,23 @@ describe("agent proxy", () => {
       expect(headers.get("cross-origin-resource-policy")).toBe("same-origin")
       expect(headers.get("x-content-type-options")).toBe("nosniff")
     }
+  })
+
+  test("the head comes before the body has begun", async () => {
+    let begin = () => {}
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+      begin = () => void response.end("data: 1")
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    stops.push(() => void server.close())
+    const address = server.address()
+    const port = typeof address === "object" ? address?.port : 0
+    const response = await fetch(`${proxy}/http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(5000) })
+    expect(response.headers.get("content-type")).toBe("text/event-stream")
+    begin()
+    expect(await response.text()).toBe("data: 1")
   })
 
   test("a 402 without end is read to its limit, and ends with the client", async () => {

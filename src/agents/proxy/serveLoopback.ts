@@ -42,7 +42,7 @@ const readBody = async (incoming: IncomingMessage, limit: number) => {
 const send = async (response: Response, outgoing: ServerResponse, signal: AbortSignal): Promise<void> => {
   outgoing.writeHead(response.status, response.statusText, Object.fromEntries(response.headers))
   const reader = response.body?.getReader()
-  // Clients learn the status of an answer whose body takes its time.
+  // The status comes at once, also where the body takes its time.
   outgoing.flushHeaders()
   try {
     while (reader !== undefined && !signal.aborted) {
