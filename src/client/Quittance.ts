@@ -2,6 +2,7 @@
 // endpoint, derived from the one contract. Web-standard APIs alone, no dependencies.
 
 import { type BookCalls, bookCalls } from "./books.ts"
+import { paged, query } from "./paged.ts"
 import { type PaymentLinkCalls, paymentLinkCalls } from "./paymentLinks.ts"
 import { QuittanceError } from "./QuittanceError.ts"
 import { type RefundCalls, refundCalls } from "./refunds.ts"
@@ -59,14 +60,6 @@ export interface EventList extends AsyncIterable<Event>, PromiseLike<EventPage> 
 /** Pages of payments; `for await` goes through all of them, newest first. */
 export interface PaymentList extends AsyncIterable<Payment>, PromiseLike<PaymentPage> {}
 
-const query = (parameters: Readonly<Record<string, string | number | undefined>>) => {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined) search.set(name, String(value))
-  const text = search.toString()
-  return text === "" ? "" : `?${text}`
-}
-
 const unknownAnswer = () =>
   new QuittanceError({
     code: "UNKNOWN_ANSWER",
@@ -80,28 +73,6 @@ const answered = <A>(body: unknown): A => {
   if (typeof body === "object" && body !== null) return body as A
   throw unknownAnswer()
 }
-
-/** A list is awaited for its first page, as well as iterated. */
-const paged = <Page extends { readonly hasMore: boolean }, Item>(
-  first: string | undefined,
-  page: (cursor: string | undefined) => Promise<Page>,
-  itemsOf: (page: Page) => ReadonlyArray<Item>,
-  cursorOf: (item: Item) => string
-): AsyncIterable<Item> & PromiseLike<Page> => ({
-  // biome-ignore lint/suspicious/noThenProperty: awaiting the list is its first page
-  then: (resolve, reject) => page(first).then(resolve, reject),
-  async *[Symbol.asyncIterator]() {
-    let cursor = first
-    for (;;) {
-      const one = await page(cursor)
-      const items = itemsOf(one)
-      yield* items
-      const last = items.at(-1)
-      if (!one.hasMore || last === undefined) return
-      cursor = cursorOf(last)
-    }
-  }
-})
 
 /** The payment's id is the token's `jti`. The service signs the token; it comes from there, so it is read alone. */
 const paymentIdOf = (intentToken: string): string => {

@@ -45,6 +45,13 @@ export const mockLinks = (baseUrl: string) => {
     return json(201, { link })
   }
 
+  const list = (query: URLSearchParams): Response => {
+    const all = [...links.values()].reverse()
+    const rest = all.slice(all.findIndex(({ id }) => id === query.get("startingAfter")) + 1)
+    const limit = Number(query.get("limit") ?? 100)
+    return json(200, { links: rest.slice(0, limit), hasMore: rest.length > limit })
+  }
+
   const close = (id: string): Response => {
     const link = links.get(id)
     if (link === undefined) return refuse(404, "PAYMENT_LINK_NOT_FOUND", "No such payment link.")
@@ -54,10 +61,9 @@ export const mockLinks = (baseUrl: string) => {
 
   return {
     /** Answers a call about links; undefined for any other. */
-    answer: (method: string, pathname: string, body: string): Response | undefined => {
+    answer: (method: string, { pathname, searchParams }: URL, body: string): Response | undefined => {
       if (pathname === path && method === "POST") return create(body)
-      if (pathname === path && method === "GET")
-        return json(200, { links: [...links.values()].reverse().slice(0, 100) })
+      if (pathname === path && method === "GET") return list(searchParams)
       if (pathname.startsWith(`${path}/`) && method === "DELETE")
         return close(pathname.slice(path.length + 1))
       return undefined

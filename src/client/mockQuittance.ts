@@ -160,7 +160,7 @@ export const mockQuittance = (): MockQuittance => {
         const { method = "GET", body } = init
         const url = new URL(input)
         if (method === "POST" && url.pathname === "/api/v1/payment-intents") return createIntent(String(body))
-        const aboutLinks = links.answer(method, url.pathname, String(body))
+        const aboutLinks = links.answer(method, url, String(body))
         if (aboutLinks !== undefined) return aboutLinks
         return method === "GET" ? read(url) : refuse(404, "NOT_FOUND", "The mock does not do this.")
       }

@@ -1,4 +1,5 @@
 // Payment links: pages that a merchant makes once and hands out.
+import { paged, query } from "./paged.ts"
 import type { PaymentLink } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
 
@@ -15,11 +16,25 @@ export type CreatePaymentLink = (
   readonly expiresAt?: string
 }
 
+export interface ListPaymentLinks {
+  /** 1 to 100 a page; 100 by default. */
+  readonly limit?: number
+  /** The last link of the page before. */
+  readonly startingAfter?: string
+}
+
+export interface PaymentLinkPage {
+  readonly links: ReadonlyArray<PaymentLink>
+  readonly hasMore: boolean
+}
+
+/** Pages of links; `for await` goes through all of them, newest first. */
+export interface PaymentLinkList extends AsyncIterable<PaymentLink>, PromiseLike<PaymentLinkPage> {}
+
 export interface PaymentLinkCalls {
   /** Needs a full-access key. A creation whose answer was lost is not made again: `list` shows whether it was. */
   readonly create: (link: CreatePaymentLink, options?: CallOptions) => Promise<PaymentLink>
-  /** The newest 100, newest first. */
-  readonly list: (options?: CallOptions) => Promise<ReadonlyArray<PaymentLink>>
+  readonly list: (filter?: ListPaymentLinks, options?: CallOptions) => PaymentLinkList
   /** It opens no more payments; those that are open go on. Needs a full-access key. */
   readonly close: (id: string, options?: CallOptions) => Promise<void>
 }
@@ -31,10 +46,21 @@ export const paymentLinkCalls = (call: Transport, answered: <A>(body: unknown) =
       answered<{ readonly link: PaymentLink }>(
         await call({ method: "POST", path, body: link, idempotent: false, signal })
       ).link,
-    list: async ({ signal } = {}) =>
-      answered<{ readonly links: ReadonlyArray<PaymentLink> }>(
-        await call({ method: "GET", path, idempotent: true, signal })
-      ).links,
+    list: ({ limit, startingAfter: first } = {}, { signal } = {}) =>
+      paged(
+        first,
+        async (startingAfter) =>
+          answered<PaymentLinkPage>(
+            await call({
+              method: "GET",
+              path: `${path}${query({ limit, startingAfter })}`,
+              idempotent: true,
+              signal
+            })
+          ),
+        (page) => page.links,
+        (link) => link.id
+      ),
     close: async (id, { signal } = {}) => {
       await call({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, idempotent: true, signal })
     }

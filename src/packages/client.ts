@@ -6,7 +6,13 @@ export {
   type MockQuittance,
   mockQuittance
 } from "../client/mockQuittance.ts"
-export type { CreatePaymentLink, PaymentLinkCalls } from "../client/paymentLinks.ts"
+export type {
+  CreatePaymentLink,
+  ListPaymentLinks,
+  PaymentLinkCalls,
+  PaymentLinkList,
+  PaymentLinkPage
+} from "../client/paymentLinks.ts"
 export {
   type CreatedIntent,
   type CreateIntent,

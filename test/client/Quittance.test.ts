@@ -106,10 +106,11 @@ describe("Quittance", () => {
       maxAmount: "100",
       expiresAt: "2999-01-01T00:00:00.000Z"
     })
-    expect(await client.paymentLinks.list()).toEqual([chosen, fixed])
+    expect(await client.paymentLinks.list()).toEqual({ links: [chosen, fixed], hasMore: false })
+    expect(await Array.fromAsync(client.paymentLinks.list({ limit: 1 }))).toEqual([chosen, fixed])
     await client.paymentLinks.close(fixed.id)
     await client.paymentLinks.close(fixed.id)
-    expect((await client.paymentLinks.list()).map(({ state }) => state)).toEqual(["open", "closed"])
+    expect((await client.paymentLinks.list()).links.map(({ state }) => state)).toEqual(["open", "closed"])
     expect(await refused(client.paymentLinks.close("a".repeat(24)))).toMatchObject({
       code: "PAYMENT_LINK_NOT_FOUND"
     })

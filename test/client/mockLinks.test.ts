@@ -20,9 +20,10 @@ describe("The mock's payment links", () => {
     })
     expect(fixed).toMatchObject({ amount: "25.00", once: false, state: "open" })
     expect(chosen).toMatchObject({ minAmount: "1.00", maxAmount: "9.50" })
-    expect(await quittance.paymentLinks.list()).toEqual([chosen, fixed])
+    expect(await quittance.paymentLinks.list()).toEqual({ links: [chosen, fixed], hasMore: false })
+    expect(await Array.fromAsync(quittance.paymentLinks.list({ limit: 1 }))).toEqual([chosen, fixed])
     await quittance.paymentLinks.close(fixed.id)
-    expect((await quittance.paymentLinks.list()).map(({ state }) => state)).toEqual(["open", "closed"])
+    expect((await quittance.paymentLinks.list()).links.map(({ state }) => state)).toEqual(["open", "closed"])
   })
 
   test("are paid: the delivery's order is the link's page", async () => {
@@ -32,7 +33,7 @@ describe("The mock's payment links", () => {
     const { event, order } = await verifyDelivery(body, headers, mock.webhookSecret)
     expect(order?.intentUrl).toBe(link.url)
     expect(await quittance.payments.forEvent(event)).toMatchObject({ status: "settled", amount: "25.00" })
-    expect((await quittance.paymentLinks.list())[0]?.state).toBe("paid")
+    expect((await quittance.paymentLinks.list()).links[0]?.state).toBe("paid")
     expect(mock.settleLink(link.id)).rejects.toThrow("is paid")
   })
 
