@@ -9,6 +9,7 @@ import {
   PaymentAttemptOpen,
   PaymentFailed,
   PaymentNotFound,
+  PaymentSettled,
   RateLimited,
   RelayUnavailable
 } from "../domain/Errors.ts"
@@ -84,6 +85,8 @@ export class RelayingApi extends endpointGroup("relaying")(
       error: [
         errorResponse(PaymentNotFound),
         errorResponse(LiveModeGated),
+        errorResponse(PaymentSettled),
+        errorResponse(PaymentFailed),
         errorResponse(RateLimited),
         errorResponse(ChainUnavailable)
       ]
@@ -91,7 +94,7 @@ export class RelayingApi extends endpointGroup("relaying")(
       OpenApi.annotations({
         summary: "Read what a buyer signs",
         description:
-          "A USDC `TransferWithAuthorization` (EIP-3009) of the payment's amount to its receiver, good for ten minutes. Its nonce follows from the payment's id, so that the token takes one from each wallet."
+          "A USDC `TransferWithAuthorization` (EIP-3009) of the payment's amount to its receiver, good for ten minutes, and never beyond the time in which the payment can be paid. Its nonce follows from the payment's id, so that the token takes one from each wallet."
       })
     )
   ),

@@ -13,6 +13,7 @@ import {
   PaymentAttemptOpen,
   PaymentFailed,
   PaymentNotFound,
+  PaymentSettled,
   RateLimited,
   RelayUnavailable
 } from "../domain/Errors.ts"
@@ -98,6 +99,9 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       terms: Effect.fnUntraced(function* ({ params, query }) {
         const { merchant, payment } = yield* found(params.id)
+        // What is signed can be sent by anybody who sees it: nothing is asked for that is not owed.
+        if (payment.status === "settled") return yield* new PaymentSettled()
+        if (payment.status === "failed") return yield* new PaymentFailed()
         const payer = parseAddress(query.payer) ?? query.payer
         const { obstacle, typedData } = yield* facilitator
           .terms(merchant, payment, payer)

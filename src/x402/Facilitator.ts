@@ -1,6 +1,6 @@
 // The x402 facilitator of a merchant (scheme `exact`, versions 1 and 2): says what it takes,
 // whether a payment is good, and settles it. Testnet only while Mainnet is gated.
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -133,7 +133,7 @@ const unconfigured = new RpcUnavailable({
 })
 
 const make = Effect.gen(function* () {
-  const { baseUrl } = yield* AppConfig
+  const { baseUrl, paymentExpiry } = yield* AppConfig
   const chain = yield* AuthorizationChain
   const repo = yield* SettlementRepo
   const settlements = yield* Settlements
@@ -412,6 +412,11 @@ const make = Effect.gen(function* () {
       const at = yield* DateTime.nowAsDate
       const now = BigInt(Math.floor(at.getTime() / 1000))
       const nonce = authorizationNonceOf(payment.id)
+      // Beyond it the payment has failed, and its link or order may have another one.
+      const deadline = BigInt(
+        Math.floor((payment.createdAt.getTime() + Duration.toMillis(paymentExpiry)) / 1000)
+      )
+      const longest = now + signedFor
       yield* repo.noteNonce(payment.id, nonce, at)
       return {
         typedData: typedDataOf(network, {
@@ -419,7 +424,7 @@ const make = Effect.gen(function* () {
           to: payment.receiver,
           value: payment.amount,
           validAfter: now - clockSlack,
-          validBefore: now + signedFor,
+          validBefore: longest < deadline ? longest : deadline,
           nonce
         }),
         obstacle: yield* relayer.obstacle(merchant.id, payer)

@@ -58,6 +58,9 @@ describe("a payment by signature", () => {
     expect(again.body).toEqual(answer.body)
     expect((await world.balanceOf(receiver)) - before).toBe(amount)
     await until(async () => world.delivered.some((one) => one.type === "payment.settled"))
+    // What is signed can be sent by whoever sees it: once nothing is owed, nothing is asked for.
+    const after = await termsOf(world, id, buyer.address)
+    expect([after.status, after.body.error.code]).toEqual([409, "PAYMENT_SETTLED"])
   })
 
   test("two browsers of one wallet sign twice, and one transfer moves", async () => {
@@ -250,6 +253,20 @@ describe("a payment by signature", () => {
     const left = await Promise.all(buyers.map(({ address }) => world.balanceOf(address)))
     expect(left.every((one) => one === 0n)).toBe(true)
   }, 120_000)
+})
+
+test("a signature is good no longer than its payment can be paid", async () => {
+  const world = await startX402World({ PAYMENT_EXPIRY: "5m" })
+  try {
+    const id = await openPayment(world, "10")
+    const { payment } = (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body
+    const { body } = await termsOf(world, id, (await world.payer()).address)
+    expect(body.typedData.message.validBefore).toBe(
+      String(Math.floor(Date.parse(payment.createdAt) / 1000) + 300)
+    )
+  } finally {
+    await world.close()
+  }
 })
 
 test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
