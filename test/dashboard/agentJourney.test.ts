@@ -42,7 +42,7 @@ describe("An agent's life", () => {
     await page.goto(`${baseUrl}/dashboard/${person.merchantId}/test`)
     await go("Agents")
     await page.getByText("No test agents").waitFor()
-    await page.getByText("bun run agent-proxy").waitFor()
+    await page.getByText("/packages/agent-proxy.tgz").waitFor()
     await screenshot(page, "agents-empty")
     await expectNoAxeViolations(page)
 
@@ -57,7 +57,7 @@ describe("An agent's life", () => {
     expect(key).toMatch(/^ak_test_/)
     await dialog.getByRole("button", { name: "Copy the command" }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-      `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${baseUrl} bun run agent-proxy`
+      `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${baseUrl} npx --yes ${baseUrl}/packages/agent-proxy.tgz`
     )
     await dialog.getByRole("button", { name: "I have stored it" }).click()
     await dialog.waitFor({ state: "detached" })

@@ -16,7 +16,7 @@ import { useMerchantPage } from "./useMerchantPage.ts"
 export const mainnetGated = "Mainnet is gated: a live agent is refused until it opens."
 
 const proxyCommand = (key: string) =>
-  `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} bun run agent-proxy`
+  `SERVICE_AGENT_KEY=${key} SERVICE_BASE_URL=${location.origin} npx --yes ${location.origin}/packages/agent-proxy.tgz`
 
 const Table = ({ agents }: { readonly agents: ReadonlyArray<AgentListItem> }) => {
   const href = useHref()
