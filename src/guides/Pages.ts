@@ -18,7 +18,7 @@ import { referenceGuide } from "./referenceGuide.ts"
 const names = [...guides.map(({ name }) => name), "errors", "reference"]
 const packageNames = ["client", "checkout", "cli", "agent-proxy"]
 /** For Python's pip and PHP's Composer. */
-const otherPackages = [wheelName, "php.zip"]
+const otherPackages = [wheelName, "php.zip", "woocommerce.zip"]
 
 /** Every GET path here, for the answers to other methods. */
 export const guidePaths: ReadonlyArray<string> = [

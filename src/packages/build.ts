@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, w
 import { dirname, join, relative } from "node:path"
 import { errorCodes } from "../domain/ErrorCode.ts"
 import { openApiDocument } from "../openapi/Documents.ts"
-import { composerZipOf, type Files, wheelOf } from "./generate/archives.ts"
+import { composerZipOf, type Files, pluginZipOf, wheelOf } from "./generate/archives.ts"
 import { operationsOf } from "./generate/operationsOf.ts"
 import { phpClient } from "./generate/phpClient.ts"
 import { pythonClient } from "./generate/pythonClient.ts"
@@ -154,6 +154,7 @@ const written = (language: string, ending: string): Files =>
       .map((name) => [name, readFileSync(join(room, language, name), "utf8")])
   )
 const readme = (language: string) => readFileSync(join(room, language, "README.md"), "utf8")
+const phpSources = { ...written("php", ".php"), ...phpClient(document, operations) }
 const archives: Readonly<Record<string, Uint8Array>> = {
   [wheelName]: wheelOf(
     version,
@@ -167,10 +168,11 @@ const archives: Readonly<Record<string, Uint8Array>> = {
       undefined,
       2
     ),
-    { ...written("php", ".php"), ...phpClient(document, operations) },
+    phpSources,
     readme("php"),
     licence
-  )
+  ),
+  "woocommerce.zip": pluginZipOf(version, written("woocommerce", ".php"), phpSources, licence)
 }
 for (const [name, bytes] of Object.entries(archives)) {
   writeFileSync(join(out, name), bytes)

@@ -57,3 +57,20 @@ export const composerZipOf = (
     "README.md": readme,
     ...Object.fromEntries(Object.entries(sources).map(([name, text]) => [`src/${name}`, text]))
   })
+
+/** A WordPress plugin, `client` of which is the PHP client. */
+export const pluginZipOf = (version: string, plugin: Files, client: Files, licence: string): Uint8Array =>
+  zipOf({
+    "quittance/LICENSE": licence,
+    ...Object.fromEntries(
+      Object.entries(plugin).map(([name, text]) => [
+        `quittance/${name}`,
+        text.replace(/^( \* Version: ).*$/m, `$1${version}`)
+      ])
+    ),
+    ...Object.fromEntries(
+      Object.entries(client)
+        .filter(([name]) => name.endsWith(".php"))
+        .map(([name, text]) => [`quittance/client/${name}`, text])
+    )
+  })

@@ -1,0 +1,201 @@
+<?php
+
+declare(strict_types=1);
+
+use Quittance\{Quittance, QuittanceException, Webhook, WebhookVerificationException};
+
+/** Sends the buyer to the service's checkout; the signed webhook alone marks an order paid. */
+class WC_Gateway_Quittance extends WC_Payment_Gateway
+{
+    /** A token opens a payment for five minutes; one that is nearly over is replaced. */
+    private const TOKEN_SECONDS = 240;
+
+    public function __construct()
+    {
+        $this->id = 'quittance';
+        $this->method_title = 'Quittance';
+        $this->method_description = 'USDC, paid from the buyer\'s wallet to yours. Webhooks come to '
+            . WC()->api_request_url('quittance') . '; register that address at your service.';
+        $this->has_fields = false;
+        $this->supports = ['products', 'refunds'];
+        $this->form_fields = [
+            'enabled' => ['title' => 'Enable', 'type' => 'checkbox', 'label' => 'Take payments in USDC', 'default' => 'no'],
+            'title' => ['title' => 'Title', 'type' => 'text', 'default' => 'USDC'],
+            'base_url' => ['title' => 'Service', 'type' => 'url', 'description' => 'Such as https://pay.example.com'],
+            'secret_key' => ['title' => 'Secret key', 'type' => 'password', 'description' => 'sk_test_… takes test money alone.'],
+            'publishable_key' => ['title' => 'Publishable key', 'type' => 'text'],
+            'signing_secret' => ['title' => 'Signing secret', 'type' => 'password', 'description' => 'whsec_…, of the webhook endpoint.'],
+        ];
+        $this->init_settings();
+        $this->title = (string) $this->get_option('title');
+        add_action("woocommerce_update_options_payment_gateways_$this->id", [$this, 'process_admin_options']);
+        add_action('woocommerce_api_quittance', [$this, 'handle_webhook']);
+    }
+
+    public function is_available()
+    {
+        $settings = ['base_url', 'secret_key', 'publishable_key', 'signing_secret'];
+        return parent::is_available() && get_woocommerce_currency() === 'USD'
+            && !in_array('', array_map(fn (string $name): string => (string) $this->get_option($name), $settings), true);
+    }
+
+    /** @return array{result: string, redirect?: string} */
+    public function process_payment($order_id)
+    {
+        $order = wc_get_order($order_id);
+        try {
+            $token = $this->token_of($order);
+        } catch (QuittanceException $error) {
+            wc_get_logger()->error("$error->errorCode: {$error->getMessage()} ($error->requestId)", ['source' => $this->id]);
+            wc_add_notice('The payment could not be started. Please try again.', 'error');
+            return ['result' => 'failure'];
+        }
+        if ($token === null) {
+            return ['result' => 'success', 'redirect' => $this->get_return_url($order)];
+        }
+        $fragment = http_build_query(['token' => $token, 'key' => $this->get_option('publishable_key')]);
+        return ['result' => 'success', 'redirect' => "{$this->base_url()}/pay#$fragment"];
+    }
+
+    public function handle_webhook(): void
+    {
+        [$status, $said] = $this->receive((string) file_get_contents('php://input'), getallheaders());
+        status_header($status);
+        echo $said;
+        exit;
+    }
+
+    /**
+     * Any answer but 2xx is tried again by the service, and then raises an alert there.
+     *
+     * @param array<string, string> $headers
+     * @return array{int, string} status and body
+     */
+    public function receive(string $body, array $headers): array
+    {
+        try {
+            ['event' => $event, 'order' => $named] = Webhook::verify($body, $headers, $this->get_option('signing_secret'));
+        } catch (WebhookVerificationException $error) {
+            return [400, $error->getMessage()];
+        }
+        if ($event['type'] !== 'payment.settled') {
+            return [200, 'nothing to do'];
+        }
+        parse_str((string) parse_url($named['intentUrl'] ?? '', PHP_URL_QUERY), $query);
+        $order = wc_get_order(wc_get_order_id_by_order_key((string) ($query['key'] ?? '')));
+        if (!$order) {
+            return [404, 'no such order'];
+        }
+        $transaction = $event['transactionId'];
+        if ($order->is_paid()) {
+            if ($order->get_transaction_id() !== $transaction) {
+                $order->add_order_note("Paid once more, by transaction $transaction. Refund one of them at your Quittance service.");
+            }
+            return [200, 'paid already'];
+        }
+        $paid = array_sum(array_map(fn (array $change): int => (int) $change['amountAtomic'], $event['tokenChanges']));
+        $order->update_meta_data('_quittance_payment_id', $named['paymentId']);
+        $order->save();
+        if ($paid !== $this->atomic_of($order)) {
+            $order->update_status('on-hold', "Transaction $transaction paid another amount than the order's present total.");
+            return [200, 'on hold'];
+        }
+        $order->payment_complete($transaction);
+        return [200, 'paid'];
+    }
+
+    /**
+     * The merchant's own wallet sends a refund, so the first call asks for it; once the chain has proven the
+     * transfer, the same call is done.
+     *
+     * @return true|WP_Error
+     */
+    public function process_refund($order_id, $amount = null, $reason = '')
+    {
+        $order = wc_get_order($order_id);
+        $payment = (string) $order->get_meta('_quittance_payment_id');
+        $asked = number_format((float) $amount, 2, '.', '');
+        if ($payment === '' || (float) $asked <= 0) {
+            return new WP_Error('quittance', 'There is no payment to refund, or no amount.');
+        }
+        try {
+            $refunds = $this->quittance()->refunds;
+            $counted = array_filter(explode(' ', (string) $order->get_meta('_quittance_refunds')));
+            foreach ($refunds->list(paymentId: $payment, limit: 100)['refunds'] as $refund) {
+                if ($refund['amount'] !== $asked || in_array($refund['id'], $counted, true)) {
+                    continue;
+                }
+                if ($refund['status'] === 'proven') {
+                    $order->update_meta_data('_quittance_refunds', implode(' ', [...$counted, $refund['id']]));
+                    $order->save();
+                    return true;
+                }
+                if ($refund['status'] === 'pending') {
+                    return $this->to_send($refund);
+                }
+            }
+            return $this->to_send($refunds->create(paymentId: $payment, amount: $asked, reason: $reason ?: null)['refund']);
+        } catch (QuittanceException $error) {
+            return new WP_Error('quittance', $error->getMessage());
+        }
+    }
+
+    /** @param array<string, mixed> $refund */
+    private function to_send(array $refund): WP_Error
+    {
+        return new WP_Error('quittance', "Send {$refund['amount']} USDC from your receiving address to {$refund['recipient']}"
+            . ' (your Quittance dashboard shows the refund with its QR code), then refund here once more.');
+    }
+
+    /** Null where the order is paid already. One payment for each order and amount, however often it is tried. */
+    private function token_of(WC_Order $order): ?string
+    {
+        $amount = number_format((float) $order->get_total(), 2, '.', '');
+        $kept = json_decode((string) $order->get_meta('_quittance_intent'), true);
+        if (is_array($kept) && $kept['amount'] === $amount) {
+            $status = $this->status_of($kept['paymentId']);
+            if ($status === 'settled') {
+                return null;
+            }
+            if ($status === 'pending' || ($status === null && time() - $kept['at'] < self::TOKEN_SECONDS)) {
+                return $kept['token'];
+            }
+        }
+        $token = $this->quittance()->paymentIntents->create(amount: $amount, intentUrl: $this->get_return_url($order))['intentToken'];
+        $claims = json_decode((string) base64_decode(strtr(explode('.', $token)[1], '-_', '+/')), true);
+        $order->update_meta_data('_quittance_intent', json_encode(
+            ['token' => $token, 'paymentId' => $claims['jti'], 'amount' => $amount, 'at' => time()],
+            JSON_THROW_ON_ERROR,
+        ));
+        $order->save();
+        return $token;
+    }
+
+    /** Null for a payment that nobody has opened yet. */
+    private function status_of(string $payment): ?string
+    {
+        try {
+            return $this->quittance()->payments->retrieve($payment)['payment']['status'];
+        } catch (QuittanceException $error) {
+            if ($error->errorCode === 'PAYMENT_NOT_FOUND') {
+                return null;
+            }
+            throw $error;
+        }
+    }
+
+    private function atomic_of(WC_Order $order): int
+    {
+        return (int) round((float) $order->get_total() * 100) * 10_000;
+    }
+
+    private function base_url(): string
+    {
+        return rtrim((string) $this->get_option('base_url'), '/');
+    }
+
+    private function quittance(): Quittance
+    {
+        return new Quittance((string) $this->get_option('secret_key'), $this->base_url());
+    }
+}

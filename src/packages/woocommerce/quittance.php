@@ -1,0 +1,31 @@
+<?php
+
+/**
+ * Plugin Name: Quittance for WooCommerce
+ * Description: Takes payments in USDC through a Quittance service.
+ * Version: 0.1.0
+ * Requires PHP: 8.2
+ * Requires Plugins: woocommerce
+ * License: MIT
+ */
+
+declare(strict_types=1);
+
+defined('ABSPATH') || exit;
+
+spl_autoload_register(static function (string $class): void {
+    if (preg_match('/^Quittance\\\\(\w+)$/D', $class, $match) === 1) {
+        $file = __DIR__ . "/client/$match[1].php";
+        if (is_file($file)) {
+            require $file;
+        }
+    }
+});
+
+add_action('plugins_loaded', static function (): void {
+    if (!class_exists('WC_Payment_Gateway')) {
+        return;
+    }
+    require_once __DIR__ . '/WC_Gateway_Quittance.php';
+    add_filter('woocommerce_payment_gateways', static fn (array $all): array => [...$all, 'WC_Gateway_Quittance']);
+});

@@ -1,0 +1,72 @@
+<?php
+
+// Runs the gateway outside of WordPress: what it uses of WordPress and WooCommerce, with an order kept in a file.
+// Arguments: the unpacked plugin, the file, what to do, and its JSON.
+
+declare(strict_types=1);
+
+const ABSPATH = '/';
+[, $plugin, $file, $action, $given] = $argv;
+$given = json_decode($given, true);
+$hooks = [];
+$kept = is_file($file) ? json_decode(file_get_contents($file), true) : [];
+
+function add_action(string $name, callable $run): void { $GLOBALS['hooks'][$name][] = $run; }
+function add_filter(string $name, callable $run): void { $GLOBALS['hooks'][$name][] = $run; }
+function get_woocommerce_currency(): string { return getenv('CURRENCY') ?: 'USD'; }
+function wc_add_notice(string $text, string $kind): void { fwrite(STDERR, "$kind: $text\n"); }
+function wc_get_order(int|false|null $id): WC_Order|false { return $id === 1042 ? new WC_Order() : false; }
+function wc_get_order_id_by_order_key(string $key): int { return $key === 'wc_order_abc' ? 1042 : 0; }
+function wc_get_logger(): object { return new class { public function error(string $text, array $context): void {} }; }
+function WC(): object { return new class { public function api_request_url(string $name): string { return "https://shop.example.com/wc-api/$name/"; } }; }
+
+final class WP_Error
+{
+    public function __construct(public string $code, public string $message) {}
+}
+
+final class WC_Order
+{
+    public function get_total(): string { return $GLOBALS['kept']['total'] ?? '42.50'; }
+    public function get_meta(string $name): string { return $GLOBALS['kept']['meta'][$name] ?? ''; }
+    public function update_meta_data(string $name, string $value): void { $GLOBALS['kept']['meta'][$name] = $value; }
+    public function save(): void {}
+    public function is_paid(): bool { return isset($GLOBALS['kept']['transaction']); }
+    public function get_transaction_id(): string { return $GLOBALS['kept']['transaction'] ?? ''; }
+    public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; }
+    public function update_status(string $status, string $note): void { $GLOBALS['kept']['status'] = $status; $this->add_order_note($note); }
+    public function payment_complete(string $transaction): void
+    {
+        $GLOBALS['kept']['transaction'] = $transaction;
+        $GLOBALS['kept']['completed'] = ($GLOBALS['kept']['completed'] ?? 0) + 1;
+    }
+}
+
+class WC_Payment_Gateway
+{
+    public $id, $method_title, $method_description, $has_fields, $supports, $form_fields, $title;
+    public function init_settings(): void {}
+    public function get_option(string $name): string { return getenv(strtoupper("WC_$name")) ?: ''; }
+    public function is_available() { return true; }
+    public function get_return_url(WC_Order $order): string { return 'https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc'; }
+    public function process_admin_options(): void {}
+}
+
+require "$plugin/quittance.php";
+foreach ($hooks['plugins_loaded'] as $run) {
+    $run();
+}
+$gateways = [];
+foreach ($hooks['woocommerce_payment_gateways'] as $run) {
+    $gateways = $run($gateways);
+}
+$gateway = new $gateways[0]();
+$said = match ($action) {
+    'available' => $gateway->is_available(),
+    'pay' => $gateway->process_payment(1042),
+    'webhook' => $gateway->receive($given['body'], $given['headers']),
+    'refund' => $gateway->process_refund(1042, $given['amount'], 'Damaged'),
+    'total' => $kept['total'] = $given['total'],
+};
+file_put_contents($file, json_encode($kept));
+echo json_encode(['said' => $said, 'order' => (object) $kept], JSON_THROW_ON_ERROR);

@@ -1,0 +1,178 @@
+// The WooCommerce plugin as it is handed out, against the service. WordPress and WooCommerce themselves are not
+// to be had from the machine's packages: `languages/woocommerce.php` stands in for what the plugin uses of them.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Schema, Scope } from "effect"
+import { buyer, makeShop, type Shop } from "../http/shop.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { buildPackages, root, run, tarballs } from "./installed.ts"
+
+setDefaultTimeout(120_000)
+
+const php = Bun.which("php")
+const unzip = Bun.which("unzip")
+const lacking = php === null || unzip === null
+const without = lacking ? ": PHP or unzip is not installed" : ""
+
+const Answer = Schema.Struct({
+  said: Schema.Unknown,
+  order: Schema.Struct({
+    transaction: Schema.optionalKey(Schema.String),
+    completed: Schema.optionalKey(Schema.Int),
+    status: Schema.optionalKey(Schema.String),
+    notes: Schema.optionalKey(Schema.Array(Schema.String)),
+    meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+  })
+})
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Answer))
+
+describe("The WooCommerce plugin", () => {
+  const scope = Effect.runSync(Scope.make())
+  const directory = mkdtempSync(join(tmpdir(), "quittance-woocommerce-"))
+  let service: TestService
+  let shop: Shop
+  let secret = ""
+
+  beforeAll(async () => {
+    if (lacking) return
+    buildPackages()
+    expect(run(["unzip", "-q", join(tarballs, "woocommerce.zip")], directory).exitCode).toBe(0)
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const endpoint = await shop.call({
+      method: "POST",
+      path: "/api/v1/webhook-endpoint",
+      key: shop.keys.full,
+      body: { url: "https://shop.example.com/wc-api/quittance/" }
+    })
+    secret = endpoint.body.secret
+  })
+  afterAll(async () => {
+    rmSync(directory, { recursive: true, force: true })
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  const gateway = async (order: string, action: string, given: unknown = {}, env = {}) => {
+    const child = Bun.spawn(
+      [
+        ...[
+          php ?? "php",
+          join(root, "test/packages/languages/woocommerce.php"),
+          join(directory, "quittance")
+        ],
+        ...[join(directory, `${order}.json`), action, JSON.stringify(given)]
+      ],
+      {
+        env: {
+          WC_BASE_URL: service.baseUrl,
+          WC_SECRET_KEY: shop.keys.full,
+          WC_PUBLISHABLE_KEY: shop.keys.publishable,
+          WC_SIGNING_SECRET: secret,
+          ...env
+        },
+        stdout: "pipe",
+        stderr: "inherit"
+      }
+    )
+    return decode(await new Response(child.stdout).text())
+  }
+  const tokenOf = (said: unknown) => {
+    const { redirect } = Schema.decodeUnknownSync(Schema.Struct({ redirect: Schema.String }))(said)
+    expect(redirect).toStartWith(`${service.baseUrl}/pay#token=`)
+    const fragment = new URLSearchParams(new URL(redirect).hash.slice(1))
+    expect(fragment.get("key")).toBe(shop.keys.publishable)
+    return fragment.get("token") ?? ""
+  }
+  const open = async (intentToken: string) =>
+    (
+      await shop.call({
+        method: "POST",
+        path: "/api/v1/payments",
+        key: shop.keys.publishable,
+        body: { intentToken }
+      })
+    ).body.payment
+  /** Pays what the token commits to; what the service then delivers. */
+  const paid = async (intentToken: string, atomic: bigint) => {
+    const payment = await open(intentToken)
+    const transactionId = await shop.transfer(atomic)
+    expect((await shop.report(payment.id, transactionId, atomic)).status).toBe(200)
+    for (let tries = 0; tries < 100; tries++) {
+      const sent = (await Effect.runPromise(service.sender.sent)).find(({ body }) =>
+        new TextDecoder().decode(body).includes(transactionId)
+      )
+      if (sent !== undefined)
+        return { transactionId, body: new TextDecoder().decode(sent.body), headers: sent.headers }
+      await Bun.sleep(100)
+    }
+    throw new Error("no delivery")
+  }
+
+  const testPhp = (name: string, body: () => Promise<void>) => test.skipIf(lacking)(`${name}${without}`, body)
+
+  testPhp(
+    "an order is paid once, by the signed webhook alone, and by one payment however often it is tried",
+    async () => {
+      const first = tokenOf((await gateway("one", "pay")).said)
+      // Again at once, and again when the payment is open: the same payment.
+      expect(tokenOf((await gateway("one", "pay")).said)).toBe(first)
+      await open(first)
+      expect(tokenOf((await gateway("one", "pay")).said)).toBe(first)
+      const { body, headers, transactionId } = await paid(first, 42_500_000n)
+      const forged = await gateway("one", "webhook", { body: `${body} `, headers })
+      expect(forged.said).toEqual([400, "x-service-signature does not match"])
+      expect(forged.order.transaction).toBeUndefined()
+      for (const said of ["paid", "paid already"]) {
+        const answer = await gateway("one", "webhook", { body, headers })
+        expect(answer.said).toEqual([200, said])
+        expect(answer.order).toMatchObject({ transaction: transactionId, completed: 1 })
+      }
+      // Who comes back to pay is sent to the order.
+      expect((await gateway("one", "pay")).said).toMatchObject({
+        redirect: "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"
+      })
+    }
+  )
+
+  testPhp("a refund is done once the chain has proven it", async () => {
+    const asked = (await gateway("one", "refund", { amount: "2.50" })).said
+    expect(asked).toMatchObject({
+      message: expect.stringContaining(`Send 2.50 USDC from your receiving address to ${buyer}`)
+    })
+    expect((await gateway("one", "refund", { amount: "2.50" })).said).toEqual(asked)
+    await shop.transfer(2_500_000n, { from: shop.merchant.receiver, to: buyer })
+    let said: unknown
+    for (let tries = 0; tries < 100 && said !== true; tries++) {
+      said = (await gateway("one", "refund", { amount: "2.50" })).said
+      await Bun.sleep(100)
+    }
+    expect(said).toBe(true)
+    // One transfer is one refund: the next one is asked for.
+    expect((await gateway("one", "refund", { amount: "2.50" })).said).not.toBe(true)
+  })
+
+  testPhp("an order whose total has changed since is held, not shipped", async () => {
+    const token = tokenOf((await gateway("two", "pay")).said)
+    await gateway("two", "total", { total: "50.00" })
+    const { body, headers } = await paid(token, 42_500_000n)
+    const answer = await gateway("two", "webhook", { body, headers })
+    expect(answer.said).toEqual([200, "on hold"])
+    expect(answer.order.status).toBe("on-hold")
+    expect(answer.order.completed).toBeUndefined()
+  })
+
+  testPhp(
+    "it is offered for US dollars and with every setting alone; a service that is away breaks no checkout",
+    async () => {
+      expect((await gateway("three", "available")).said).toBe(true)
+      expect((await gateway("three", "available", {}, { CURRENCY: "EUR" })).said).toBe(false)
+      expect((await gateway("three", "available", {}, { WC_SIGNING_SECRET: "" })).said).toBe(false)
+      expect((await gateway("three", "pay", {}, { WC_SECRET_KEY: "sk_test_wrong" })).said).toEqual({
+        result: "failure"
+      })
+    }
+  )
+})
