@@ -1,6 +1,6 @@
 // `bun run sbom`: what the service runs on, as CycloneDX 1.6 on standard output. Packages, versions and hashes
 // are the lockfile's; licences are read from what is installed. Bun and what packages carry in them are added.
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library"
 import { JSONC } from "bun"
@@ -52,15 +52,17 @@ const reached = () => {
   return found
 }
 
+/** `a/@b/c` of the lockfile is installed at a/node_modules/@b/c, or further up, as resolution finds it. */
 const licenseOf = (path: string): string | undefined => {
-  try {
-    // `a/@b/c` of the lockfile is installed at a/node_modules/@b/c.
-    const file = `node_modules/${path.match(/(?:@[^/]+\/)?[^/]+/g)?.join("/node_modules/") ?? path}/package.json`
-    return Schema.decodeUnknownSync(Schema.fromJsonString(Licensed))(text(file)).license
-  } catch {
-    // Built for another platform: not installed here.
-    return undefined
+  const names = path.match(/(?:@[^/]+\/)?[^/]+/g) ?? []
+  for (const depth of names.keys()) {
+    const nested = [...names.slice(0, names.length - 1 - depth), ...names.slice(-1)]
+    const file = `node_modules/${nested.join("/node_modules/")}/package.json`
+    if (existsSync(join(root, file)))
+      return Schema.decodeUnknownSync(Schema.fromJsonString(Licensed))(text(file)).license
   }
+  // Built for another platform: not installed here.
+  return undefined
 }
 
 const componentOf = (path: string) => {
