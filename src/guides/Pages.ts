@@ -16,7 +16,7 @@ import { guides, titleOf } from "./guides.ts"
 import { referenceGuide } from "./referenceGuide.ts"
 
 const names = [...guides.map(({ name }) => name), "errors", "reference"]
-const packageNames = ["client", "checkout", "cli", "agent-proxy"]
+const packageNames = ["client", "checkout", "cli", "agent-proxy", "medusa"]
 /** For Python's pip and PHP's Composer. */
 const otherPackages = [wheelName, "php.zip", "woocommerce.zip"]
 

@@ -65,6 +65,44 @@ Ship goods on the webhook, never on the element's events.
 `
   },
   {
+    name: "@quittance/medusa",
+    description: "A payment provider for Medusa 2: USDC, paid on the page of a Quittance service.",
+    exports: { ".": "medusa/QuittancePaymentProvider.ts" },
+    external: ["@medusajs/framework"],
+    manifest: { peerDependencies: { "@medusajs/framework": "^2.10.0" } },
+    readme: `# @quittance/medusa
+
+In \`medusa-config.ts\`, where the shop's currency is USD:
+
+\`\`\`ts
+modules: [
+  {
+    resolve: "@medusajs/medusa/payment",
+    options: {
+      providers: [
+        {
+          resolve: "@quittance/medusa",
+          id: "quittance",
+          options: {
+            baseUrl: "https://pay.example.com",
+            secretKey: process.env.QUITTANCE_KEY,
+            publishableKey: process.env.QUITTANCE_PUBLISHABLE_KEY,
+            signingSecret: process.env.QUITTANCE_WEBHOOK_SECRET,
+            returnUrl: "https://shop.example.com/checkout/return"
+          }
+        }
+      ]
+    }
+  }
+]
+\`\`\`
+
+Register \`https://your-medusa/hooks/payment/quittance_quittance\` as your webhook endpoint. The storefront
+sends the buyer to the session's \`data.payUrl\`. A refund first asks you to send the money from your wallet;
+once the chain has proven it, the same refund is done.
+`
+  },
+  {
     name: "@quittance/cli",
     description: "What a shop's developer does by key: listen, trigger, payments, webhooks, open.",
     exports: {},

@@ -58,19 +58,22 @@ export const composerZipOf = (
     ...Object.fromEntries(Object.entries(sources).map(([name, text]) => [`src/${name}`, text]))
   })
 
+/** Of the plugin in WordPress. */
+const folder = "quittance"
+
 /** A WordPress plugin, `client` of which is the PHP client. */
 export const pluginZipOf = (version: string, plugin: Files, client: Files, licence: string): Uint8Array =>
   zipOf({
-    "quittance/LICENSE": licence,
+    [`${folder}/LICENSE`]: licence,
     ...Object.fromEntries(
       Object.entries(plugin).map(([name, text]) => [
-        `quittance/${name}`,
+        `${folder}/${name}`,
         text.replace(/^( \* Version: ).*$/m, `$1${version}`)
       ])
     ),
     ...Object.fromEntries(
       Object.entries(client)
         .filter(([name]) => name.endsWith(".php"))
-        .map(([name, text]) => [`quittance/client/${name}`, text])
+        .map(([name, text]) => [`${folder}/client/${name}`, text])
     )
   })

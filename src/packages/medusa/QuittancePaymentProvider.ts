@@ -1,0 +1,188 @@
+// A payment provider for Medusa 2: the buyer pays on the service's page, and the signed webhook captures.
+import type {
+  AuthorizePaymentInput,
+  AuthorizePaymentOutput,
+  BigNumberInput,
+  InitiatePaymentInput,
+  InitiatePaymentOutput,
+  PaymentProviderInput,
+  PaymentProviderOutput,
+  PaymentSessionStatus,
+  ProviderWebhookPayload,
+  RefundPaymentInput,
+  WebhookActionResult
+} from "@medusajs/framework/types"
+import { AbstractPaymentProvider, MathBN, ModuleProvider, Modules } from "@medusajs/framework/utils"
+import { Quittance } from "../../client/Quittance.ts"
+import { QuittanceError } from "../../client/QuittanceError.ts"
+import type { Payment } from "../../client/resources.ts"
+import { verifyDelivery } from "../../client/verifyWebhook.ts"
+
+export interface QuittanceProviderOptions {
+  /** Origin of the service, for example `https://pay.example.com`. */
+  readonly baseUrl: string
+  readonly secretKey: string
+  readonly publishableKey: string
+  /** `whsec_…`, of the webhook endpoint `https://your-medusa/hooks/payment/quittance_quittance`. */
+  readonly signingSecret: string
+  /** Where the buyer comes back to; the session's id is added as `quittance_session`. */
+  readonly returnUrl: string
+}
+
+const optionNames = ["baseUrl", "secretKey", "publishableKey", "signingSecret", "returnUrl"] as const
+const sessionParameter = "quittance_session"
+
+const textOf = (data: Readonly<Record<string, unknown>> | undefined, name: string): string => {
+  const value = data?.[name]
+  if (typeof value !== "string" || value === "") throw new Error(`The payment session has no ${name}.`)
+  return value
+}
+const listOf = (data: Readonly<Record<string, unknown>> | undefined, name: string): ReadonlyArray<string> => {
+  const value = data?.[name]
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
+}
+const usdOf = (amount: BigNumberInput): string => MathBN.convert(amount).toFixed(2)
+
+const statuses: Readonly<Record<Payment["status"], PaymentSessionStatus>> = {
+  pending: "pending",
+  settled: "captured",
+  failed: "error"
+}
+
+export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceProviderOptions> {
+  static override readonly identifier = "quittance"
+  readonly #options: QuittanceProviderOptions
+  readonly #quittance: Quittance
+
+  static override validateOptions(options: Record<string, unknown>): void {
+    const missing = optionNames.filter((name) => typeof options[name] !== "string" || options[name] === "")
+    if (missing.length > 0) throw new Error(`Set ${missing.join(", ")} in the options of @quittance/medusa.`)
+  }
+
+  constructor(cradle: Record<string, unknown>, options: QuittanceProviderOptions) {
+    super(cradle, options)
+    this.#options = options
+    this.#quittance = new Quittance({ key: options.secretKey, baseUrl: options.baseUrl })
+  }
+
+  /** `data.payUrl` is where the storefront sends the buyer; `data.intentToken` opens the element instead. */
+  async initiatePayment({
+    amount,
+    currency_code,
+    data
+  }: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
+    if (currency_code.toLowerCase() !== "usd")
+      throw new Error(`Quittance takes US dollars alone, not ${currency_code.toUpperCase()}.`)
+    const session = textOf(data, "session_id")
+    const returnUrl = new URL(this.#options.returnUrl)
+    returnUrl.searchParams.set(sessionParameter, session)
+    const { intent, intentToken, paymentId } = await this.#quittance.paymentIntents.create({
+      amount: usdOf(amount),
+      intentUrl: returnUrl.href
+    })
+    const fragment = new URLSearchParams({ token: intentToken, key: this.#options.publishableKey })
+    const payUrl = `${this.#options.baseUrl.replace(/\/+$/, "")}/pay#${fragment}`
+    return {
+      id: paymentId,
+      status: "pending",
+      data: { ...data, session_id: session, paymentId, intentToken, amount: intent.amount, payUrl }
+    }
+  }
+
+  /** A payment that is open stays for the same amount; for another one, or before it is opened, there is a new one. */
+  async updatePayment(input: InitiatePaymentInput): Promise<PaymentProviderOutput> {
+    const payment = await this.#paymentOf(input.data)
+    const isSame = payment !== undefined && Number(payment.amount) === Number(usdOf(input.amount))
+    if (isSame && payment.status !== "failed")
+      return { ...(input.data === undefined ? {} : { data: input.data }) }
+    if (payment?.status === "settled")
+      throw new Error(`The session is paid with ${payment.amount} USD: refund it before the total changes.`)
+    const { data } = await this.initiatePayment(input)
+    return { ...(data === undefined ? {} : { data }) }
+  }
+
+  async authorizePayment({ data }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
+    const payment = await this.#paymentOf(data)
+    if (payment === undefined) return { status: "requires_more", ...(data === undefined ? {} : { data }) }
+    return {
+      status: statuses[payment.status],
+      data: { ...data, transactionId: payment.reportedTransactionId }
+    }
+  }
+
+  async getPaymentStatus({ data }: PaymentProviderInput): Promise<AuthorizePaymentOutput> {
+    return this.authorizePayment({ ...(data === undefined ? {} : { data }) })
+  }
+
+  /** The money is in the merchant's wallet already. */
+  async capturePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
+    const payment = await this.#paymentOf(data)
+    if (payment?.status !== "settled") throw new Error("The payment has not settled.")
+    return { data: { ...data, transactionId: payment.reportedTransactionId } }
+  }
+
+  /**
+   * The merchant's own wallet sends a refund: the first call asks for it and fails with what to do; once the
+   * chain has proven the transfer, the same call is done.
+   */
+  async refundPayment({ amount, data }: RefundPaymentInput): Promise<PaymentProviderOutput> {
+    const paymentId = textOf(data, "paymentId")
+    const counted = listOf(data, "refunds")
+    const asked = usdOf(amount)
+    const { refunds } = await this.#quittance.refunds.list({ paymentId, limit: 100 })
+    const own = refunds.filter((one) => one.amount === asked && !counted.includes(one.id))
+    const proven = own.find(({ status }) => status === "proven")
+    if (proven !== undefined) return { data: { ...data, refunds: [...counted, proven.id] } }
+    const refund =
+      own.find(({ status }) => status === "pending") ??
+      (await this.#quittance.refunds.create({ paymentId, amount: asked }))
+    throw new Error(
+      `Send ${refund.amount} USDC from your receiving address to ${refund.recipient} (your Quittance dashboard shows the refund with its QR code), then refund here once more.`
+    )
+  }
+
+  async retrievePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
+    const payment = await this.#paymentOf(data)
+    return { data: { ...data, ...(payment === undefined ? {} : { payment }) } }
+  }
+
+  /** Nothing is reserved: an intent that nobody pays ends by itself. */
+  async cancelPayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
+    return { ...(data === undefined ? {} : { data }) }
+  }
+
+  async deletePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
+    return { ...(data === undefined ? {} : { data }) }
+  }
+
+  /** Throws `WebhookVerificationError` where the delivery is not the service's. */
+  async getWebhookActionAndData({
+    headers,
+    rawData
+  }: ProviderWebhookPayload["payload"]): Promise<WebhookActionResult> {
+    const given = Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))
+    )
+    const body = typeof rawData === "string" ? rawData : new Uint8Array(rawData)
+    const { event, order } = await verifyDelivery(body, given, this.#options.signingSecret)
+    const session = order === null ? null : new URL(order.intentUrl).searchParams.get(sessionParameter)
+    if (event.type !== "payment.settled" || session === null) return { action: "not_supported" }
+    const atomic = event.tokenChanges.reduce((sum, change) => sum + BigInt(change.amountAtomic), 0n)
+    const digits = atomic.toString().padStart(7, "0")
+    const amount = Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`)
+    return { action: "captured", data: { session_id: session, amount } }
+  }
+
+  /** Undefined where the buyer has not opened it. */
+  async #paymentOf(data: Readonly<Record<string, unknown>> | undefined): Promise<Payment | undefined> {
+    try {
+      return await this.#quittance.payments.retrieve(textOf(data, "paymentId"))
+    } catch (error) {
+      if (error instanceof QuittanceError && error.code === "PAYMENT_NOT_FOUND") return undefined
+      throw error
+    }
+  }
+}
+
+// biome-ignore lint/style/noDefaultExport: what Medusa loads
+export default ModuleProvider(Modules.PAYMENT, { services: [QuittancePaymentProvider] })

@@ -1,0 +1,212 @@
+// The payment provider in Medusa's own payment module, which npm installs, against the service: `bun run test:packages`.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Schema, Scope } from "effect"
+import { buyer, makeShop, type Shop } from "../http/shop.ts"
+import { testDatabase } from "../support/database.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { buildPackages, project, run } from "./installed.ts"
+
+setDefaultTimeout(300_000)
+
+const medusa = "2.21.2"
+const Line = Schema.fromJsonString(
+  Schema.Struct({
+    ready: Schema.optionalKey(Schema.Boolean),
+    answer: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(Schema.String)
+  })
+)
+const Session = Schema.Struct({
+  id: Schema.String,
+  status: Schema.String,
+  data: Schema.Struct({
+    session_id: Schema.String,
+    payUrl: Schema.String,
+    intentToken: Schema.String,
+    paymentId: Schema.String,
+    amount: Schema.String
+  })
+})
+const PaymentOfMedusa = Schema.Struct({
+  id: Schema.String,
+  amount: Schema.Number,
+  captured_at: Schema.NullOr(Schema.String)
+})
+
+describe("The provider in Medusa", () => {
+  const scope = Effect.runSync(Scope.make())
+  const directory = mkdtempSync(join(tmpdir(), "quittance-medusa-"))
+  let service: TestService
+  let shop: Shop
+  let call: (name: string, ...args: ReadonlyArray<unknown>) => Promise<typeof Line.Type>
+  let stop = () => {}
+
+  beforeAll(async () => {
+    buildPackages()
+    const packages = ["framework", "payment", "test-utils"].map((name) => `@medusajs/${name}@${medusa}`)
+    project(
+      directory,
+      ["medusa"],
+      {
+        "types.ts": `import type { IPaymentProvider } from "@medusajs/framework/types"
+import { QuittancePaymentProvider } from "@quittance/medusa"
+export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one\n`
+      },
+      [...packages, "typescript@5.9.3"]
+    )
+    copyFileSync(join(import.meta.dir, "medusa/host.cjs"), join(directory, "host.cjs"))
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const endpoint = await shop.call({
+      method: "POST",
+      path: "/api/v1/webhook-endpoint",
+      key: shop.keys.full,
+      body: { url: "https://medusa.example.com/hooks/payment/quittance_quittance" }
+    })
+    const options = {
+      baseUrl: service.baseUrl,
+      secretKey: shop.keys.full,
+      publishableKey: shop.keys.publishable,
+      signingSecret: endpoint.body.secret,
+      returnUrl: "https://shop.example.com/checkout/return"
+    }
+    const databaseUrl = await Effect.runPromise(Scope.provide(ownDatabase(), scope))
+    const host = Bun.spawn(["node", "host.cjs", databaseUrl, JSON.stringify(options)], {
+      cwd: directory,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "inherit"
+    })
+    stop = () => host.kill()
+    const lines = (async function* () {
+      let text = ""
+      for await (const chunk of host.stdout.pipeThrough(new TextDecoderStream())) {
+        text += chunk
+        const whole = text.split("\n")
+        text = whole.pop() ?? ""
+        for (const line of whole)
+          if (line.startsWith(">")) yield Schema.decodeUnknownSync(Line)(line.slice(1))
+      }
+      throw new Error("Medusa has ended")
+    })()
+    expect((await lines.next()).value).toEqual({ ready: true })
+    call = async (name, ...args) => {
+      host.stdin.write(`${JSON.stringify({ call: name, args })}\n`)
+      host.stdin.flush()
+      return (await lines.next()).value
+    }
+  })
+  afterAll(async () => {
+    stop()
+    rmSync(directory, { recursive: true, force: true })
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  const collection = async (amount: number) =>
+    Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String }))(
+      (await call("createPaymentCollections", { currency_code: "usd", amount })).answer
+    ).id
+  const sessionIn = async (id: string, amount: number) =>
+    Schema.decodeUnknownSync(Session)(
+      (
+        await call("createPaymentSession", id, {
+          provider_id: "pp_quittance_quittance",
+          currency_code: "usd",
+          amount,
+          data: {}
+        })
+      ).answer
+    )
+  const paid = async (intentToken: string, atomic: bigint) => {
+    const { payment } = (
+      await shop.call({
+        method: "POST",
+        path: "/api/v1/payments",
+        key: shop.keys.publishable,
+        body: { intentToken }
+      })
+    ).body
+    const transactionId = await shop.transfer(atomic)
+    await shop.report(payment.id, transactionId, atomic)
+    for (let tries = 0; tries < 100; tries++) {
+      const sent = (await Effect.runPromise(service.sender.sent)).find(({ body }) =>
+        new TextDecoder().decode(body).includes(transactionId)
+      )
+      if (sent !== undefined)
+        return { rawData: new TextDecoder().decode(sent.body), headers: sent.headers, data: {} }
+      await Bun.sleep(100)
+    }
+    throw new Error("no delivery")
+  }
+
+  test("fits the types of Medusa", () => {
+    const flags =
+      "--noEmit --strict --skipLibCheck --module nodenext --moduleResolution nodenext --types node"
+    const { exitCode, output } = run(["node_modules/.bin/tsc", ...flags.split(" "), "types.ts"], directory)
+    expect([exitCode, output]).toEqual([0, ""])
+  })
+
+  test("a session is paid on the service's page, captured by the webhook, and refunded once it is proven", async () => {
+    const id = await collection(42.5)
+    const session = await sessionIn(id, 42.5)
+    expect(session).toMatchObject({ status: "pending", data: { amount: "42.50" } })
+    expect(session.data.payUrl).toStartWith(`${service.baseUrl}/pay#token=`)
+    // Nothing is authorized before it is paid.
+    expect((await call("authorizePaymentSession", session.id, {})).error).toBeDefined()
+
+    const payload = await paid(session.data.intentToken, 42_500_000n)
+    const hook = { provider: "quittance_quittance", payload }
+    expect((await call("getWebhookActionAndData", hook)).answer).toEqual({
+      action: "captured",
+      data: { session_id: session.id, amount: 42.5 }
+    })
+    const forged = { ...hook, payload: { ...payload, rawData: `${payload.rawData} ` } }
+    expect((await call("getWebhookActionAndData", forged)).error).toContain("does not match")
+
+    const payment = Schema.decodeUnknownSync(PaymentOfMedusa)(
+      (await call("authorizePaymentSession", session.id, {})).answer
+    )
+    expect(payment.amount).toBe(42.5)
+    expect(payment.captured_at).not.toBeNull()
+
+    const refund = () => call("refundPayment", { payment_id: payment.id, amount: 2.5 })
+    expect((await refund()).error).toContain(`Send 2.50 USDC from your receiving address to ${buyer}`)
+    await shop.transfer(2_500_000n, { from: shop.merchant.receiver, to: buyer })
+    let refunded = await refund()
+    for (let tries = 0; tries < 100 && refunded.error !== undefined; tries++) {
+      await Bun.sleep(100)
+      refunded = await refund()
+    }
+    expect(refunded.answer).toMatchObject({ id: payment.id })
+    // One transfer is one refund.
+    expect((await refund()).error).toContain("Send 2.50 USDC")
+  })
+
+  test("a total that changes makes a new intent; another currency is refused", async () => {
+    const id = await collection(10)
+    const session = await sessionIn(id, 10)
+    const changed = Schema.decodeUnknownSync(Session)(
+      (
+        await call("updatePaymentSession", {
+          id: session.id,
+          currency_code: "usd",
+          amount: 12,
+          data: session.data
+        })
+      ).answer
+    )
+    expect(changed.data.amount).toBe("12.00")
+    expect(changed.data.paymentId).not.toBe(session.data.paymentId)
+    const euros = await call("createPaymentSession", id, {
+      provider_id: "pp_quittance_quittance",
+      currency_code: "eur",
+      amount: 10,
+      data: {}
+    })
+    expect(euros.error).toContain("US dollars alone, not EUR")
+  })
+})
