@@ -1,10 +1,4 @@
 // Passkeys (WebAuthn): a device signs a fresh challenge for this site alone, after it has checked its person.
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse
-} from "@simplewebauthn/server"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -24,6 +18,9 @@ export interface Site {
   /** Its host's name. */
   readonly id: string
 }
+
+/** Loaded with the first passkey: with its certificates' formats it is a tenth of what is loaded at the start. */
+const webAuthn = Effect.promise(() => import("@simplewebauthn/server"))
 
 /** Without what JSON does not have. */
 const plain = (options: object): unknown => JSON.parse(JSON.stringify(options))
@@ -104,6 +101,7 @@ export class Passkeys extends Context.Service<
           beginAdding: Effect.fn("Passkeys.beginAdding")(function* (site, user) {
             const challenge = yield* newChallenge("add", user.id)
             const known = yield* repo.ofUser(user.id)
+            const { generateRegistrationOptions } = yield* webAuthn
             const options = yield* Effect.promise(() =>
               generateRegistrationOptions({
                 rpName: "Quittance",
@@ -120,6 +118,7 @@ export class Passkeys extends Context.Service<
           add: Effect.fn("Passkeys.add")(function* (site, userId, name, registration) {
             const { attestationObject, clientDataJSON, id, transports } = registration
             const challenge = yield* taken("add", userId, clientDataJSON)
+            const { verifyRegistrationResponse } = yield* webAuthn
             const { registrationInfo, verified } = yield* Effect.tryPromise({
               try: () =>
                 verifyRegistrationResponse({
@@ -160,6 +159,7 @@ export class Passkeys extends Context.Service<
             const id = Option.getOrNull(userId)
             const challenge = yield* newChallenge(id === null ? "sign_in" : "confirm", id)
             const known = id === null ? [] : yield* repo.ofUser(id)
+            const { generateAuthenticationOptions } = yield* webAuthn
             const options = yield* Effect.promise(() =>
               generateAuthenticationOptions({
                 rpID: site.id,
@@ -178,6 +178,7 @@ export class Passkeys extends Context.Service<
             if (Option.isNone(found)) return yield* new PasskeyFailed()
             const passkey = found.value
             if (person !== null && passkey.userId !== person) return yield* new PasskeyFailed()
+            const { verifyAuthenticationResponse } = yield* webAuthn
             const { authenticationInfo, verified } = yield* Effect.tryPromise({
               try: () =>
                 verifyAuthenticationResponse({

@@ -1,7 +1,6 @@
 // Sends what waits: at once, and where the server is away or puts it off, for about a day.
 import { DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { createTransport } from "nodemailer"
 import { AppConfig } from "../AppConfig.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
@@ -33,6 +32,8 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
     const { from, url } = smtp.value
     const repo = yield* MailRepo
     const due = yield* DueWork
+    // Loaded where mail is sent: a tenth of the service's code.
+    const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
     const transport = yield* Effect.acquireRelease(
       Effect.sync(() =>
         createTransport({
