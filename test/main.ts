@@ -49,8 +49,7 @@ const build = async () => {
     entrypoints: ["src/main.ts", "src/cli/main.ts"],
     target: "bun",
     outdir: built,
-    minify: true,
-    sourcemap: "linked"
+    minify: { syntax: true }
   })
   process.env["TEST_BUILT"] = built
   const packages = Bun.spawnSync([process.execPath, "src/packages/build.ts"], { stderr: "inherit" })

@@ -26,8 +26,8 @@ const { outputs } = await Bun.build({
   entrypoints: [join(import.meta.dir, "../main.ts")],
   target: "bun",
   outdir: out,
-  minify: true,
-  sourcemap: "linked"
+  // Readable, names and lines: a source map would be read with the first stack trace, 8 MB and 0.1 s of the start.
+  minify: { syntax: true }
 })
 for (const { kind, path, size } of outputs) if (kind === "entry-point") report(path, size)
 for (const [entry, constants] of Object.entries(entries)) {
