@@ -2,6 +2,7 @@
 import type { DrainResult } from "./drain/measureDrain.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, rateRatios } from "./http.ts"
+import type { OpenLoopResult } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import type { StartupResult } from "./startup.ts"
 import { ratios } from "./statistics.ts"
@@ -9,6 +10,7 @@ import { ratios } from "./statistics.ts"
 /** What a run measured; a run of some parts has those. */
 export interface Results {
   readonly http?: HttpResult
+  readonly openloop?: OpenLoopResult
   readonly drain?: DrainResult
   readonly pipeline?: PipelineResult
   readonly startup?: StartupResult

@@ -7,6 +7,7 @@ import { measureDrain } from "./drain/measureDrain.ts"
 import { judge, type Results } from "./floors.ts"
 import { measureGrowth } from "./growth.ts"
 import { measureHttp } from "./http.ts"
+import { measureOpenLoop } from "./openLoop/measureOpenLoop.ts"
 import { measurePipeline } from "./pipeline.ts"
 import { postgresVersion } from "./postgres.ts"
 import { machineOf, markdown, verdicts } from "./report.ts"
@@ -16,6 +17,7 @@ import { measureStartup } from "./startup.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
   http: measureHttp,
+  openloop: measureOpenLoop,
   drain: measureDrain,
   pipeline: measurePipeline,
   startup: measureStartup,

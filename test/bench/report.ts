@@ -4,6 +4,7 @@ import type { DrainResult } from "./drain/measureDrain.ts"
 import type { Judged, Results } from "./floors.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, type LoadResult, rateRatios } from "./http.ts"
+import { type OpenLoopResult, shares } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import { type ServerName, serverNames } from "./servers.ts"
 import type { StartupResult } from "./startup.ts"
@@ -87,6 +88,21 @@ const httpTables = (http: HttpResult) => [
   )
 ]
 
+const openLoopTable = ({ seconds, loads }: OpenLoopResult) => [
+  `Requests that arrive at random at a fixed rate, a part of the most that each server takes, for ${seconds} s: the times that half, 99 of 100 and 999 of 1,000 stay below, from the planned arrival to the end of the answer. The load's clock ticks once a millisecond.`,
+  table(
+    ["work", "server", "the most", ...shares.map((share) => `at ${100 * share} %`)],
+    loads.flatMap(({ name, of }) =>
+      of.map(({ server, maximum, arrivals }) => [
+        name,
+        server,
+        `${rate(maximum)}/s`,
+        ...arrivals.map(({ p50, p99, p999 }) => `${p50.toFixed(1)}, ${p99.toFixed(1)}, ${p999.toFixed(1)} ms`)
+      ])
+    )
+  )
+]
+
 const drainTable = ({ deliveries, contenders }: DrainResult) => {
   const own = contenders.find(({ name }) => name === "service")?.perSecond ?? []
   return [
@@ -144,10 +160,14 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 }
 
 /** The whole of what a run measured. */
-export const markdown = (machine: Machine, { http, drain, pipeline, startup, growth }: Results): string =>
+export const markdown = (
+  machine: Machine,
+  { http, openloop, drain, pipeline, startup, growth }: Results
+): string =>
   [
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
     ...(http === undefined ? [] : httpTables(http)),
+    ...(openloop === undefined ? [] : openLoopTable(openloop)),
     ...(drain === undefined ? [] : drainTable(drain)),
     ...otherTable(pipeline, startup),
     ...(growth === undefined ? [] : growthTable(growth))

@@ -44,6 +44,14 @@ const program = () => {
   return found
 }
 
+/** Requests as lines: method, path, key and body. */
+export const linesOf = (requests: ReadonlyArray<LoadRequest>): string =>
+  requests
+    .map(({ method, path, key, body }) =>
+      [method, path, key, body === undefined ? "" : JSON.stringify(body)].join("\t")
+    )
+    .join("\n")
+
 /**
  * Loads a server for so many seconds.
  *
@@ -59,14 +67,7 @@ export const runWrk = async (options: {
 }): Promise<Sample> => {
   const file = join(options.directory, "requests.tsv")
   const script = join(options.directory, "load.lua")
-  writeFileSync(
-    file,
-    options.requests
-      .map(({ method, path, key, body }) =>
-        [method, path, key, body === undefined ? "" : JSON.stringify(body)].join("\t")
-      )
-      .join("\n")
-  )
+  writeFileSync(file, linesOf(options.requests))
   writeFileSync(script, lua(file))
   const child = Bun.spawn(
     [program(), "-t1", `-c${connections}`, `-d${options.seconds}s`, "-s", script, options.url],
