@@ -4,6 +4,7 @@ import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, rateRatios } from "./http.ts"
 import type { OpenLoopResult } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
+import type { SettlingResult } from "./settling/measureSettling.ts"
 import type { StartupResult } from "./startup.ts"
 import { ratios } from "./statistics.ts"
 
@@ -13,6 +14,7 @@ export interface Results {
   readonly openloop?: OpenLoopResult
   readonly drain?: DrainResult
   readonly pipeline?: PipelineResult
+  readonly settling?: SettlingResult
   readonly startup?: StartupResult
   readonly growth?: GrowthResult
 }

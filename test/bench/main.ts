@@ -13,6 +13,7 @@ import { postgresVersion } from "./postgres.ts"
 import { machineOf, markdown, verdicts } from "./report.ts"
 import { replaceSection } from "./section.ts"
 import { settings } from "./settings.ts"
+import { measureSettling } from "./settling/measureSettling.ts"
 import { measureStartup } from "./startup.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
@@ -20,6 +21,7 @@ const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], 
   openloop: measureOpenLoop,
   drain: measureDrain,
   pipeline: measurePipeline,
+  settling: measureSettling,
   startup: measureStartup,
   growth: measureGrowth
 }

@@ -38,7 +38,9 @@ const start = () => {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    idleTimeout: 60,
     routes: {
+      "/hang": { POST: () => new Promise<Response>(() => {}) },
       "/hook": { POST: received },
       "/count": () => Response.json(count),
       "/state": () => {

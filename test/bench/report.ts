@@ -7,6 +7,7 @@ import { type HttpResult, type LoadResult, rateRatios } from "./http.ts"
 import { type OpenLoopResult, shares } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import { type ServerName, serverNames } from "./servers.ts"
+import { hangingEndpoints, type SettlingResult } from "./settling/measureSettling.ts"
 import type { StartupResult } from "./startup.ts"
 import { median, type Quantiles, ratios, type Spread } from "./statistics.ts"
 
@@ -122,6 +123,14 @@ const drainTable = ({ deliveries, contenders }: DrainResult) => {
   ]
 }
 
+const settlingTable = ({ seconds, at }: SettlingResult) => [
+  `From a committed settlement to the first byte at the receiver, of ${seconds} s at each rate, alone and beside ${hangingEndpoints} endpoints that hang, each with 200 deliveries due. Payments settle in the service's process, without reports:`,
+  table(
+    ["settlements a second", "alone", `beside ${hangingEndpoints} that hang`],
+    at.map(({ perSecond, alone, besideHanging }) => [rate(perSecond), millis(alone), millis(besideHanging)])
+  )
+]
+
 const growthTable = ({ sizes, requests }: GrowthResult) => [
   "One request at a time, median, by the number of payments over 200 merchants, and the ratio of the largest to the smallest:",
   table(
@@ -162,7 +171,7 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 /** The whole of what a run measured. */
 export const markdown = (
   machine: Machine,
-  { http, openloop, drain, pipeline, startup, growth }: Results
+  { http, openloop, drain, pipeline, settling, startup, growth }: Results
 ): string =>
   [
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
@@ -170,6 +179,7 @@ export const markdown = (
     ...(openloop === undefined ? [] : openLoopTable(openloop)),
     ...(drain === undefined ? [] : drainTable(drain)),
     ...otherTable(pipeline, startup),
+    ...(settling === undefined ? [] : settlingTable(settling)),
     ...(growth === undefined ? [] : growthTable(growth))
   ].join("\n\n")
 
