@@ -27,7 +27,7 @@ describe("a database that does not answer", () => {
         yield* stop
         noteOutage("connections half-open", answers, since)
         expectOutage(answers)
-        expect(servedAfter(answers, since)).toBeLessThan(7_000)
+        expect(servedAfter(answers, since)).toBeLessThan(5_000)
         expect(answers.at(-1)?.status).toBe(201)
       }),
     60_000

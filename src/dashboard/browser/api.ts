@@ -37,9 +37,13 @@ const offline = () =>
     message: "The service does not answer. Check the connection; this page tries again by itself."
   })
 
+const readingMillis = 15_000
+
 const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
   fetch(`/dashboard/api${path}`, {
     method,
+    // What only reads is given up; of what acts, nobody would know what became of it.
+    ...(method === "GET" ? { signal: AbortSignal.timeout(readingMillis) } : {}),
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   }).catch(() => {
@@ -90,7 +94,9 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
           return true
         }
         if (!response.ok) throw await failureOf(response)
-        const data: T = await response.json()
+        const data: T = await response.json().catch(() => {
+          throw offline()
+        })
         if (signal.stopped) return true
         etag.current = { path, value: response.headers.get("etag") ?? "" }
         setState({ path, data })

@@ -6,6 +6,14 @@ const listeners = new Set<Listener>()
 let source: EventSource | undefined
 let path = ""
 let isOpen = false
+let heardAt = 0
+
+/** The server gives a sign of life every eight seconds; a connection without one leads nowhere. */
+const silenceMillis = 20_000
+
+const tell = () => {
+  for (const listener of listeners) listener()
+}
 
 const close = () => {
   source?.close()
@@ -18,6 +26,10 @@ const open = () => {
   source = new EventSource(`/dashboard/api${path}/changes`)
   source.addEventListener("open", () => {
     isOpen = true
+    heardAt = Date.now()
+  })
+  source.addEventListener("alive", () => {
+    heardAt = Date.now()
   })
   source.addEventListener("error", () => {
     isOpen = false
@@ -28,12 +40,23 @@ const open = () => {
     }
   })
   source.addEventListener("message", () => {
-    for (const listener of listeners) listener()
+    heardAt = Date.now()
+    tell()
   })
 }
 
 // A hidden tab asks for nothing, and leaves its connection to others.
 document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()))
+
+// A connection that the network has left does not end by itself.
+addEventListener("offline", () => {
+  close()
+  tell()
+})
+addEventListener("online", () => {
+  open()
+  tell()
+})
 
 /** Follows another merchant or environment from now on; the API's path of it. */
 export const follow = (api: string): void => {
@@ -44,7 +67,13 @@ export const follow = (api: string): void => {
 }
 
 /** Whether events come: nobody needs to ask by time. */
-export const isFollowing = (): boolean => isOpen
+export const isFollowing = (): boolean => {
+  if (isOpen && Date.now() - heardAt > silenceMillis) {
+    close()
+    open()
+  }
+  return isOpen
+}
 
 /** Calls `listener` when something has changed; answers how to stop. */
 export const onChange = (listener: Listener): (() => void) => {

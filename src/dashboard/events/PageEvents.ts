@@ -12,9 +12,9 @@ const mostOfSession = 10
 /** Looks between two signs of life, which keep proxies and the server from closing what is silent. */
 const looksBetweenSigns = 8
 
-/** As `text/event-stream` has them: a message without a name, and a comment. */
+/** As `text/event-stream` has them: a message without a name, and an event that pages count on. */
 const changed = "data: changed\n\n"
-const alive = ":\n\n"
+const alive = "event: alive\ndata: alive\n\n"
 
 interface Watching extends Watcher {
   readonly queue: Queue.Queue<string>
