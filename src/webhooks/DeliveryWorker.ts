@@ -8,6 +8,7 @@ import { supervised } from "../workers/supervised.ts"
 import { DeliveryWake } from "./DeliveryWake.ts"
 import { Attempts, leaseSeconds } from "./DeliveryWorker/Attempts.ts"
 import { initialWindow, makeEndpointPacing } from "./DeliveryWorker/EndpointPacing.ts"
+import { makeQueueStarts } from "./DeliveryWorker/QueueStarts.ts"
 import { WorkerHeartbeat } from "./DeliveryWorker/WorkerHeartbeat.ts"
 import { type ClaimedDelivery, WebhookRepo } from "./WebhookRepo.ts"
 
@@ -21,6 +22,8 @@ const batchSize = 256
 /** How long what runs may go on once the service stops; longer than any attempt. */
 const stopSeconds = 20
 
+const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+
 const make = Effect.gen(function* () {
   const repo = yield* WebhookRepo
   const due = yield* DueWork
@@ -31,6 +34,7 @@ const make = Effect.gen(function* () {
   const running = new Map<string, ClaimedDelivery>()
   let unproven = 0
   const pacing = makeEndpointPacing()
+  const queueStarts = makeQueueStarts()
   const { stopping } = yield* Readiness
   let stopped = false
 
@@ -71,6 +75,7 @@ const make = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopped || stopping()) return false
     const at = yield* DateTime.nowAsDate
+    const begun = yield* monotonicMillis
     const claimed = yield* repo
       .claimDue({
         claimId: yield* random.uuidV4(),
@@ -80,10 +85,12 @@ const make = Effect.gen(function* () {
         limit,
         limitUnproven: Math.max(0, maxUnproven - unproven),
         perEndpoint: initialWindow,
-        capacities: pacing.capacities(running.size >= crowded)
+        capacities: pacing.capacities(running.size >= crowded),
+        queueStarts: queueStarts.of(begun)
       })
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))
+    queueStarts.note(begun, yield* monotonicMillis, claimed)
     yield* Effect.forEach(claimed, start, { discard: true })
     yield* heartbeat.note(running.size)
     return claimed.length >= limit

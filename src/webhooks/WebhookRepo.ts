@@ -67,6 +67,8 @@ export interface ClaimedDelivery extends Tenant {
   readonly id: string
   readonly claimId: string
   readonly leaseUntil: Date
+  /** When it was due; of a test or a resend, when it was claimed. */
+  readonly wasDueAt: Date
   readonly type: EventType
   readonly body: Uint8Array
   /** Null for a test. */
@@ -90,6 +92,12 @@ export interface EndpointCapacity {
   readonly accepts: boolean | null
 }
 
+/** Where a queue is read from: what was due before was claimed, but for what was committed late. */
+export interface QueueStart {
+  readonly endpointId: string
+  readonly from: Date
+}
+
 export interface DueClaim extends Claim {
   /** The process that claims. */
   readonly claimedBy: string
@@ -99,6 +107,8 @@ export interface DueClaim extends Claim {
   /** Capacity of every endpoint that `capacities` does not name. */
   readonly perEndpoint: number
   readonly capacities: ReadonlyArray<EndpointCapacity>
+  /** The queues that are not read whole. */
+  readonly queueStarts: ReadonlyArray<QueueStart>
 }
 
 /** Another process that sends, and how far it has counted. */

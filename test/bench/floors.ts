@@ -1,5 +1,6 @@
 // The floors below which `--check` fails, and the aims beside them.
 import type { DrainResult } from "./drain/measureDrain.ts"
+import type { TortureResult } from "./drain/measureTorture.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, rateRatios } from "./http.ts"
 import type { OpenLoopResult } from "./openLoop/measureOpenLoop.ts"
@@ -13,6 +14,7 @@ export interface Results {
   readonly http?: HttpResult
   readonly openloop?: OpenLoopResult
   readonly drain?: DrainResult
+  readonly torture?: TortureResult
   readonly pipeline?: PipelineResult
   readonly settling?: SettlingResult
   readonly startup?: StartupResult

@@ -1,17 +1,18 @@
 // `bun run bench [part …]`: measures the named parts, or all. `--check` fails below the floors;
-// `--publish`, of a whole run, writes results.data.json and the README's tables.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+// `--publish` puts what was measured into results.data.json, docs/performance.md and the README.
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, type Scope } from "effect"
 import { measureDrain } from "./drain/measureDrain.ts"
+import { measureTorture } from "./drain/measureTorture.ts"
 import { judge, type Results } from "./floors.ts"
 import { measureGrowth } from "./growth.ts"
 import { measureHttp } from "./http.ts"
 import { measureOpenLoop } from "./openLoop/measureOpenLoop.ts"
 import { measurePipeline } from "./pipeline.ts"
 import { postgresVersion } from "./postgres.ts"
+import { publish } from "./published.ts"
 import { machineOf, markdown, verdicts } from "./report.ts"
-import { replaceSection } from "./section.ts"
 import { settings } from "./settings.ts"
 import { measureSettling } from "./settling/measureSettling.ts"
 import { measureStartup } from "./startup.ts"
@@ -20,6 +21,7 @@ const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], 
   http: measureHttp,
   openloop: measureOpenLoop,
   drain: measureDrain,
+  torture: measureTorture,
   pipeline: measurePipeline,
   settling: measureSettling,
   startup: measureStartup,
@@ -38,7 +40,6 @@ const words = process.argv.slice(2)
 const unknown = words.find((word) => !isPart(word) && !flags.includes(word))
 if (unknown !== undefined) usage(`Unknown: ${unknown}`)
 const chosen = words.some(isPart) ? all.filter((part) => words.includes(part)) : all
-if (words.includes("--publish") && chosen.length < all.length) usage("--publish needs a whole run")
 
 const results: Results = {}
 for (const part of chosen) {
@@ -58,8 +59,5 @@ const file = join("bench-results", `${chosen.length === all.length ? "all" : cho
 mkdirSync("bench-results", { recursive: true })
 writeFileSync(file, written)
 console.log(`\nRaw results: ${file}`)
-if (words.includes("--publish")) {
-  writeFileSync("test/bench/results.data.json", written)
-  writeFileSync("docs/performance.md", replaceSection(readFileSync("docs/performance.md", "utf8"), tables))
-}
+if (words.includes("--publish")) publish(machine, results)
 process.exit(words.includes("--check") && judged.some(({ met }) => !met) ? 1 : 0)

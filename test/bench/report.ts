@@ -1,13 +1,15 @@
 // Results as tables in Markdown, ratios first.
 import { cpus, totalmem } from "node:os"
 import type { DrainResult } from "./drain/measureDrain.ts"
+import type { TortureResult } from "./drain/measureTorture.ts"
 import type { Judged, Results } from "./floors.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, type LoadResult, rateRatios } from "./http.ts"
 import { type OpenLoopResult, shares } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import { type ServerName, serverNames } from "./servers.ts"
-import { hangingEndpoints, type SettlingResult } from "./settling/measureSettling.ts"
+import { hangingEndpoints } from "./settings.ts"
+import type { SettlingResult } from "./settling/measureSettling.ts"
 import type { StartupResult } from "./startup.ts"
 import { median, type Quantiles, ratios, type Spread } from "./statistics.ts"
 
@@ -123,6 +125,23 @@ const drainTable = ({ deliveries, contenders }: DrainResult) => {
   ]
 }
 
+const tortureRow = (name: string, pairs: TortureResult["besideHanging"]) => {
+  const beside = pairs.map((pair) => pair.beside)
+  const alone = pairs.map((pair) => pair.alone)
+  return [name, rate(median(beside)), rate(median(alone)), shownSpread(ratios(beside, alone))]
+}
+
+const tortureTable = ({ deliveries, openSeconds, besideHanging, besideTransaction }: TortureResult) => [
+  `The service's drain of ${rate(deliveries)} again, over and over without emptying the tables, in turn with another instance on a database of its own where nothing disturbs: beside ${hangingEndpoints} endpoints that hang, each with 200 deliveries due; and in the last third of a transaction that stays open for ${openSeconds} s, in which vacuum removes nothing:`,
+  table(
+    ["", "deliveries a second", "undisturbed", "ratio"],
+    [
+      tortureRow(`beside ${hangingEndpoints} that hang`, besideHanging),
+      tortureRow("beside the open transaction", besideTransaction)
+    ]
+  )
+]
+
 const settlingTable = ({ seconds, at }: SettlingResult) => [
   `From a committed settlement to the first byte at the receiver, of ${seconds} s at each rate, alone and beside ${hangingEndpoints} endpoints that hang, each with 200 deliveries due. Payments settle in the service's process, without reports:`,
   table(
@@ -171,13 +190,14 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 /** The whole of what a run measured. */
 export const markdown = (
   machine: Machine,
-  { http, openloop, drain, pipeline, settling, startup, growth }: Results
+  { http, openloop, drain, torture, pipeline, settling, startup, growth }: Results
 ): string =>
   [
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
     ...(http === undefined ? [] : httpTables(http)),
     ...(openloop === undefined ? [] : openLoopTable(openloop)),
     ...(drain === undefined ? [] : drainTable(drain)),
+    ...(torture === undefined ? [] : tortureTable(torture)),
     ...otherTable(pipeline, startup),
     ...(settling === undefined ? [] : settlingTable(settling)),
     ...(growth === undefined ? [] : growthTable(growth))

@@ -63,7 +63,8 @@ describe("races on Postgres", () => {
             limit: 1,
             limitUnproven: 1,
             perEndpoint: 1,
-            capacities: []
+            capacities: [],
+            queueStarts: []
           })
         })
       const [early] = yield* claim(5_000)
@@ -121,7 +122,8 @@ describe("races on Postgres", () => {
               claimedBy: "01a20000-0000-7000-8000-000000000000",
               limitUnproven: 1000,
               perEndpoint: 10,
-              capacities: []
+              capacities: [],
+              queueStarts: []
             })
           ),
         { concurrency: "unbounded" }
@@ -164,7 +166,8 @@ describe("races on Postgres", () => {
                   claimedBy: "01a20000-0000-7000-8000-000000000000",
                   limitUnproven: 1000,
                   perEndpoint: 10,
-                  capacities: []
+                  capacities: [],
+                  queueStarts: []
                 })
                 .pipe(Effect.timeout("3 seconds"))
             )
@@ -198,7 +201,8 @@ describe("races on Postgres", () => {
           claimedBy: "01a20000-0000-7000-8000-000000000000",
           limitUnproven: 1000,
           perEndpoint: 100,
-          capacities: []
+          capacities: [],
+          queueStarts: []
         })
         // Every batch touches every endpoint, in another order, and turns its health over.
         const halves = [0, 1].map((half) => claimed.filter((_, index) => index % 2 === half))
@@ -264,7 +268,8 @@ describe("races on Postgres", () => {
         claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 1,
-        capacities: []
+        capacities: [],
+        queueStarts: []
       })
       if (claimed === undefined) throw new Error("nothing claimed")
       const failure = { failure: "timeout", responseStatus: null, status: "failed" } as const

@@ -339,7 +339,8 @@ describe("stop", () => {
         claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 1,
-        capacities: []
+        capacities: [],
+        queueStarts: []
       })
       expect(claimed).toMatchObject({ attempt: 1, interruptions: 0 })
     }).pipe(Effect.provide(idle))

@@ -148,6 +148,34 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
       expect(yield* claimDue(after(2))).toEqual([])
     }))
 
+  it("reads a queue from its start where it is told one, and all others whole", () =>
+    Effect.gen(function* () {
+      const shops = yield* Effect.replicateEffect(newShop(start), 4)
+      for (const { tenant } of shops)
+        yield* Effect.forEach([0, 1, 2], (second) => settle(tenant, after(second)))
+      const sorted = shops.map(({ endpoint }) => endpoint.id).toSorted()
+      for (const told of [[sorted[0]], [sorted[1], sorted[2]], [sorted[3]], sorted]) {
+        const repo = yield* WebhookRepo
+        const endpoints = told.filter((id) => id !== undefined)
+        const claimed = yield* repo.claimDue({
+          ...(yield* newClaim(after(100))),
+          limit: 100,
+          claimedBy: "01a20000-0000-7000-8000-000000000000",
+          limitUnproven: 1000,
+          perEndpoint: 4,
+          capacities: [],
+          queueStarts: endpoints.map((endpointId) => ({ endpointId, from: after(1) }))
+        })
+        for (const id of sorted) {
+          const of = claimed.filter(({ target }) => target.endpointId === id)
+          expect(
+            of.map(({ wasDueAt }) => wasDueAt).toSorted((left, right) => Number(left) - Number(right))
+          ).toEqual(endpoints.includes(id) ? [after(1), after(2)] : [after(0), after(1), after(2)])
+        }
+        yield* Effect.forEach(claimed, (one) => repo.release([one], one.wasDueAt), { discard: true })
+      }
+    }))
+
   it("claims within each endpoint's capacity and the limit, oldest first, whatever queues elsewhere", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo
@@ -163,7 +191,8 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
         claimedBy: "01a20000-0000-7000-8000-000000000000",
         limitUnproven: 1000,
         perEndpoint: 4,
-        capacities
+        capacities,
+        queueStarts: []
       })
       const of = (endpointId: string) => claimed.filter((one) => one.target.endpointId === endpointId)
       expect([of(busy.endpoint.id).length, of(quiet.endpoint.id).length]).toEqual([3, 1])
@@ -175,7 +204,8 @@ export const webhookRepoContract = (layer: Layer.Layer<DeliveryServices>): void 
           claimedBy: "01a20000-0000-7000-8000-000000000000",
           limitUnproven: 1000,
           perEndpoint: 4,
-          capacities: full
+          capacities: full,
+          queueStarts: []
         })
       ).toEqual([])
       expect(yield* claimDue(after(100), { limit: 2 })).toHaveLength(2)

@@ -111,7 +111,8 @@ export const claimDue = Effect.fnUntraced(function* (
     claimedBy: "01a20000-0000-7000-8000-000000000000",
     limitUnproven: 1000,
     perEndpoint: options.perEndpoint ?? 100,
-    capacities: []
+    capacities: [],
+    queueStarts: []
   })
 })
 

@@ -139,6 +139,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
       env: stored.env,
       claimId,
       leaseUntil,
+      wasDueAt: stored.dueAt ?? at,
       type: stored.view.type,
       body: stored.body,
       order: stored.order,
@@ -269,16 +270,20 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
         }
         return Option.some(claim(resent, endpoint, by, true))
       }),
-    claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, capacities, ...by }) =>
+    claimDue: ({ claimedBy: _, limit, limitUnproven, perEndpoint, capacities, queueStarts, ...by }) =>
       Effect.sync(() => {
         let unproven = limitUnproven
         const accepts = new Map(capacities.map((one) => [one.endpointId, one.accepts]))
         const proven = (endpointId: string | null) =>
           accepts.get(endpointId ?? "") ?? isProven(endpointId, by.at)
         const capacity = new Map(capacities.map((one) => [one.endpointId, one.capacity]))
+        const starts = new Map(queueStarts.map((one) => [one.endpointId, one.from]))
         const claimed: Array<ClaimedDelivery> = []
         const due = [...deliveries.values()]
-          .filter((one) => one.dueAt !== null && one.dueAt <= by.at)
+          .filter(
+            ({ dueAt, endpointId }) =>
+              dueAt !== null && dueAt <= by.at && dueAt >= (starts.get(endpointId ?? "") ?? dueAt)
+          )
           .toSorted(
             (left, right) =>
               Number(proven(right.endpointId)) - Number(proven(left.endpointId)) ||

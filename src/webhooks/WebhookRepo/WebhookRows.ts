@@ -62,10 +62,11 @@ const ClaimedRow = Schema.Struct({
   url: Schema.String,
   secret_kid: Schema.String,
   secret_ciphertext: Schema.Uint8Array,
-  is_proven: Schema.Boolean
+  is_proven: Schema.Boolean,
+  was_due_at: Schema.Date
 })
 
-/** What `ClaimedRow` is read from: the delivery `d` and its endpoint `e`. */
+/** What `ClaimedRow` is read from, beside `was_due_at`: the delivery `d` and its endpoint `e`. */
 export const claimedColumns =
   "d.id, d.merchant_id, d.env, d.claim_id, d.due_at, d.type, d.body, d.payment_id, (SELECT p.intent_url FROM payments p WHERE p.id = d.payment_id) AS intent_url, d.attempts + 1 AS attempt, d.interruptions, d.resent_from, d.endpoint_id, e.url, e.secret_kid, e.secret_ciphertext, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL AND e.last_delivered_at > now() - interval '5 minutes' AS is_proven"
 
@@ -75,6 +76,7 @@ const toClaimed = (row: typeof ClaimedRow.Type, secret: Sealed): ClaimedDelivery
   env: row.env,
   claimId: row.claim_id,
   leaseUntil: row.due_at,
+  wasDueAt: row.was_due_at,
   type: row.type,
   body: row.body,
   order:

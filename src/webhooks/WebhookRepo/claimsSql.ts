@@ -54,7 +54,7 @@ export const claimsSql = Effect.gen(function* () {
           INSERT INTO webhook_attempts (delivery_id, number, manual, started_at)
           SELECT id, 1, true, ${claim.at}::timestamptz FROM d
         )
-        SELECT ${claimed} FROM d, e`
+        SELECT ${claimed}, ${claim.at}::timestamptz AS was_due_at FROM d, e`
     )
   }, Effect.orDie)
 
@@ -77,7 +77,7 @@ export const claimsSql = Effect.gen(function* () {
           ON CONFLICT (delivery_id, number) DO UPDATE SET manual = true, started_at = excluded.started_at,
             duration_ms = NULL, response_status = NULL, failure = NULL, response_body = NULL, request_head = NULL
         )
-        SELECT ${claimed} FROM d, e`
+        SELECT ${claimed}, ${claim.at}::timestamptz AS was_due_at FROM d, e`
     )
   }, Effect.orDie)
 
@@ -85,26 +85,36 @@ export const claimsSql = Effect.gen(function* () {
     // A lease that ran out is due again with its old claim id still on it. An array of
     // ids is looked up in the primary key by every plan.
     const provenSince = new Date(claim.at.getTime() - provenMillis)
+    const long = claim.queueStarts.map(({ endpointId }) => endpointId)
     const rows = yield* sql`
-      WITH RECURSIVE ${waitingEndpoints(sql)}, ready AS (
-        SELECT e.id, e.deleted_at IS NOT NULL AS gone,
+      WITH RECURSIVE ${waitingEndpoints(sql, long)}, queues AS (
+        SELECT endpoint_id, due_at, '-infinity'::timestamptz AS start FROM waiting
+        UNION ALL
+        SELECT long.id, d.due_at, long.start
+        FROM unnest(${long}::uuid[], ${claim.queueStarts.map(({ from }) => from.toISOString())}::text[]::timestamptz[]) AS long (id, start)
+        CROSS JOIN LATERAL (
+          SELECT due_at FROM webhook_deliveries
+          WHERE endpoint_id = long.id AND due_at >= long.start ORDER BY due_at LIMIT 1
+        ) d
+      ), ready AS (
+        SELECT e.id, queues.start, e.deleted_at IS NOT NULL AS gone,
           e.deleted_at IS NOT NULL OR coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
           CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
             ELSE ${claim.limit}::integer END AS capacity
-        FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id
+        FROM queues JOIN webhook_endpoints e ON e.id = queues.endpoint_id
         LEFT JOIN unnest(${claim.capacities.map((one) => one.endpointId)}::uuid[],
           ${claim.capacities.map((one) => one.capacity)}::integer[],
           ${claim.capacities.map(({ accepts }) => (accepts === null ? -1 : Number(accepts)))}::integer[]) AS capacities (id, capacity, accepts) ON capacities.id = e.id
-        WHERE waiting.due_at <= ${claim.at}
+        WHERE queues.due_at <= ${claim.at}
       ), picked AS (
         SELECT open.id, open.due_at, ready.gone, ready.proven FROM ready CROSS JOIN LATERAL (
           SELECT id, due_at FROM webhook_deliveries
-          WHERE endpoint_id = ready.id AND due_at <= ${claim.at}
+          WHERE endpoint_id = ready.id AND due_at >= ready.start AND due_at <= ${claim.at}
           ORDER BY due_at LIMIT ready.capacity FOR UPDATE SKIP LOCKED
         ) open
       ), due AS (
-        SELECT id, gone FROM (
+        SELECT id, due_at, gone FROM (
           SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked
         ) ranked
         WHERE proven OR rank <= ${claim.limitUnproven}
@@ -127,7 +137,8 @@ export const claimsSql = Effect.gen(function* () {
         SELECT id, attempts + 1, ${claim.at}::timestamptz FROM d
         ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at
       )
-      SELECT ${claimed} FROM d JOIN webhook_endpoints e ON e.id = d.endpoint_id`
+      SELECT ${claimed}, due.due_at AS was_due_at
+      FROM d JOIN due ON due.id = d.id JOIN webhook_endpoints e ON e.id = d.endpoint_id`
     return yield* allClaimed(rows)
   }, Effect.orDie)
 

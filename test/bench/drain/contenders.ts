@@ -34,8 +34,8 @@ export interface Contender {
   readonly tidy: () => Promise<void>
   /** Queues jobs for deliveries that are in the table. */
   readonly enqueue: (jobs: ReadonlyArray<DeliveryJob>) => Promise<void>
-  /** Whether nothing waits or runs. */
-  readonly idle: () => Promise<boolean>
+  /** Whether none of them waits or runs. */
+  readonly idle: (jobs: ReadonlyArray<DeliveryJob>) => Promise<boolean>
 }
 
 const untilSaid = (child: RunningProcess, word: string) =>
@@ -69,8 +69,12 @@ const makeDatabase = Effect.fnUntraced(function* (adminUrl: string, name: string
   return { url: url.href, sql, env, key: String(keys.test.secret), merchantId: String(merchant.id) }
 })
 
-const open = async (sql: SQL) => {
-  const [row] = await sql`SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE due_at IS NOT NULL) AS open`
+/** Whether one of these still waits; by their keys, as an index of what waits may be full of dead entries. */
+const open = async (sql: SQL, jobs: ReadonlyArray<DeliveryJob>) => {
+  const ids = JSON.stringify(jobs.map(({ id }) => id).toReversed())
+  const [row] = await sql`
+    SELECT EXISTS (SELECT 1 FROM json_array_elements_text(${ids}::text::json) AS job (id)
+      WHERE (SELECT d.due_at IS NOT NULL FROM webhook_deliveries d WHERE d.id = job.id::uuid)) AS open`
   return Boolean(row.open)
 }
 
@@ -80,8 +84,13 @@ const truncate = async (sql: SQL, jobs?: string) => {
   await sql.unsafe("CHECKPOINT")
 }
 
-const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
-  const { sql, env, key, merchantId } = yield* makeDatabase(adminUrl, "service")
+/** The service's own worker, and what another process of it would run with. */
+export const makeService = Effect.fnUntraced(function* (
+  adminUrl: string,
+  to: Receiver,
+  database = "service"
+) {
+  const { sql, url, env, key, merchantId } = yield* makeDatabase(adminUrl, database)
   const settings = { ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${to.port}` }
   const start = Effect.gen(function* () {
     const service = yield* spawnService(settings, built)
@@ -113,9 +122,9 @@ const makeService = Effect.fnUntraced(function* (adminUrl: string, to: Receiver)
     start: () => start,
     tidy: () => truncate(sql),
     enqueue: async () => {},
-    idle: async () => !(await open(sql))
+    idle: async (jobs) => !(await open(sql, jobs))
   }
-  return contender
+  return { ...contender, url, env: settings }
 })
 
 /** The endpoint's row, for deliveries to refer to; the url and the secret are in the jobs. */
@@ -149,9 +158,9 @@ const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver
           SELECT array_agg(('deliver', payload, NULL, NULL, NULL, NULL, NULL, NULL)::graphile_worker.job_spec)
           FROM json_array_elements(${JSON.stringify(jobs)}::text::json) AS payload))`
     },
-    idle: async () => {
+    idle: async (jobs) => {
       const [row] = await sql`SELECT EXISTS (SELECT 1 FROM graphile_worker._private_jobs) AS jobs`
-      return !row.jobs && !(await open(sql))
+      return !row.jobs && !(await open(sql, jobs))
     }
   }
   return contender
@@ -189,9 +198,9 @@ const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) 
         jobs.map((data) => ({ data }))
       )
     },
-    idle: async () => {
+    idle: async (jobs) => {
       const [row] = await sql`SELECT EXISTS (SELECT 1 FROM pgboss.job WHERE state < 'completed') AS jobs`
-      return !row.jobs && !(await open(sql))
+      return !row.jobs && !(await open(sql, jobs))
     }
   }
   return contender

@@ -6,11 +6,10 @@ import { spawnProgram, temporaryDirectory } from "../../support/process.ts"
 import { startPostgres } from "../postgres.ts"
 import { startReceiver } from "../receiving.ts"
 import { serviceEnv } from "../servers.ts"
-import { settings } from "../settings.ts"
+import { hangingEndpoints, settings } from "../settings.ts"
 import { type Quantiles, quantiles } from "../statistics.ts"
 import type { Settled } from "./settler.ts"
 
-export const hangingEndpoints = 50
 const rates = [50, 500, 1_000]
 
 export interface SettlingResult {

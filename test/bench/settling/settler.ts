@@ -16,6 +16,7 @@ import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
 import { DeliveryWake } from "../../../src/webhooks/DeliveryWake.ts"
 import { newShop } from "../../webhooks/deliveries.ts"
 import { tokenChanges } from "../dataset.ts"
+import { hangingShops } from "../hangingShops.ts"
 
 /** Milliseconds since 1970 at which a transaction's settlement was committed. */
 export type Settled = Readonly<Record<string, number>>
@@ -67,13 +68,10 @@ const settle = Effect.fnUntraced(function* (paymentId: PaymentId) {
   return [transactionId, committed] as const
 })
 
-/** Endpoints that accepted a minute ago and hang now, each with more due than its share. */
+/** Endpoints that hang, each with more due than its share. */
 const hang = Effect.fnUntraced(function* (url: string, count: number) {
   const sql = yield* SqlClient.SqlClient
-  yield* Effect.replicateEffect(newShop(new Date(), url), count, { discard: true })
-  yield* sql`
-    UPDATE webhook_endpoints SET listening = true, verified_at = now(),
-      last_delivered_at = now() - interval '1 minute' WHERE url = ${url}`
+  yield* hangingShops(url, count)
   yield* sql`
     INSERT INTO webhook_deliveries (id, merchant_id, env, endpoint_id, type, body, status, due_at, created_at)
     SELECT gen_random_uuid(), e.merchant_id, e.env, e.id, 'test', '{}'::bytea, 'pending', now(), now()

@@ -1,0 +1,75 @@
+// Which queues a claim does not read from their beginning, and how often all are read whole.
+import { expect, test } from "bun:test"
+import { makeQueueStarts } from "../../../src/webhooks/DeliveryWorker/QueueStarts.ts"
+import type { ClaimedDelivery } from "../../../src/webhooks/WebhookRepo.ts"
+
+const due = (second: number) => new Date(second * 1000)
+
+const claimedOf = (endpointId: string, count: number, wasDueAt = due(1)): ReadonlyArray<ClaimedDelivery> =>
+  Array.from({ length: count }, () => ({
+    id: crypto.randomUUID(),
+    merchantId: "m" as ClaimedDelivery["merchantId"],
+    env: "test",
+    claimId: crypto.randomUUID(),
+    leaseUntil: due(60),
+    wasDueAt,
+    type: "test",
+    body: new Uint8Array(),
+    order: null,
+    isProven: true,
+    attempt: 1,
+    interruptions: 0,
+    resentFrom: null,
+    target: {
+      endpointId,
+      url: "https://shop.example.com/",
+      secret: { kid: "k", ciphertext: new Uint8Array() }
+    }
+  }))
+
+test("a queue is read from its latest claim on once a thousand deliveries lie behind it", () => {
+  const starts = makeQueueStarts()
+  starts.note(0, 0, claimedOf("a", 999, due(5)))
+  expect(starts.of(1)).toEqual([])
+  starts.note(1, 1, claimedOf("a", 1, due(7)))
+  starts.note(2, 2, claimedOf("a", 1, due(6)))
+  starts.note(3, 3, claimedOf("b", 10))
+  expect(starts.of(4)).toEqual([{ endpointId: "a", from: due(7) }])
+})
+
+test("what a whole reading finds further back is where the queue is read from", () => {
+  const starts = makeQueueStarts()
+  starts.note(0, 0, claimedOf("a", 1_000, due(500)))
+  starts.note(1, 1, claimedOf("a", 1, due(400)))
+  expect(starts.of(2)).toEqual([{ endpointId: "a", from: due(500) }])
+  starts.note(1_000, 1_000, claimedOf("a", 1, due(300)))
+  expect(starts.of(1_001)).toEqual([{ endpointId: "a", from: due(300) }])
+})
+
+test("the sixteen longest have a start", () => {
+  const starts = makeQueueStarts()
+  for (let n = 0; n < 20; n++) starts.note(0, 0, claimedOf(String(n), 1_000 + n))
+  expect(starts.of(1).map(({ endpointId }) => Number(endpointId))).toEqual(
+    Array.from({ length: 16 }, (_, n) => 19 - n)
+  )
+})
+
+test("all are read whole every second, less often where that takes long, and until it has worked", () => {
+  const starts = makeQueueStarts()
+  starts.note(0, 10, claimedOf("a", 1_000))
+  expect(starts.of(1_009)).toHaveLength(1)
+  expect(starts.of(1_010)).toEqual([])
+  expect(starts.of(1_020)).toEqual([])
+  starts.note(1_020, 1_520, [])
+  expect(starts.of(11_519)).toHaveLength(1)
+  expect(starts.of(11_520)).toEqual([])
+})
+
+test("a queue that nothing comes from for ten minutes is forgotten", () => {
+  const starts = makeQueueStarts()
+  starts.note(0, 0, claimedOf("a", 1_000))
+  starts.note(600_000, 600_000, [])
+  expect(starts.of(600_001)).toHaveLength(1)
+  starts.note(600_001, 600_001, [])
+  expect(starts.of(600_002)).toEqual([])
+})
