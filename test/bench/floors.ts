@@ -6,8 +6,10 @@ import { type HttpResult, rateRatios } from "./http.ts"
 import type { OpenLoopResult } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import type { SettlingResult } from "./settling/measureSettling.ts"
+import type { WeekResult } from "./settling/measureWeek.ts"
 import type { StartupResult } from "./startup.ts"
 import { ratios } from "./statistics.ts"
+import type { WatcherResult } from "./watcher.ts"
 
 /** What a run measured; a run of some parts has those. */
 export interface Results {
@@ -19,6 +21,8 @@ export interface Results {
   readonly settling?: SettlingResult
   readonly startup?: StartupResult
   readonly growth?: GrowthResult
+  readonly week?: WeekResult
+  readonly watcher?: WatcherResult
 }
 
 export interface Judged {

@@ -15,7 +15,9 @@ import { publish } from "./published.ts"
 import { machineOf, markdown, verdicts } from "./report.ts"
 import { settings } from "./settings.ts"
 import { measureSettling } from "./settling/measureSettling.ts"
+import { measureWeek } from "./settling/measureWeek.ts"
 import { measureStartup } from "./startup.ts"
+import { measureWatcher } from "./watcher.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
   http: measureHttp,
@@ -25,7 +27,9 @@ const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], 
   pipeline: measurePipeline,
   settling: measureSettling,
   startup: measureStartup,
-  growth: measureGrowth
+  growth: measureGrowth,
+  week: measureWeek,
+  watcher: measureWatcher
 }
 const isPart = (text: string): text is keyof Results => Object.hasOwn(parts, text)
 const all = Object.keys(parts).filter(isPart)

@@ -10,8 +10,10 @@ import type { PipelineResult } from "./pipeline.ts"
 import { type ServerName, serverNames } from "./servers.ts"
 import { hangingEndpoints } from "./settings.ts"
 import type { SettlingResult } from "./settling/measureSettling.ts"
+import type { WeekResult } from "./settling/measureWeek.ts"
 import type { StartupResult } from "./startup.ts"
 import { median, type Quantiles, ratios, type Spread } from "./statistics.ts"
+import type { WatcherResult } from "./watcher.ts"
 
 export interface Machine {
   readonly processor: string
@@ -162,6 +164,34 @@ const growthTable = ({ sizes, requests }: GrowthResult) => [
   )
 ]
 
+const weekTable = ({ payments, minutes, tables }: WeekResult) => [
+  `A week of ten payments a minute (${rate(payments)}), opened, settled and delivered in ${minutes.toFixed(0)} minutes beside autovacuum as it is by default; a minute later:`,
+  table(
+    ["table", "rows", "dead", "with its indexes", "of the least", "autovacuums"],
+    tables.map(({ name, rows, dead, megabytes: size, leastMegabytes, vacuums }) => [
+      name,
+      rate(rows),
+      rate(dead),
+      megabytes(size),
+      (size / leastMegabytes).toFixed(2),
+      String(vacuums)
+    ])
+  )
+]
+
+const watcherTable = ({ blockSeconds, at }: WatcherResult) => [
+  `What a block costs the service, one every ${blockSeconds} s, by how many addresses wait to be paid, less what it takes while no block comes:`,
+  table(
+    ["addresses", "its processor", "requests to the node", "transactions"],
+    at.map(({ addresses, cpuMillis, requests, transactions }) => [
+      rate(addresses),
+      `${cpuMillis.toFixed(1)} ms`,
+      requests.toFixed(1),
+      transactions.toFixed(1)
+    ])
+  )
+]
+
 const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult | undefined) => {
   const rows: Array<ReadonlyArray<string>> = []
   if (pipeline !== undefined) {
@@ -190,7 +220,7 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 /** The whole of what a run measured. */
 export const markdown = (
   machine: Machine,
-  { http, openloop, drain, torture, pipeline, settling, startup, growth }: Results
+  { http, openloop, drain, torture, pipeline, settling, startup, growth, week, watcher }: Results
 ): string =>
   [
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
@@ -200,7 +230,9 @@ export const markdown = (
     ...(torture === undefined ? [] : tortureTable(torture)),
     ...otherTable(pipeline, startup),
     ...(settling === undefined ? [] : settlingTable(settling)),
-    ...(growth === undefined ? [] : growthTable(growth))
+    ...(growth === undefined ? [] : growthTable(growth)),
+    ...(week === undefined ? [] : weekTable(week)),
+    ...(watcher === undefined ? [] : watcherTable(watcher))
   ].join("\n\n")
 
 const number = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(2))

@@ -17,7 +17,13 @@ import { type DeliveryJob, webhookSecret } from "./deliver.ts"
 import { candidates as graphileCandidates } from "./graphileWorker.ts"
 import { candidates as pgBossCandidates, queue } from "./pgBoss.ts"
 
-export type ContenderName = "service" | "graphile-worker" | "pg-boss"
+/** The queues at their best, and with as many requests in flight as the service sends to one endpoint. */
+export type ContenderName =
+  | "service"
+  | "graphile-worker"
+  | "pg-boss"
+  | "graphile-worker, 128 in flight"
+  | "pg-boss, 128 in flight"
 
 export interface Contender {
   readonly name: ContenderName
@@ -136,16 +142,22 @@ const insertEndpoint = async (sql: SQL, merchantId: string, url: string) => {
   return String(row.id)
 }
 
-const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
-  const { sql, url, merchantId } = yield* makeDatabase(adminUrl, "graphile")
+interface QueueOptions {
+  readonly name: ContenderName
+  readonly database: string
+  readonly candidates: ReadonlyArray<object>
+}
+
+const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver, options: QueueOptions) {
+  const { sql, url, merchantId } = yield* makeDatabase(adminUrl, options.database)
   const endpointId = yield* Effect.promise(() => insertEndpoint(sql, merchantId, to.hook))
   const contender: Contender = {
-    name: "graphile-worker",
+    name: options.name,
     sql,
     endpointId,
     merchantId,
     secret: webhookSecret,
-    candidates: graphileCandidates,
+    candidates: options.candidates,
     start: (settings) =>
       Effect.flatMap(
         spawnProgram(["test/bench/drain/graphileWorker.ts", JSON.stringify(settings)], { DATABASE_URL: url }),
@@ -166,8 +178,8 @@ const makeGraphile = Effect.fnUntraced(function* (adminUrl: string, to: Receiver
   return contender
 })
 
-const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) {
-  const { sql, url, merchantId } = yield* makeDatabase(adminUrl, "pgboss")
+const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver, options: QueueOptions) {
+  const { sql, url, merchantId } = yield* makeDatabase(adminUrl, options.database)
   const endpointId = yield* Effect.promise(() => insertEndpoint(sql, merchantId, to.hook))
   const boss = yield* Effect.acquireRelease(
     Effect.promise(async () => {
@@ -180,12 +192,12 @@ const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) 
     (made) => Effect.promise(() => made.stop({ graceful: false }))
   )
   const contender: Contender = {
-    name: "pg-boss",
+    name: options.name,
     sql,
     endpointId,
     merchantId,
     secret: webhookSecret,
-    candidates: pgBossCandidates,
+    candidates: options.candidates,
     start: (settings) =>
       Effect.flatMap(
         spawnProgram(["test/bench/drain/pgBoss.ts", JSON.stringify(settings)], { DATABASE_URL: url }),
@@ -207,4 +219,22 @@ const makePgBoss = Effect.fnUntraced(function* (adminUrl: string, to: Receiver) 
 })
 
 export const makeContenders = (adminUrl: string, to: Receiver) =>
-  Effect.all([makeService(adminUrl, to), makeGraphile(adminUrl, to), makePgBoss(adminUrl, to)])
+  Effect.all([
+    makeService(adminUrl, to),
+    makeGraphile(adminUrl, to, {
+      name: "graphile-worker",
+      database: "graphile",
+      candidates: graphileCandidates
+    }),
+    makePgBoss(adminUrl, to, { name: "pg-boss", database: "pgboss", candidates: pgBossCandidates }),
+    makeGraphile(adminUrl, to, {
+      name: "graphile-worker, 128 in flight",
+      database: "graphile_equal",
+      candidates: [{ concurrentJobs: 128, localQueueSize: 1000 }]
+    }),
+    makePgBoss(adminUrl, to, {
+      name: "pg-boss, 128 in flight",
+      database: "pgboss_equal",
+      candidates: [{ batchSize: 64, localConcurrency: 2 }]
+    })
+  ])

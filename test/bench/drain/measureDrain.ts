@@ -20,7 +20,7 @@ export interface DrainResult {
 }
 
 const told = (name: string, what: string, perSecond: number) =>
-  console.log(`drain  ${what.padEnd(9)} ${name.padEnd(16)} ${perSecond.toFixed(0).padStart(6)}/s`)
+  console.log(`drain  ${what.padEnd(9)} ${name.padEnd(31)} ${perSecond.toFixed(0).padStart(6)}/s`)
 
 /** The candidate that drains fastest; each runs warm. */
 const choose = Effect.fnUntraced(function* (contender: Contender, to: Receiver) {
