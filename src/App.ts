@@ -41,6 +41,7 @@ import { PaymentRepo } from "./payments/PaymentRepo.ts"
 import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
 import * as TransferWatch from "./payments/TransferWatch.ts"
+import * as Membership from "./processes/Membership.ts"
 import * as Routes from "./Routes.ts"
 import { ReceiptMails } from "./receipts/ReceiptMails.ts"
 import { Receipts } from "./receipts/Receipts.ts"
@@ -114,6 +115,7 @@ const x402 = Layer.mergeAll(Facilitator.layer, Releases.layer, AgentReconciler.l
 export const layerHttp = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Layer.mergeAll(Routes.serving(server), workers, housekeeping).pipe(
     Layer.provide(Layer.merge(services, Books.layer)),
+    (serving) => Layer.provideMerge(Membership.layer, serving),
     (serving) => Layer.provideMerge(Readiness.layerDelay, serving),
     Layer.provide(Readiness.layer)
   )

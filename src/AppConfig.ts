@@ -1,11 +1,13 @@
 // The environment, read once: every variable is decoded here and nowhere else. A refusal is a line for each
 // setting that names the variable and what it must be, never its value.
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ConfigRefusal, type RefusedSetting } from "./AppConfig/ConfigRefusal.ts"
 import { headersOf, type KeyedSecret, toKeyedSecrets } from "./AppConfig/codecs.ts"
 import { developmentMnemonic, developmentSecrets } from "./AppConfig/developmentSecrets.ts"
+import { type Sibling, siblingIn, whyAlone, whyTooMany } from "./AppConfig/processCount.ts"
 import {
   baseUrlWants,
   encryptionWants,
@@ -30,6 +32,11 @@ const readSettings = Effect.fnUntraced(function* (refused: ReadonlyArray<Refused
   return yield* Effect.all(settings)
 })
 type Settings = Effect.Success<ReturnType<typeof readSettings>>
+
+const machine = { cores: availableParallelism(), platform: process.platform }
+
+/** An instance's to the replica. */
+const replicaConnections = 8
 
 /** What settings want of each other. */
 const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
@@ -61,6 +68,12 @@ const contradictions = (read: Settings): ReadonlyArray<ConfigRefusal> => {
         }
       ])
     )
+  const { connections, workers } = read
+  const alone = workers === "auto" || workers === 1 ? undefined : whyAlone(machine)
+  if (alone !== undefined) wanted.push(ConfigRefusal.of([{ variable: "WORKERS", message: alone }]))
+  const tooMany = whyTooMany(workers, connections)
+  if (tooMany !== undefined)
+    wanted.push(ConfigRefusal.of([{ variable: "DATABASE_CONNECTIONS", message: tooMany }]))
   const whyNot = Option.isNone(databaseUrl) ? whyNotEmbedded(embeddedIn(dataDir)) : whyNotWithin(dataDir)
   if (whyNot !== undefined) wanted.push(ConfigRefusal.of([{ variable: "DATA_DIR", message: whyNot }]))
   return wanted
@@ -103,6 +116,13 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     Option.isSome(agentWalletMnemonic) || production
       ? agentWalletMnemonic
       : Option.some(yield* developmentMnemonic(dataDir))
+  const sibling = Option.fromUndefinedOr(siblingIn(env))
+  /** What is one process's of what an instance may have. */
+  const shareOf = (connections: number) =>
+    Option.match(sibling, {
+      onNone: () => connections,
+      onSome: ({ of }) => Math.max(1, Math.floor(connections / of))
+    })
   const baseUrl = Option.getOrElse(read.baseUrl, () => `http://localhost:${port}`)
   const mailFrom = Option.getOrElse(read.mailFrom, () => `quittance@${new URL(baseUrl).hostname}`)
 
@@ -111,6 +131,8 @@ export const loadAppConfig = Effect.fnUntraced(function* (
     host: read.host,
     baseUrl,
     environment,
+    sibling,
+    connections: { database: shareOf(read.connections), replica: shareOf(replicaConnections) },
     database: Option.match(read.databaseUrl, {
       onSome: (url) => ({ _tag: "Postgres", url: Redacted.make(url) }) as const,
       onNone: () => ({ _tag: "Embedded", directory: embeddedIn(dataDir) }) as const
@@ -168,6 +190,10 @@ export class AppConfig extends Context.Service<
     /** Origin of the deployment, without a trailing slash. */
     readonly baseUrl: string
     readonly environment: "development" | "production"
+    /** Which of the instance's processes this is; none where it is the only one. */
+    readonly sibling: Option.Option<Sibling>
+    /** This process's share, at most open at a time. */
+    readonly connections: { readonly database: number; readonly replica: number }
     readonly database:
       | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string> }
       | { readonly _tag: "Embedded"; readonly directory: string }

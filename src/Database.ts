@@ -67,7 +67,11 @@ interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "usern
   readonly servers: number
 }
 
-const pool = ({ servers: _, stream, ...connection }: Connection, bounds: Readonly<Record<string, string>>) =>
+const pool = (
+  { servers: _, stream, ...connection }: Connection,
+  bounds: Readonly<Record<string, string>>,
+  maxConnections: number
+) =>
   PgClient.layer({
     ...connection,
     stream: () => overheard(stream()),
@@ -77,7 +81,7 @@ const pool = ({ servers: _, stream, ...connection }: Connection, bounds: Readonl
     multiplex: true,
     // Commits that wait for the disk on connections of their own are synced together: 2.6 times the settlements.
     multiplexConcurrency: 4,
-    maxConnections: 16,
+    maxConnections,
     minConnections: 1,
     applicationName: serviceName,
     startupParameters: bounds
@@ -415,7 +419,7 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
 const firstTries = 4
 
 const opened = Effect.gen(function* () {
-  const { database } = yield* AppConfig
+  const { connections, database } = yield* AppConfig
   const where = whereOf(database)
   const connection = yield* connectionOf(database)
   yield* prepared(connection, where)
@@ -433,7 +437,7 @@ const opened = Effect.gen(function* () {
     )
   )
   return answers.pipe(
-    Layer.provideMerge(pool({ ...connection, stream: sessions.stream }, bounds)),
+    Layer.provideMerge(pool({ ...connection, stream: sessions.stream }, bounds, connections.database)),
     Layer.catch((error) => Layer.effectContext(Effect.fail(refused(where)(error))))
   )
 })

@@ -4,6 +4,7 @@ import { BunRuntime } from "@effect/platform-bun"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { misspeltVariables } from "./AppConfig/misspeltVariables.ts"
+import { siblingIn } from "./AppConfig/processCount.ts"
 import { variables } from "./AppConfig/settings.ts"
 import { startWarnings } from "./AppConfig/startWarnings.ts"
 import { AppConfig } from "./AppConfig.ts"
@@ -16,6 +17,15 @@ const stopMillis = 20_000
 const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* AppConfig
+    // Built last, so that it is released first on shutdown.
+    yield* Effect.addFinalizer(() =>
+      Effect.andThen(
+        Effect.sync(() => setTimeout(() => process.exit(1), stopMillis).unref()),
+        Effect.logInfo("Shutting down: no new work is accepted, work in progress is finished.")
+      )
+    )
+    // The first of several processes speaks for all.
+    if (Option.exists(config.sibling, ({ isFirst }) => !isFirst)) return
     const say = config.environment === "production" ? Effect.logInfo : Console.log
     const database =
       config.database._tag === "Postgres"
@@ -28,15 +38,14 @@ const announce = Layer.effectDiscard(
     if (Option.isNone(config.faucet.privateKey)) {
       yield* say("The faucet is off: set FAUCET_PRIVATE_KEY to grant test funds.")
     }
-    // Built last, so that it is released first on shutdown.
-    yield* Effect.addFinalizer(() =>
-      Effect.andThen(
-        Effect.sync(() => setTimeout(() => process.exit(1), stopMillis).unref()),
-        Effect.logInfo("Shutting down: no new work is accepted, work in progress is finished.")
-      )
-    )
   })
 )
+
+/** Log lines say which of several processes wrote them. */
+const numbered = (env: Readonly<Record<string, string | undefined>>) => {
+  const sibling = siblingIn(env)
+  return Effect.annotateLogs(sibling === undefined ? {} : { process: sibling.number })
+}
 
 /** What stopped the start, as a sentence that names the setting to change. */
 const refusalOf = (error: unknown): string => {
@@ -66,6 +75,7 @@ export const launch = <A, E>(service: Layer.Layer<A, E, AppConfig>): void =>
             Effect.sync(() => process.exit(1))
           )
     }),
+    numbered(process.env),
     BunRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

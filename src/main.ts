@@ -1,6 +1,14 @@
-// Starts the service configured by the environment. Nothing else.
-import "effect/schema/SchemaJITCompiler/enable"
-import * as App from "./App.ts"
-import { launch } from "./launch.ts"
+// Starts the service configured by the environment: this process, or WORKERS of them.
+import { availableParallelism } from "node:os"
+import { extname } from "node:path"
+import { processesAsked, siblingIn } from "./AppConfig/processCount.ts"
+import { supervise } from "./processes/supervise.ts"
 
-launch(App.layer)
+const count =
+  siblingIn(process.env) === undefined
+    ? processesAsked(process.env, { cores: availableParallelism(), platform: process.platform })
+    : 1
+
+// The supervisor loads nothing of the service. Built, that is a file beside this one.
+if (count > 1) await supervise(count)
+else await import(import.meta.resolve(`./service${extname(import.meta.path)}`))

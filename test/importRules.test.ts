@@ -80,7 +80,7 @@ describe("import rules", () => {
   })
 
   test("nothing but programs imports App", () => {
-    const programs = /^src\/(main|cli\/main|dev\/demo)\.ts$/
+    const programs = /^src\/(service|cli\/main|dev\/demo)\.ts$/
     expect(violations(({ file, target }) => target === "src/App.ts" && !programs.test(file))).toEqual([])
   })
 

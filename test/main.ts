@@ -46,7 +46,7 @@ const timings = "--timings=test/timings.json"
 const built = "dist-test"
 const build = async () => {
   await Bun.build({
-    entrypoints: ["src/main.ts", "src/cli/main.ts"],
+    entrypoints: ["src/main.ts", "src/service.ts", "src/cli/main.ts"],
     target: "bun",
     outdir: built,
     minify: { syntax: true }

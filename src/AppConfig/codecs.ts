@@ -4,6 +4,7 @@ import { Duration, Effect, Option, Redacted, Schema, SchemaGetter, SchemaIssue }
 import { Base64 } from "effect/encoding"
 import { getAddress, isAddress } from "viem/utils"
 import { Address } from "../domain/Chain.ts"
+import { mostProcesses } from "./processCount.ts"
 
 /** A secret with the id that tokens and ciphertexts name it by. */
 export interface KeyedSecret {
@@ -29,6 +30,9 @@ const readAs = <T, E>(to: Schema.Codec<T, E>, read: (text: string) => E | undefi
 
 export const integer = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
+
+/** One for each core, or as many as are named. */
+export const workers = Schema.Union([Schema.Literal("auto"), integer(1, mostProcesses)])
 
 /** Whole wei. */
 export const wei = readAs(Schema.BigInt, (given) => (/^\d{1,20}$/.test(given) ? BigInt(given) : undefined))

@@ -5,6 +5,7 @@ import { Config, Duration, Effect, Option, Schema } from "effect"
 import { Address } from "../domain/Chain.ts"
 import { ConfigRefusal } from "./ConfigRefusal.ts"
 import * as codecs from "./codecs.ts"
+import { defaultConnections, leastConnections, mostProcesses } from "./processCount.ts"
 
 /** The names of all settings below, and of what the environment gives to others. */
 export const variables = new Set(["OTEL_RESOURCE_ATTRIBUTES", "POSTGRES_PASSWORD"])
@@ -55,9 +56,21 @@ export const settings = {
   ),
   port: setting("PORT", codecs.integer(1, 65535), "a port from 1 to 65535", 8787),
   host: setting("HOST", codecs.listenHost, listenHostWants, "0.0.0.0"),
+  workers: setting(
+    "WORKERS",
+    codecs.workers,
+    `\`auto\`, or a number of processes from 1 to ${mostProcesses}`,
+    1
+  ),
   baseUrl: optional("BASE_URL", codecs.origin, baseUrlWants),
   dataDir: setting("DATA_DIR", Schema.NonEmptyString, "a directory", ".data"),
   databaseUrl: optional("DATABASE_URL", codecs.postgresUrl, "a Postgres address"),
+  connections: setting(
+    "DATABASE_CONNECTIONS",
+    codecs.integer(leastConnections, 1000),
+    `a number of connections from ${leastConnections} to 1000`,
+    defaultConnections
+  ),
   replicaUrl: optional("DATABASE_REPLICA_URL", codecs.postgresUrl, "the address of a replica"),
   intentTokenSecrets: optional("INTENT_TOKEN_SECRETS", codecs.signingSecrets, intentTokenWants),
   encryptionKeys: optional("ENCRYPTION_KEYS", codecs.encryptionKeys, encryptionWants),

@@ -1,9 +1,10 @@
 // What the start warns of: settings that work and leave a door open.
+import { Option } from "effect"
 import type { AppConfig } from "../AppConfig.ts"
 import { isLoopback } from "../http/isLoopback.ts"
 import { reachableFrom } from "../http/reachableFrom.ts"
 
-export const startWarnings = (
+const openDoors = (
   config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host">
 ): ReadonlyArray<string> => {
   const { baseUrl, environment } = config
@@ -22,3 +23,22 @@ export const startWarnings = (
         `BASE_URL is ${baseUrl}: without TLS the dashboard's cookies are not Secure, HSTS is not sent, and anyone on the network path can read passwords and keys. Put a proxy with TLS before the service and set BASE_URL to its https:// origin.`
       ]
 }
+
+/** Limits that are kept in memory are each process's own. */
+const unsharedLimits = ({
+  redisUrl,
+  sibling
+}: Pick<typeof AppConfig.Service, "redisUrl" | "sibling">): ReadonlyArray<string> =>
+  Option.match(sibling, {
+    onNone: () => [],
+    onSome: ({ of }) =>
+      Option.isSome(redisUrl)
+        ? []
+        : [
+            `${of} processes serve the port, and REDIS_URL is unset: each counts requests by itself, so a client whose connections go to all of them may send up to ${of} times what RATE_LIMIT_PER_KEY and the other request limits say. Set REDIS_URL, and they count together.`
+          ]
+  })
+
+export const startWarnings = (
+  config: Pick<typeof AppConfig.Service, "baseUrl" | "environment" | "host" | "redisUrl" | "sibling">
+): ReadonlyArray<string> => [...openDoors(config), ...unsharedLimits(config)]

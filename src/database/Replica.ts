@@ -49,7 +49,7 @@ const decodeStanding = Schema.decodeUnknownEffect(
 /** Which cluster and database this is; a replica has those of its primary. */
 const cluster = "(SELECT system_identifier::text FROM pg_control_system()) || ' ' || current_database()"
 
-const make = Effect.fnUntraced(function* (address: string) {
+const make = Effect.fnUntraced(function* (address: string, maxConnections: number) {
   const here = yield* SqlClient.SqlClient
   const parsed = parseDatabaseUrl(address)
   const mustBe =
@@ -62,7 +62,7 @@ const make = Effect.fnUntraced(function* (address: string) {
       silenceTimeout: "2 seconds",
       connectTimeout: "2 seconds",
       multiplex: true,
-      maxConnections: 8,
+      maxConnections,
       applicationName: "quittance replica"
     })
   ).pipe(Effect.mapError((error) => new DatabaseRefusal({ message: `${mustBe}: ${causeOf(error)}` })))
@@ -164,10 +164,10 @@ const make = Effect.fnUntraced(function* (address: string) {
 /** On the database, as configured. */
 export const layer = Layer.effect(
   Replica,
-  Effect.flatMap(AppConfig, ({ replicaUrl }) =>
+  Effect.flatMap(AppConfig, ({ connections, replicaUrl }) =>
     Option.match(replicaUrl, {
       onNone: () => Effect.succeed(undefined),
-      onSome: (url) => make(Redacted.value(url))
+      onSome: (url) => make(Redacted.value(url), connections.replica)
     })
   )
 )

@@ -1,6 +1,6 @@
 // The listening socket, and how paths are read on it.
 import { BunHttpServer } from "@effect/platform-bun"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option, Schedule } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 
 /** Strict paths: no trailing slash, no doubled slashes, letter case counts. */
@@ -12,7 +12,11 @@ export const routerConfig = {
 }
 
 /** Body sizes are the business of the body rules, whose refusal carries the envelope. */
-export const layerOf = (options: { readonly port: number; readonly hostname: string }) =>
+export const layerOf = (options: {
+  readonly port: number
+  readonly hostname: string
+  readonly reusePort?: boolean
+}) =>
   BunHttpServer.layerServer({
     ...options,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -20,7 +24,25 @@ export const layerOf = (options: { readonly port: number; readonly hostname: str
     gracefulShutdownTimeout: "12 seconds"
   })
 
-/** On HOST and PORT. */
+/** How long the first of several processes waits for those of a supervisor that was killed, which leave. */
+const leftBehind = { times: 100, schedule: Schedule.spaced("100 millis") }
+
+/** A port that several processes share is no other program's: whoever holds it alone, or shares it, is in the way. */
+const free = ({ hostname, port }: { readonly port: number; readonly hostname: string }) => {
+  const taken = (reusePort: boolean) =>
+    Effect.try({
+      try: () => Bun.serve({ hostname, port, reusePort, fetch: () => new Response() }).stop(true),
+      catch: (error) => error
+    })
+  return Effect.orDie(Effect.andThen(taken(true), Effect.retry(taken(false), leftBehind)))
+}
+
+/** On HOST and PORT, with the other processes of the instance. */
 export const layer = Layer.unwrap(
-  Effect.map(AppConfig, ({ port, host }) => layerOf({ port, hostname: host }))
+  Effect.gen(function* () {
+    const { port, host: hostname, sibling } = yield* AppConfig
+    if (Option.isNone(sibling)) return layerOf({ port, hostname })
+    if (sibling.value.isFirst) yield* free({ port, hostname })
+    return layerOf({ port, hostname, reusePort: true })
+  })
 )

@@ -3,6 +3,8 @@
 import { Data, Effect, Layer, Option } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { AppConfig } from "../AppConfig.ts"
+import { report } from "../processes/Membership.ts"
+import { orders } from "../processes/messages.ts"
 import { registerProcessMetrics } from "./registerProcessMetrics.ts"
 
 /** The metrics' address cannot be listened on. `message` is the whole sentence for the operator. */
@@ -36,9 +38,26 @@ const listen = ({ host, port }: { readonly host: string; readonly port: number }
     )
   })
 
+/** One of several processes tells the supervisor, which listens. */
+const tell = Effect.gen(function* () {
+  const context = yield* Effect.context<never>()
+  registerProcessMetrics()
+  const heard = (message: unknown) => {
+    if (orders(message) === "metrics")
+      report({ tag: "metrics", text: PrometheusMetrics.formatUnsafe(context) })
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.on("message", heard)),
+    () => Effect.sync(() => process.off("message", heard))
+  )
+})
+
 /** Listens where METRICS_PORT is set. */
 export const layer: Layer.Layer<never, MetricsRefusal, AppConfig> = Layer.effectDiscard(
-  Effect.flatMap(AppConfig, ({ metrics }) =>
-    Option.match(metrics, { onNone: () => Effect.void, onSome: listen })
+  Effect.flatMap(AppConfig, ({ metrics, sibling }) =>
+    Option.match(metrics, {
+      onNone: () => Effect.void,
+      onSome: (address) => (Option.isSome(sibling) ? tell : listen(address))
+    })
   )
 )

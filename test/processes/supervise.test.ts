@@ -1,0 +1,261 @@
+// Several processes of the service on one port, as real processes: one is killed, all are replaced, all are stopped,
+// under load; their supervisor is killed.
+import { describe, expect } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { SQL } from "bun"
+import { Effect } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
+import { LocalChain } from "../../src/dev/LocalChain.ts"
+import { Address } from "../../src/domain/Chain.ts"
+import { secrets, until } from "../instances/cluster.ts"
+import { newTally, shop } from "../instances/shoppers.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
+import {
+  type RunningProcess,
+  spawnProgram,
+  spawnService,
+  temporaryDirectory,
+  untilReady
+} from "../support/process.ts"
+import { liveEffect } from "../support/run.ts"
+
+const receiver = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
+const noChain = { BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9", ARBITRUM_RPC_URLS: "http://127.0.0.1:9" }
+
+/** Of each of its threads. */
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
+  )
+
+const lives = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const said = (service: RunningProcess, sentence: string, times = 1) =>
+  until(`"${sentence}" is said`, () => service.output().split(sentence).length > times)
+
+/** Clients that come with a connection for each request, or keep theirs, and what they were not answered. */
+const flood = (url: string, keepsConnections: boolean) => {
+  const lost: Array<string> = []
+  let going = true
+  let answered = 0
+  const client = async () => {
+    while (going)
+      try {
+        const answer = await fetch(`${url}/readyz`, {
+          keepalive: keepsConnections,
+          ...(keepsConnections ? {} : { headers: { connection: "close" } })
+        })
+        await answer.text()
+        if (answer.status === 200) answered++
+        else lost.push(String(answer.status))
+      } catch (error) {
+        lost.push(error instanceof Error && "code" in error ? String(error.code) : String(error))
+        await Bun.sleep(50)
+      }
+  }
+  const clients = Promise.all(Array.from({ length: 16 }, client))
+  return {
+    lost,
+    answered: () => answered,
+    end: Effect.promise(async () => {
+      going = false
+      await clients
+    })
+  }
+}
+
+describe.skipIf(process.platform !== "linux")("Several processes on one port", () => {
+  liveEffect(
+    "one that is killed is replaced, all are replaced one by one and stopped under load, and every payment is kept",
+    () =>
+      Effect.gen(function* () {
+        const chain = yield* LocalChain
+        const databaseUrl = yield* ownDatabase()
+        const sql = yield* Effect.acquireRelease(
+          Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
+          (open) => Effect.promise(() => open.close())
+        )
+        const [port, metricsPort] = [yield* freePort(0), yield* freePort(0)]
+        const env = {
+          ...secrets,
+          DATABASE_URL: databaseUrl,
+          DATA_DIR: yield* temporaryDirectory,
+          BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+          ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+          TESTNET_CONFIRMATIONS: "0",
+          RATE_LIMIT_PER_KEY: "100000"
+        }
+        const service = yield* spawnService({
+          ...env,
+          PORT: String(port),
+          BASE_URL: `http://127.0.0.1:${port}`,
+          WORKERS: "2",
+          DATABASE_CONNECTIONS: "8",
+          SHUTDOWN_DELAY: "1s",
+          METRICS_PORT: String(metricsPort)
+        })
+        const baseUrl = `http://127.0.0.1:${port}`
+        yield* said(service, "2 processes serve: SIGHUP replaces them")
+        const cli = yield* spawnProgram(
+          ["src/cli/main.ts", "merchant", "create", "--name", "Shop", "--receiver", receiver, "--json"],
+          env
+        )
+        yield* cli.succeeded
+        const keys = JSON.parse(cli.output()).keys.test
+
+        const buyers = [2, 3, 4, 5].map((index) => chain.walletClient(index))
+        for (const { account } of buyers) yield* chain.mint(Address.make(account.address), 10_000_000_000n)
+        const tally = newTally()
+        let going = true
+        const load = Promise.all(
+          buyers.map((wallet) => shop({ baseUrl, keys, wallet, tally, going: () => going }))
+        )
+        const connections = () =>
+          sql`SELECT count(*)::int AS count FROM pg_stat_activity
+              WHERE datname = current_database() AND application_name = 'quittance'`
+        yield* Effect.sleep("2 seconds")
+        expect(tally.broken).toEqual([])
+
+        // Each has its part of what comes, and of the connections; metrics tell them apart.
+        const metrics = yield* Effect.promise(async () =>
+          (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+        )
+        for (const number of [1, 2])
+          expect(metrics).toMatch(
+            new RegExp(`^quittance_http_request\\S*_count\\{process="${number}".+ [1-9]\\d*$`, "m")
+          )
+        const [open] = yield* Effect.promise(connections)
+        // One more of each listens.
+        expect(open.count).toBeLessThanOrEqual(10)
+
+        // One dies: what it held breaks, a request of each buyer at most.
+        const before = childrenOf(service.pid)
+        expect(before).toHaveLength(2)
+        const [killed = 0] = before
+        process.kill(killed, "SIGKILL")
+        yield* said(service, "has ended with code 137; another takes its place")
+        yield* until("two run again", () => childrenOf(service.pid).length === 2)
+        yield* until("the new one serves", async () => {
+          const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+          return /process="1"/.test(page) && /process="2"/.test(page)
+        })
+        expect(tally.broken.length).toBeLessThanOrEqual(buyers.length)
+
+        // Each is replaced: nothing breaks, with old connections or new ones, and no balancer sees anything.
+        const broken = tally.broken.length
+        const [fresh, kept] = [flood(baseUrl, false), flood(baseUrl, true)]
+        const replaced = childrenOf(service.pid)
+        yield* service.kill("SIGHUP")
+        yield* said(service, "was replaced.", 2)
+        expect(childrenOf(service.pid)).toHaveLength(2)
+        expect(childrenOf(service.pid).filter((pid) => replaced.includes(pid))).toEqual([])
+        yield* fresh.end
+        yield* kept.end
+        expect([fresh.lost, kept.lost]).toEqual([[], []])
+        expect(tally.broken.slice(broken)).toEqual([])
+        console.log(`${fresh.answered() + kept.answered()} requests beside the replacement, none lost`)
+
+        // All stop: what was accepted is answered, what comes later is refused.
+        going = false
+        yield* Effect.promise(() => load)
+        expect(tally.wrong).toEqual([])
+        const last = flood(baseUrl, false)
+        yield* Effect.sleep("500 millis")
+        expect(last.lost).toEqual([])
+        const stopping = performance.now()
+        yield* service.kill("SIGTERM")
+        yield* service.succeeded
+        expect(performance.now() - stopping).toBeLessThan(20_000)
+        yield* last.end
+        expect(
+          last.lost.filter((one) => !["503", "ConnectionRefused", "ECONNREFUSED"].includes(one))
+        ).toEqual([])
+
+        const [books] = yield* Effect.promise(
+          () =>
+            sql`SELECT count(*)::int AS settled, count(DISTINCT id)::int AS ids FROM payments WHERE status = 'settled'`
+        )
+        expect(books).toEqual({ settled: tally.settled.length, ids: tally.settled.length })
+      }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 }))),
+    120_000
+  )
+
+  liveEffect(
+    "leave when their supervisor is killed, and the next start waits for that",
+    () =>
+      Effect.gen(function* () {
+        const env = { DATA_DIR: yield* temporaryDirectory, WORKERS: "2", ...noChain }
+        const service = yield* spawnService({ ...env, SHUTDOWN_DELAY: "1s" })
+        yield* said(service, "2 processes serve: SIGHUP replaces them")
+        const orphans = childrenOf(service.pid)
+        expect(orphans).toHaveLength(2)
+        yield* service.kill("SIGKILL")
+        const { port } = new URL(service.baseUrl)
+        const next = yield* spawnService({ ...env, PORT: port })
+        yield* until("nobody is left", () => !orphans.some(lives), 20_000)
+        yield* said(next, "2 processes serve: SIGHUP replaces them")
+        yield* untilReady(service)
+        yield* next.kill("SIGTERM")
+        yield* next.succeeded
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  liveEffect(
+    "that end again and again end their supervisor, with 3",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* spawnService({
+          DATABASE_URL: yield* ownDatabase(),
+          DATA_DIR: yield* temporaryDirectory,
+          WORKERS: "2",
+          ...noChain
+        })
+        yield* said(service, "2 processes serve: SIGHUP replaces them")
+        const killing = setInterval(() => {
+          if (lives(service.pid)) for (const pid of childrenOf(service.pid)) process.kill(pid, "SIGKILL")
+        }, 10)
+        const code = yield* service.exited.pipe(Effect.ensuring(Effect.sync(() => clearInterval(killing))))
+        expect(code, service.output()).toBe(3)
+        expect(service.output()).toContain("processes have ended one after another, the last with code 137")
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  liveEffect(
+    "are refused where they cannot serve, in a sentence",
+    () =>
+      Effect.gen(function* () {
+        const refusal = (env: Readonly<Record<string, string>>) =>
+          Effect.gen(function* () {
+            const service = yield* spawnService({ DATA_DIR: yield* temporaryDirectory, ...noChain, ...env })
+            return [yield* service.exited, service.output()]
+          })
+        for (const value of ["0", "many", "1.5", "65"])
+          expect(yield* refusal({ WORKERS: value })).toEqual([
+            1,
+            "WORKERS must be `auto`, or a number of processes from 1 to 64; for example WORKERS=auto\n"
+          ])
+        expect(yield* refusal({ WORKERS: "5" })).toEqual([
+          1,
+          expect.stringContaining("DATABASE_CONNECTIONS must be 20 or more for WORKERS=5")
+        ])
+        const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() })
+        expect(
+          yield* refusal({ WORKERS: "2", PORT: String(other.port), DATABASE_URL: yield* ownDatabase() })
+        ).toEqual([
+          1,
+          expect.stringContaining(`PORT must be a free port; ${other.port} is taken. Set PORT to another.`)
+        ])
+        yield* Effect.promise(() => other.stop(true))
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
