@@ -10,6 +10,7 @@ import type { WeekResult } from "./settling/measureWeek.ts"
 import type { StartupResult } from "./startup.ts"
 import { ratios } from "./statistics.ts"
 import type { WatcherResult } from "./watcher.ts"
+import type { WorkersResult } from "./workers.ts"
 
 /** What a run measured; a run of some parts has those. */
 export interface Results {
@@ -23,6 +24,7 @@ export interface Results {
   readonly growth?: GrowthResult
   readonly week?: WeekResult
   readonly watcher?: WatcherResult
+  readonly workers?: WorkersResult
 }
 
 export interface Judged {

@@ -18,6 +18,7 @@ import { measureSettling } from "./settling/measureSettling.ts"
 import { measureWeek } from "./settling/measureWeek.ts"
 import { measureStartup } from "./startup.ts"
 import { measureWatcher } from "./watcher.ts"
+import { measureWorkers } from "./workers.ts"
 
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
   http: measureHttp,
@@ -29,7 +30,8 @@ const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], 
   startup: measureStartup,
   growth: measureGrowth,
   week: measureWeek,
-  watcher: measureWatcher
+  watcher: measureWatcher,
+  workers: measureWorkers
 }
 const isPart = (text: string): text is keyof Results => Object.hasOwn(parts, text)
 const all = Object.keys(parts).filter(isPart)

@@ -14,6 +14,7 @@ import type { WeekResult } from "./settling/measureWeek.ts"
 import type { StartupResult } from "./startup.ts"
 import { median, type Quantiles, ratios, type Spread } from "./statistics.ts"
 import type { WatcherResult } from "./watcher.ts"
+import type { WorkersResult } from "./workers.ts"
 
 export interface Machine {
   readonly processor: string
@@ -152,6 +153,28 @@ const settlingTable = ({ seconds, at }: SettlingResult) => [
   )
 ]
 
+const workersTable = ({ counts, idleMegabytes, loads, rounds, seconds }: WorkersResult) => {
+  const perSecond = (samples: ReadonlyArray<{ readonly perSecond: number }> = []) =>
+    samples.map((sample) => sample.perSecond)
+  return [
+    `Requests a second by WORKERS, and of one process in the same round (${rounds} rounds of ${seconds} s). Processes, Postgres and load share the cores: what a second process adds here is what the others leave.`,
+    table(
+      ["work", ...counts.map((count) => (count === 1 ? "1 process" : `${count} processes, of one`))],
+      [
+        ...loads.map(({ name, samples }) => [
+          name,
+          ...samples.map((one, index) =>
+            index === 0
+              ? rate(median(perSecond(one)))
+              : `${rate(median(perSecond(one)))}, ${shownSpread(ratios(perSecond(one), perSecond(samples[0])))}`
+          )
+        ]),
+        ["at rest, all processes", ...idleMegabytes.map(megabytes)]
+      ]
+    )
+  ]
+}
+
 const growthTable = ({ sizes, requests }: GrowthResult) => [
   "One request at a time, median, by the number of payments over 200 merchants, and the ratio of the largest to the smallest:",
   table(
@@ -220,7 +243,7 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 /** The whole of what a run measured. */
 export const markdown = (
   machine: Machine,
-  { http, openloop, drain, torture, pipeline, settling, startup, growth, week, watcher }: Results
+  { http, openloop, drain, torture, pipeline, settling, startup, growth, week, workers, watcher }: Results
 ): string =>
   [
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
@@ -232,7 +255,8 @@ export const markdown = (
     ...(settling === undefined ? [] : settlingTable(settling)),
     ...(growth === undefined ? [] : growthTable(growth)),
     ...(week === undefined ? [] : weekTable(week)),
-    ...(watcher === undefined ? [] : watcherTable(watcher))
+    ...(watcher === undefined ? [] : watcherTable(watcher)),
+    ...(workers === undefined ? [] : workersTable(workers))
   ].join("\n\n")
 
 const number = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(2))

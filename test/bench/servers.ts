@@ -51,7 +51,7 @@ const commonEnv = {
 export const serviceEnv = { ...commonEnv, ...heap }
 
 /** Where a server keeps its files, in a directory of the run. */
-export const dataDirOf = (directory: string, name: ServerName) => {
+export const dataDirOf = (directory: string, name: string) => {
   const path = join(directory, name)
   mkdirSync(path, { recursive: true })
   return path
