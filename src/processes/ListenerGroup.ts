@@ -42,47 +42,54 @@ const anyBut = (index: number, size: number): ReadonlyArray<Instruction> => [
   [0x16, 0, 0, 0]
 ]
 
-const load = () =>
-  dlopen("libc.so.6", {
-    setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" },
-    getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
-    getsockname: { args: ["i32", "ptr", "ptr"], returns: "i32" },
-    getpeername: { args: ["i32", "ptr", "ptr"], returns: "i32" }
-  }).symbols
-let loaded: ReturnType<typeof load> | undefined
+/** Of the GNU C library; undefined where there is another: who leaves then waits, and closes. */
+const load = () => {
+  try {
+    return dlopen("libc.so.6", {
+      setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" },
+      getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
+      getsockname: { args: ["i32", "ptr", "ptr"], returns: "i32" },
+      getpeername: { args: ["i32", "ptr", "ptr"], returns: "i32" }
+    }).symbols
+  } catch {
+    return undefined
+  }
+}
+let loaded: { readonly symbols: ReturnType<typeof load> } | undefined
 const libc = () => {
-  loaded ??= load()
-  return loaded
+  loaded ??= { symbols: load() }
+  return loaded.symbols
 }
 
+/** With a `sock_fprog` (length, address) before the instructions that it points to. */
 const set = (descriptor: number, name: number, program: ReadonlyArray<Instruction>): boolean => {
-  const instructions = new DataView(new ArrayBuffer(Math.max(program.length, 1) * 8))
-  for (const [at, [code, ifTrue, ifFalse, operand]] of program.entries()) {
-    instructions.setUint16(at * 8, code, true)
-    instructions.setUint8(at * 8 + 2, ifTrue)
-    instructions.setUint8(at * 8 + 3, ifFalse)
-    instructions.setUint32(at * 8 + 4, operand, true)
+  const bytes = new Uint8Array(16 + Math.max(program.length, 1) * 8)
+  const view = new DataView(bytes.buffer)
+  view.setUint16(0, program.length, true)
+  view.setBigUint64(8, BigInt(ptr(bytes)) + 16n, true)
+  for (const [index, [code, ifTrue, ifFalse, operand]] of program.entries()) {
+    const at = 16 + index * 8
+    view.setUint16(at, code, true)
+    view.setUint8(at + 2, ifTrue)
+    view.setUint8(at + 3, ifFalse)
+    view.setUint32(at + 4, operand, true)
   }
-  const described = new DataView(new ArrayBuffer(16))
-  described.setUint16(0, program.length, true)
-  described.setBigUint64(8, BigInt(ptr(instructions.buffer)), true)
-  return libc().setsockopt(descriptor, solSocket, name, ptr(described.buffer), 16) === 0
+  return libc()?.setsockopt(descriptor, solSocket, name, bytes, 16) === 0
 }
 
 /** A socket's port here, or at its other end; undefined where the descriptor is no such socket. */
 const portOf = (end: "getsockname" | "getpeername", descriptor: number): number | undefined => {
-  const address = new DataView(new ArrayBuffer(128))
-  const size = new Uint32Array([128])
-  return libc()[end](descriptor, ptr(address.buffer), ptr(size)) === 0 ? address.getUint16(2) : undefined
+  const address = new Uint8Array(128)
+  const size = new Uint32Array([address.length])
+  return libc()?.[end](descriptor, address, size) === 0
+    ? new DataView(address.buffer).getUint16(2)
+    : undefined
 }
 
 const isListening = (descriptor: number): boolean => {
   const value = new Uint32Array([0])
   const size = new Uint32Array([4])
-  return (
-    libc().getsockopt(descriptor, solSocket, acceptsConnections, ptr(value), ptr(size)) === 0 &&
-    value[0] === 1
-  )
+  return libc()?.getsockopt(descriptor, solSocket, acceptsConnections, value, size) === 0 && value[0] === 1
 }
 
 const ownDescriptors = () => readdirSync("/proc/self/fd").map(Number)
@@ -154,7 +161,7 @@ export const chooseAmongAll = (address: Address): void => {
  */
 export const leaveGroup = async (address: Address, toOthers: boolean): Promise<void> => {
   const descriptor = ownListener(address)
-  if (descriptor === undefined) return
+  if (descriptor === undefined) return sleep(settleMillis)
   const size = toOthers ? sizeOf(address) : 1
   const steered = size > 1 && (await steerAway(address, descriptor, size).catch(() => false))
   if (steered) await sleep(settleMillis)

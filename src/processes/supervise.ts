@@ -130,7 +130,8 @@ class Supervisor {
   /** The exit code. */
   async run(): Promise<number> {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void this.stop(0))
-    process.on("SIGHUP", () => void this.upgrade())
+    // To what runs in a terminal it says that the terminal has gone.
+    process.on("SIGHUP", () => void (process.stdin.isTTY ? this.stop(0) : this.upgrade()))
     const first = this.spawn(1, true)
     this.places.push({ number: 1, current: first, next: undefined })
     const ready = await first.ready
@@ -171,7 +172,8 @@ class Supervisor {
         `Process ${place.number} has ended with code ${code}; another takes its place in ${delay} ms.`
       )
       await Bun.sleep(delay)
-      if (!this.isStopping) place.current = this.spawn(place.number)
+      if (place.next !== undefined) await place.next.ready
+      if (!this.isStopping && place.current === current) place.current = this.spawn(place.number)
     }
   }
 

@@ -202,7 +202,9 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         yield* until("nobody is left", () => !orphans.some(lives), 20_000)
         yield* said(next, "2 processes serve: SIGHUP replaces them")
         yield* untilReady(service)
-        yield* next.kill("SIGTERM")
+        // As a terminal does it, and systemd: the signal goes to all.
+        for (const pid of childrenOf(next.pid)) process.kill(pid, "SIGINT")
+        yield* next.kill("SIGINT")
         yield* next.succeeded
       }).pipe(Effect.scoped),
     60_000
