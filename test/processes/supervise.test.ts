@@ -1,7 +1,8 @@
 // Several processes of the service on one port, as real processes: one is killed, all are replaced, all are stopped,
 // under load; their supervisor is killed.
 import { describe, expect } from "bun:test"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
@@ -206,6 +207,39 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         for (const pid of childrenOf(next.pid)) process.kill(pid, "SIGINT")
         yield* next.kill("SIGINT")
         yield* next.succeeded
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  liveEffect(
+    "stay where the new ones cannot serve, and are replaced once these can",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* temporaryDirectory
+        const file = join(dataDir, "database-url")
+        const databaseUrl = yield* ownDatabase()
+        writeFileSync(file, databaseUrl)
+        const service = yield* spawnService({
+          DATABASE_URL_FILE: file,
+          DATA_DIR: dataDir,
+          WORKERS: "2",
+          ...noChain
+        })
+        yield* said(service, "2 processes serve: SIGHUP replaces them")
+        const before = childrenOf(service.pid)
+        writeFileSync(file, "postgres://127.0.0.1:9/nowhere")
+        yield* service.kill("SIGHUP")
+        yield* said(service, "The new process 1 has ended with code 1 before it served: those that run stay.")
+        expect(service.output()).toContain("cannot be used")
+        expect(childrenOf(service.pid).toSorted()).toEqual(before.toSorted())
+        yield* untilReady(service)
+        writeFileSync(file, databaseUrl)
+        yield* service.kill("SIGHUP")
+        yield* said(service, "was replaced.", 2)
+        yield* untilReady(service)
+        expect(childrenOf(service.pid).filter((pid) => before.includes(pid))).toEqual([])
+        yield* service.kill("SIGTERM")
+        yield* service.succeeded
       }).pipe(Effect.scoped),
     60_000
   )
