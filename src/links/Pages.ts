@@ -1,11 +1,12 @@
 // What people open of payment links: the link itself, its poster, and a shop's counter.
-import { Effect, type Layer } from "effect"
+import { Cause, Effect, Exit, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { AppConfig } from "../AppConfig.ts"
 import { walletConnectOrigins } from "../checkout/walletConnectOrigins.ts"
 import { browserBundle, bundleAnswer } from "../pages/BrowserBundle.ts"
 import { pageHeaders, policyOf } from "../pages/pageHeaders.ts"
 import shared from "../pages/pages.css" with { type: "text" }
+import { Links } from "./Links.ts"
 import { counterDocument, linkDocument, posterDocument } from "./pages/documents.ts"
 import own from "./pages/links.css" with { type: "text" }
 
@@ -19,41 +20,52 @@ export const linkPaths = [
   "/counter.js"
 ]
 
-const page = (html: string, connect: ReadonlyArray<string> = []) =>
-  Effect.succeed(
-    HttpServerResponse.text(html, {
-      contentType: "text/html; charset=utf-8",
-      headers: {
-        ...pageHeaders(
-          policyOf({
-            "script-src": "'self'",
-            "style-src": "'self'",
-            "connect-src": ["'self'", ...connect].join(" "),
-            "img-src": "data:"
-          })
-        ),
-        "cross-origin-opener-policy": "same-origin-allow-popups"
-      }
-    })
-  )
-
-export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig> = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    const config = yield* AppConfig
-    const { baseUrl } = config
-    yield* router.add("GET", "/link/:id", page(linkDocument, walletConnectOrigins(config)))
-    yield* router.add("GET", "/link/:id/poster", page(posterDocument))
-    yield* router.add("GET", "/counter", page(counterDocument))
-    yield* router.add(
-      "GET",
-      "/links.css",
-      Effect.succeed(HttpServerResponse.text(`${shared}\n${own}`, { contentType: "text/css; charset=utf-8" }))
-    )
-    for (const [path, entry, constants] of [
-      ["/link.js", "links/pages/link.ts", {}],
-      ["/poster.js", "links/pages/poster.ts", {}],
-      ["/counter.js", "links/pages/counter.ts", { QUITTANCE_BASE_URL: baseUrl }]
-    ] as const)
-      yield* router.add("GET", path, bundleAnswer(browserBundle(entry, constants), { crossOrigin: false }))
+const answer = (html: string, connect: ReadonlyArray<string>, status = 200) =>
+  HttpServerResponse.text(html, {
+    status,
+    contentType: "text/html; charset=utf-8",
+    headers: {
+      ...pageHeaders(
+        policyOf({
+          "script-src": "'self'",
+          "style-src": "'self'",
+          "connect-src": ["'self'", ...connect].join(" "),
+          "img-src": "data:"
+        })
+      ),
+      "cross-origin-opener-policy": "same-origin-allow-popups"
+    }
   })
+
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter | AppConfig | Links> = HttpRouter.use(
+  (router) =>
+    Effect.gen(function* () {
+      const config = yield* AppConfig
+      const links = yield* Links
+      const { baseUrl } = config
+      /** The page itself says what became of its link; one that never was is 404 besides. */
+      const ofLink = (html: string, connect: ReadonlyArray<string> = []) =>
+        Effect.gen(function* () {
+          const { id = "" } = yield* HttpRouter.params
+          const found = yield* Effect.exit(links.read(id))
+          const isUnknown = Exit.isFailure(found) && Cause.hasFails(found.cause)
+          return answer(html, connect, isUnknown ? 404 : 200)
+        })
+      yield* router.add("GET", "/link/:id", ofLink(linkDocument, walletConnectOrigins(config)))
+      yield* router.add("GET", "/link/:id/poster", ofLink(posterDocument))
+      yield* router.add("GET", "/counter", Effect.succeed(answer(counterDocument, [])))
+      yield* router.add(
+        "GET",
+        "/links.css",
+        Effect.succeed(
+          HttpServerResponse.text(`${shared}\n${own}`, { contentType: "text/css; charset=utf-8" })
+        )
+      )
+      for (const [path, entry, constants] of [
+        ["/link.js", "links/pages/link.ts", {}],
+        ["/poster.js", "links/pages/poster.ts", {}],
+        ["/counter.js", "links/pages/counter.ts", { QUITTANCE_BASE_URL: baseUrl }]
+      ] as const)
+        yield* router.add("GET", path, bundleAnswer(browserBundle(entry, constants), { crossOrigin: false }))
+    })
 )

@@ -1,5 +1,5 @@
 // Payment links and the counter, end to end in Chromium on anvil.
-import { describe, expect } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "../checkout/browserWorld.ts"
 import { press, toReview, untilState } from "../checkout/checkoutWorld.ts"
@@ -250,6 +250,17 @@ describe("In the reader's language", () => {
   })
 })
 
+test("the page of a link that never was is 404, a link's is 200", async () => {
+  const link = await newLink({ description: "There", amount: "1.00" })
+  for (const [path, status] of [
+    [`/link/${link.id}`, 200],
+    [`/link/${link.id}/poster`, 200],
+    ["/link/nowhere", 404],
+    ["/link/nowhere/poster", 404]
+  ] as const)
+    expect((await fetch(`${world().baseUrl}${path}`)).status).toBe(status)
+})
+
 describe("The counter", () => {
   browserTest(
     "an amount by touch, a code, the customer pays, a tick, the day's total, also after a reload",
@@ -323,6 +334,14 @@ describe("The counter", () => {
       const cancelled = await ring("2.50")
       await tablet.keyboard.press("Enter")
       const second = await ring("4.00")
+      // The key that the sale was opened with is revoked meanwhile.
+      await tablet.evaluate(`{
+        const key = "quittance-counter-sale:${link.id}"
+        const sale = JSON.parse(localStorage.getItem(key))
+        localStorage.setItem(key, JSON.stringify({ ...sale, publishableKey: sale.publishableKey.replace(/.{8}$/, "00000000") }))
+      }`)
+      await tablet.reload()
+      await tablet.getByRole("heading", { name: "$4.00" }).waitFor()
       await pays(second, "$4.00")
       await tablet.getByRole("heading", { name: "$4.00 paid" }).waitFor()
       await tablet.keyboard.press("Tab")

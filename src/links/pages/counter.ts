@@ -3,7 +3,7 @@
 import { qrCode } from "../../checkout/component/qr.ts"
 import { element, input } from "../../pages/browser/dom.ts"
 import { isRecord } from "../../pages/browser/isRecord.ts"
-import { type Link, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
+import { type Link, LinkProblem, type Opened, openLink, paymentOf, readLink } from "./linkApi.ts"
 import { closedWords, money, text, told } from "./linkWords.ts"
 import { typedAmount } from "./typedAmount.ts"
 
@@ -117,11 +117,25 @@ const finish = (sale: Sale) => {
   element("thanks").focus()
 }
 
+/** What the sale is read with from now on, where its key has been revoked. */
+const renewed = async (sale: Sale): Promise<Opened> => {
+  const opened = await openLink(id, { paymentId: sale.paymentId })
+  const kept = read(saleKey, isSale)
+  if (kept?.paymentId === sale.paymentId)
+    localStorage.setItem(saleKey, JSON.stringify({ ...kept, ...opened }))
+  return opened
+}
+
 const statusOf = (sale: Sale) =>
-  paymentOf(sale).then(
-    ({ status }) => status,
-    () => "unknown"
-  )
+  paymentOf(sale)
+    .catch(async (error: unknown) => {
+      if (!(error instanceof LinkProblem) || error.code === "RATE_LIMITED") throw error
+      return paymentOf(await renewed(sale))
+    })
+    .then(
+      ({ status }) => status,
+      () => "unknown"
+    )
 
 const cancelledSales = () => read(cancelledKey, isCancelled) ?? []
 const keepCancelled = (sales: ReadonlyArray<CancelledSale>) =>
@@ -153,7 +167,8 @@ const lookAtCancelled = async (): Promise<void> => {
 
 const follow = async (sale: Sale, missed = 0): Promise<void> => {
   const status = await statusOf(sale)
-  if (read(saleKey, isSale)?.intentToken !== sale.intentToken) return
+  const kept = read(saleKey, isSale)
+  if (kept?.paymentId !== sale.paymentId) return
   const silent = status === "unknown" ? missed + 1 : 0
   if (silent === 2) message.textContent = text("offline")
   if (silent === 0 && missed > 1) message.textContent = ""
@@ -163,7 +178,7 @@ const follow = async (sale: Sale, missed = 0): Promise<void> => {
     message.textContent = text("saleExpired")
     return
   }
-  polls = setTimeout(() => void follow(sale, silent), 1_500)
+  polls = setTimeout(() => void follow(kept, silent), 1_500)
 }
 
 const wait = (sale: Sale) => {
