@@ -2,7 +2,7 @@
 // each new connection to one of them, and resets what still waits there when it closes. So whoever leaves has new
 // connections go to the others first, serves what has come, and closes then.
 import { dlopen, ptr } from "bun:ffi"
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { connect } from "node:net"
 
 const solSocket = 1
@@ -108,9 +108,10 @@ const sizeOf = ({ port }: Address): number => {
     `^ *\\d+: \\w+:${port.toString(16).toUpperCase().padStart(4, "0")} \\w+:0000 0A `,
     "gm"
   )
-  return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap(
-    (file) => readFileSync(file, "utf8").match(listening) ?? []
-  ).length
+  // Without IPv6 there is one of them.
+  return ["/proc/net/tcp", "/proc/net/tcp6"]
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, "utf8").match(listening) ?? []).length
 }
 
 /** Whether a connection that is made now comes to this process. */

@@ -12,6 +12,8 @@ import { type Notice, orders } from "./messages.ts"
 /** As a signal does it: everything is stopped in its order. */
 const stop = () => process.kill(process.pid, "SIGTERM")
 
+const ignore = () => undefined
+
 /** Nothing where no supervisor listens. */
 export const report = (one: Notice): void => {
   if (process.connected) process.send?.(one)
@@ -36,12 +38,15 @@ const make = Effect.gen(function* () {
     Effect.sync(() => {
       process.on("message", heard)
       process.on("disconnect", stop)
+      // Sent to all by whoever means the supervisor.
+      process.on("SIGHUP", ignore)
       if (!process.connected) stop()
     }),
     () =>
       Effect.sync(() => {
         process.off("message", heard)
         process.off("disconnect", stop)
+        process.off("SIGHUP", ignore)
       })
   )
 

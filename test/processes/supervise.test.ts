@@ -234,10 +234,13 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         expect(childrenOf(service.pid).toSorted()).toEqual(before.toSorted())
         yield* untilReady(service)
         writeFileSync(file, databaseUrl)
+        // The signal that is meant for the supervisor ends no process.
+        for (const pid of before) process.kill(pid, "SIGHUP")
         yield* service.kill("SIGHUP")
         yield* said(service, "was replaced.", 2)
         yield* untilReady(service)
         expect(childrenOf(service.pid).filter((pid) => before.includes(pid))).toEqual([])
+        expect(service.output()).not.toContain("another takes its place")
         yield* service.kill("SIGTERM")
         yield* service.succeeded
       }).pipe(Effect.scoped),
