@@ -1,12 +1,13 @@
 // Who the buyer is: the wallet address that an identity token proves. The payer
 // of a transfer must be this address, so every doubt is a refusal.
 import { Clock, Context, Effect, Layer } from "effect"
-import { hashMessage, recoverMessageAddress } from "viem"
+import { hashMessage } from "viem"
 import { parseAddress } from "../chain/Address.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
+import { recoverAddress } from "../chain/recoverAddress.ts"
 import type { Address, Env } from "../domain/Chain.ts"
 import { BuyerTokenRefused } from "./BuyerTokenRefused.ts"
-import { type DidToken, judgeDidClaim, readDidToken } from "./DidToken.ts"
+import { judgeDidClaim, readDidToken } from "./DidToken.ts"
 
 export interface BuyerExpectation {
   /** The token must be made for one of these: the service's origin, the merchant's audience. */
@@ -25,12 +26,6 @@ export interface ProvenBuyer {
   /** `tid` of a DID token. The id of a payment binds the token to it. */
   readonly tokenId: string | undefined
 }
-
-const recover = (token: DidToken): Effect.Effect<Address | undefined> =>
-  Effect.tryPromise(() => recoverMessageAddress({ message: token.claim, signature: token.proof })).pipe(
-    Effect.map(parseAddress),
-    Effect.orElseSucceed(() => undefined)
-  )
 
 export class BuyerIdentity extends Context.Service<
   BuyerIdentity,
@@ -53,12 +48,13 @@ export class BuyerIdentity extends Context.Service<
           const address = yield* judgeDidClaim(token, expect, now)
           const proven: ProvenBuyer = { address, tokenId: token.id }
           // The chain is asked only where the plain signature does not decide.
-          if ((yield* recover(token)) === address) return proven
+          const hash = hashMessage(token.claim)
+          if ((yield* recoverAddress(hash, token.proof)) === address) return proven
           if (expect.mayAskChain !== undefined && !(yield* expect.mayAskChain)) {
             return yield* BuyerTokenRefused.because("signature")
           }
           const accepted = yield* contracts
-            .verify(expect.env, address, hashMessage(token.claim), token.proof)
+            .verify(expect.env, address, hash, token.proof)
             .pipe(Effect.mapError(() => BuyerTokenRefused.because("unavailable")))
           return accepted ? proven : yield* BuyerTokenRefused.because("signature")
         })

@@ -4,12 +4,12 @@
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { type Hex, hashMessage, recoverMessageAddress } from "viem"
+import { type Hex, hashMessage } from "viem"
 import { AppConfig } from "../AppConfig.ts"
 import { type Actor, AuditLog, operator, service } from "../audit/AuditLog.ts"
-import { parseAddress } from "../chain/Address.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
+import { recoverAddress } from "../chain/recoverAddress.ts"
 import type { Env } from "../domain/Chain.ts"
 import { type ChainUnavailable, ReceiverTaken } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
@@ -72,12 +72,9 @@ export class Receivers extends Context.Service<
         text: string
       ) {
         const signature: Hex = `0x${text.slice(2)}`
-        const signer = yield* Effect.tryPromise(() => recoverMessageAddress({ message, signature })).pipe(
-          Effect.map(parseAddress),
-          Effect.orElseSucceed(() => undefined)
-        )
-        if (signer === address) return true
-        return yield* contracts.verify(env, address, hashMessage(message), signature).pipe(orChainUnavailable)
+        const hash = hashMessage(message)
+        if ((yield* recoverAddress(hash, signature)) === address) return true
+        return yield* contracts.verify(env, address, hash, signature).pipe(orChainUnavailable)
       })
 
       const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Actor) {

@@ -7,7 +7,6 @@ import {
   erc20Abi,
   type Hex,
   hashTypedData,
-  recoverAddress,
   toEventSelector,
   toHex
 } from "viem"
@@ -16,6 +15,7 @@ import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
 import { Bytes, Quantity, Word } from "../chain/RpcSchemas.ts"
+import { recoverAddress } from "../chain/recoverAddress.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import { Address, networks, TransactionHash } from "../domain/Chain.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
@@ -97,21 +97,13 @@ const make = Effect.gen(function* () {
       (code) => code !== "0x"
     )
 
-  const recovers = (hash: Hex, { from, signature }: SignedAuthorization) =>
-    Effect.promise(() =>
-      recoverAddress({ hash, signature }).then(
-        (signer) => signer === from,
-        () => false
-      )
-    )
-
   const isSigned: Shape["isSigned"] = Effect.fn("AuthorizationChain.isSigned")(function* (
     authorization,
     { name, version }
   ) {
     const typed = typedDataOf(network, authorization)
     const hash = hashTypedData({ ...typed, domain: { ...typed.domain, name, version } })
-    if (yield* recovers(hash, authorization)) return true
+    if ((yield* recoverAddress(hash, authorization.signature)) === authorization.from) return true
     return yield* contracts.verify("test", authorization.from, hash, authorization.signature)
   })
 
@@ -186,9 +178,9 @@ const make = Effect.gen(function* () {
           message: `This chain has no Multicall3 at ${multicall}, which deploys wallets. Deploy the wallet first.`
         }
       }
-      const kind = (yield* recovers(hashTypedData(typedDataOf(network, authorization)), authorization))
-        ? "account"
-        : "contract"
+      const hash = hashTypedData(typedDataOf(network, authorization))
+      const signer = yield* recoverAddress(hash, authorization.signature)
+      const kind = signer === authorization.from ? "account" : "contract"
       const call = transferCall(usdc, multicall, authorization, kind, deployed)
       const ceiling =
         gasCeilings[

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { temporaryDirectory } from "../support/process.ts"
 import { checkAnswers } from "./answers.ts"
 import { fillEmbedded, fillPostgres, makeDataset } from "./dataset.ts"
-import { type LoadName, makeLoads } from "./loads.ts"
+import { chosenLoads, type LoadName, makeLoads } from "./loads.ts"
 import { megabytesOf, watchMemory } from "./memory.ts"
 import { startPostgres } from "./postgres.ts"
 import { dataDirOf, type ServerName, serverNames, startServer } from "./servers.ts"
@@ -61,7 +61,7 @@ export const measureHttp = Effect.gen(function* () {
   const measured = yield* Effect.promise(async () => {
     const sql = new SQL(databaseUrl, { max: 1 })
     const results: Array<LoadResult> = []
-    for (const load of loads) {
+    for (const load of chosenLoads(loads)) {
       const samples = ofEach((): Array<Sample> => [])
       const peaks = new Map<ServerName, number>()
       for (let round = 0; round <= settings.rounds; round++) {

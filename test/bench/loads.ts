@@ -103,3 +103,12 @@ export const makeLoads = async ({ merchants, payments, buyer }: Dataset): Promis
     { name: "open payment", requests: opens, once: true }
   ]
 }
+
+/** The one that BENCH_LOAD names, to try a change; all of them without it. */
+export const chosenLoads = (loads: ReadonlyArray<Load>): ReadonlyArray<Load> => {
+  const wanted = process.env["BENCH_LOAD"]
+  if (wanted === undefined) return loads
+  const chosen = loads.filter(({ name }) => name === wanted)
+  if (chosen.length === 0) throw new Error(`BENCH_LOAD must be one of: ${loadNames.join("; ")}`)
+  return chosen
+}
