@@ -39,14 +39,9 @@ describe("floors", () => {
   })
 
   test("a rate at its floor is met, below it is not", () => {
-    expect(below({ http: http(50) })).toEqual([])
-    expect(below({ http: http(49) })).toEqual([
-      "create intent, of the peer",
-      "retrieve, of the peer",
-      "list of 20, of the peer",
-      "open payment, of the peer"
-    ])
-    expect(below({ http: http(39) }).length).toBe(8)
+    expect(below({ http: http(72) })).toEqual([])
+    expect(below({ http: http(71) })).toEqual(["report, replayed, of the limit"])
+    expect(below({ http: http(20) }).length).toBe(10)
   })
 
   test("a time above its floor is not met, nor is what is no number", () => {
@@ -61,7 +56,7 @@ describe("floors", () => {
     expect(below({ startup: startup(Number.NaN) })).toEqual(["start on Postgres"])
   })
 
-  test("a drain is as fast as each of the queues, in its own rounds", () => {
+  test("a drain is held against each of the queues, in its own rounds", () => {
     const contender = (name: "service" | "graphile-worker" | "pg-boss", ...perSecond: Array<number>) => ({
       name,
       settings: {},
@@ -71,7 +66,7 @@ describe("floors", () => {
     const contenders = [
       contender("service", 10, 20, 30),
       contender("graphile-worker", 10, 30, 20),
-      contender("pg-boss", 11, 21, 31)
+      contender("pg-boss", 20, 40, 60)
     ]
     expect(below({ drain: { deliveries: 1, contenders } })).toEqual(["drain, of pg-boss"])
   })
