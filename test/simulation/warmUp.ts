@@ -1,4 +1,6 @@
 // What a process loads when it first needs it, loaded before the first run: a world waits for no file.
+import { Effect } from "effect"
+import { recoverAddress } from "../../src/chain/recoverAddress.ts"
 import { compileCheckout } from "./checkout/compiledCheckout.ts"
 import { type Plan, planOf } from "./Plan.ts"
 import { simulate } from "./simulate.ts"
@@ -8,6 +10,8 @@ let warm: Promise<void> | undefined
 
 const load = async () => {
   await compileCheckout()
+  // So is what recovers signers, with the first well-formed signature.
+  await Effect.runPromise(recoverAddress(`0x${"1".repeat(64)}`, `0x${"1".repeat(128)}1b`))
   // The page of the API reference is imported when its route is first made.
   const plan = { ...planOf("warm"), handlers: true, faults: new Map() }
   simulate(plan)
