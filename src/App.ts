@@ -16,6 +16,7 @@ import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { ChainReach } from "./chain/ChainReach.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
+import * as RecoveryTurns from "./chain/RecoveryTurns.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
 import * as Database from "./Database.ts"
 import * as DatabaseClock from "./database/DatabaseClock.ts"
@@ -72,7 +73,7 @@ const kept = Layer.mergeAll(KeyAuth.layer, PaymentRepo.layer, WebhookRepo.layer,
 /** Everything real: the database, the chains' nodes, the network. */
 const real = Layer.mergeAll(
   NetworkWatch.layerConfig,
-  BuyerIdentity.layerDid,
+  BuyerIdentity.layerDid.pipe(Layer.provide(RecoveryTurns.layer)),
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   RateLimiter.layer,

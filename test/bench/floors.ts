@@ -4,6 +4,7 @@ import type { TortureResult } from "./drain/measureTorture.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, rateRatios } from "./http.ts"
 import type { LoadName } from "./loads.ts"
+import type { FloodResult } from "./openLoop/measureFlood.ts"
 import type { OpenLoopResult } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import type { SettlingResult } from "./settling/measureSettling.ts"
@@ -17,6 +18,7 @@ import type { WorkersResult } from "./workers.ts"
 export interface Results {
   readonly http?: HttpResult
   readonly openloop?: OpenLoopResult
+  readonly flood?: FloodResult
   readonly drain?: DrainResult
   readonly torture?: TortureResult
   readonly pipeline?: PipelineResult

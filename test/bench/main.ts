@@ -8,6 +8,7 @@ import { measureTorture } from "./drain/measureTorture.ts"
 import { judge, type Results } from "./floors.ts"
 import { measureGrowth } from "./growth.ts"
 import { measureHttp } from "./http.ts"
+import { measureFlood } from "./openLoop/measureFlood.ts"
 import { measureOpenLoop } from "./openLoop/measureOpenLoop.ts"
 import { measurePipeline } from "./pipeline.ts"
 import { postgresVersion } from "./postgres.ts"
@@ -23,6 +24,7 @@ import { measureWorkers } from "./workers.ts"
 const parts: { readonly [Part in keyof Results]-?: Effect.Effect<Results[Part], never, Scope.Scope> } = {
   http: measureHttp,
   openloop: measureOpenLoop,
+  flood: measureFlood,
   drain: measureDrain,
   torture: measureTorture,
   pipeline: measurePipeline,

@@ -5,6 +5,7 @@ import type { TortureResult } from "./drain/measureTorture.ts"
 import type { Judged, Results } from "./floors.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, type LoadResult, rateRatios } from "./http.ts"
+import type { FloodResult } from "./openLoop/measureFlood.ts"
 import { type OpenLoopResult, shares } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
 import { type ServerName, serverNames } from "./servers.ts"
@@ -108,6 +109,14 @@ const openLoopTable = ({ seconds, loads }: OpenLoopResult) => [
     )
   )
 ]
+
+const floodTable = ({ rate: perSecond, rounds, seconds }: FloodResult) => {
+  const quiet = rounds.map((round) => round.quiet.p99)
+  const flooded = rounds.map((round) => round.flooded.p99)
+  return [
+    `${perSecond} retrieves a second for ${seconds} s, quiet and beside as many replayed reports as 32 connections bring (${rate(median(rounds.map(({ reportsPerSecond }) => reportsPerSecond)))} a second): p99 ${median(quiet).toFixed(1)} ms and ${median(flooded).toFixed(1)} ms, ${shownSpread(ratios(flooded, quiet))} times.`
+  ]
+}
 
 const drainTable = ({ deliveries, contenders }: DrainResult) => {
   const own = contenders.find(({ name }) => name === "service")?.perSecond ?? []
@@ -243,12 +252,26 @@ const otherTable = (pipeline: PipelineResult | undefined, startup: StartupResult
 /** The whole of what a run measured. */
 export const markdown = (
   machine: Machine,
-  { http, openloop, drain, torture, pipeline, settling, startup, growth, week, workers, watcher }: Results
+  {
+    http,
+    openloop,
+    flood,
+    drain,
+    torture,
+    pipeline,
+    settling,
+    startup,
+    growth,
+    week,
+    workers,
+    watcher
+  }: Results
 ): string =>
   [
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, Bun ${machine.bun}, ${machine.postgres} with default settings (autovacuum by hand), ${machine.day}. Servers, Postgres and load share the cores.`,
     ...(http === undefined ? [] : httpTables(http)),
     ...(openloop === undefined ? [] : openLoopTable(openloop)),
+    ...(flood === undefined ? [] : floodTable(flood)),
     ...(drain === undefined ? [] : drainTable(drain)),
     ...(torture === undefined ? [] : tortureTable(torture)),
     ...otherTable(pipeline, startup),

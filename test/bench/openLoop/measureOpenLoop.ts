@@ -1,6 +1,4 @@
 // `bun run bench openloop`: requests that arrive at a fixed rate, at parts of the most that each server takes.
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { SQL } from "bun"
 import { Effect } from "effect"
 import { temporaryDirectory } from "../../support/process.ts"
@@ -10,8 +8,9 @@ import { startPostgres } from "../postgres.ts"
 import { type Server, startServer } from "../servers.ts"
 import { settings } from "../settings.ts"
 import { median } from "../statistics.ts"
-import { type LoadRequest, linesOf, runWrk } from "../wrk.ts"
+import { runWrk } from "../wrk.ts"
 import type { Arrivals } from "./arrivals.ts"
+import { arrive } from "./arrive.ts"
 
 const servers = ["service", "limit", "peer"] as const
 type OpenLoopServer = (typeof servers)[number]
@@ -30,29 +29,6 @@ export interface OpenLoopResult {
       readonly arrivals: ReadonlyArray<Arrivals>
     }>
   }>
-}
-
-const arrive = async (options: {
-  readonly url: string
-  readonly directory: string
-  readonly requests: ReadonlyArray<LoadRequest>
-  readonly rate: number
-  readonly seconds: number
-}): Promise<Arrivals> => {
-  const file = join(options.directory, "arrivals.tsv")
-  writeFileSync(file, linesOf(options.requests))
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      join(import.meta.dir, "arrivals.ts"),
-      ...["--url", options.url, "--requests", file],
-      ...["--rate", String(options.rate), "--seconds", String(options.seconds)]
-    ],
-    { stdout: "pipe", stderr: "inherit" }
-  )
-  const text = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error(`${options.url}: the load did not go well`)
-  return JSON.parse(text)
 }
 
 export const measureOpenLoop = Effect.gen(function* () {
