@@ -1,13 +1,15 @@
 // Where the long queues begin. A delivery leaves dead entries in the index that its queue is read by, and while any
 // transaction of the database stays open, vacuum and index scans leave them there: a claim that read the queue from
-// its beginning would pass all of them. What is due again or committed late lies before the start of a queue, so that
-// all are read whole every second, less often where that takes long.
+// its beginning would pass all of them. What is committed later than what was due after it lies a little before the
+// latest claim; what lies further back is found when all are read whole, every second, less often where that takes long.
 import type { ClaimedDelivery, QueueStart } from "../WebhookRepo.ts"
 
 /** What a queue has left behind before it is worth a start of its own. */
 const longQueue = 1_000
 /** Of the longest alone: each costs a claim two steps on the index. */
 const mostStarts = 16
+/** What is claimed may have been due so long before what was claimed already: commits and clocks differ. */
+const lateMillis = 5_000
 /** A queue that nothing was claimed from for so long is forgotten. */
 const forgetMillis = 600_000
 const wholeMillis = 1_000
@@ -38,7 +40,7 @@ export const makeQueueStarts = (): QueueStarts => {
         .filter(([, { claimed }]) => claimed >= longQueue)
         .toSorted(([, left], [, right]) => right.claimed - left.claimed)
         .slice(0, mostStarts)
-        .map(([endpointId, { from }]) => ({ endpointId, from: new Date(from) }))
+        .map(([endpointId, { from }]) => ({ endpointId, from: new Date(from - lateMillis) }))
     },
     note: (begun, ended, claimed) => {
       const isWhole = begun >= wholeAt
