@@ -66,7 +66,7 @@ describe("floors", () => {
     const contenders = [
       contender("service", 10, 20, 30),
       contender("graphile-worker", 10, 30, 20),
-      contender("pg-boss", 20, 40, 60)
+      contender("pg-boss", 30, 60, 90)
     ]
     expect(below({ drain: { deliveries: 1, contenders } })).toEqual(["drain, of pg-boss"])
   })
