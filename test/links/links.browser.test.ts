@@ -334,11 +334,10 @@ describe("The counter", () => {
       const cancelled = await ring("2.50")
       await tablet.keyboard.press("Enter")
       const second = await ring("4.00")
-      // The key that the sale was opened with is revoked meanwhile.
-      await tablet.evaluate(`{
-        const key = "quittance-counter-sale:${link.id}"
-        const sale = JSON.parse(localStorage.getItem(key))
-        localStorage.setItem(key, JSON.stringify({ ...sale, publishableKey: sale.publishableKey.replace(/.{8}$/, "00000000") }))
+      // The key that the sales were opened with is revoked meanwhile.
+      await tablet.evaluate(`for (const kind of ["sale", "cancelled"]) {
+        const key = "quittance-counter-" + kind + ":${link.id}"
+        localStorage.setItem(key, localStorage.getItem(key).replace(/("publishableKey":"[^"]*)[^"]{8}"/, (_, start) => start + '00000000"'))
       }`)
       await tablet.reload()
       await tablet.getByRole("heading", { name: "$4.00" }).waitFor()

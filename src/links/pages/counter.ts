@@ -120,16 +120,18 @@ const finish = (sale: Sale) => {
 /** What the sale is read with from now on, where its key has been revoked. */
 const renewed = async (sale: Sale): Promise<Opened> => {
   const opened = await openLink(id, { paymentId: sale.paymentId })
+  const renew = <S extends Sale>(kept: S): S =>
+    kept.paymentId === sale.paymentId ? { ...kept, ...opened } : kept
   const kept = read(saleKey, isSale)
-  if (kept?.paymentId === sale.paymentId)
-    localStorage.setItem(saleKey, JSON.stringify({ ...kept, ...opened }))
+  if (kept !== undefined) localStorage.setItem(saleKey, JSON.stringify(renew(kept)))
+  keepCancelled(cancelledSales().map(renew))
   return opened
 }
 
 const statusOf = (sale: Sale) =>
   paymentOf(sale)
     .catch(async (error: unknown) => {
-      if (!(error instanceof LinkProblem) || error.code === "RATE_LIMITED") throw error
+      if (!(error instanceof LinkProblem) || error.code !== "INVALID_API_KEY") throw error
       return paymentOf(await renewed(sale))
     })
     .then(

@@ -1,7 +1,8 @@
 // Where the long queues begin. A delivery leaves dead entries in the index that its queue is read by, and while any
 // transaction of the database stays open, vacuum and index scans leave them there: a claim that read the queue from
 // its beginning would pass all of them. What is committed later than what was due after it lies a little before the
-// latest claim; what lies further back is found when all are read whole, twenty times a second, less often where that takes long.
+// latest claim; what lies further back is found when all are read whole, twenty times a second, less often
+// where that takes long.
 import type { ClaimedDelivery, QueueStart } from "../WebhookRepo.ts"
 
 /** What a queue has left behind before it is worth a start of its own. */
