@@ -201,6 +201,74 @@ describe("An announcement", () => {
     await browser.close()
   })
 
+  browserTest("answered late, when the buyer has sent again, is not taken back", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", never)
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const asked: Array<string> = []
+    let answer = () => {}
+    const late = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await browser.route("**/api/v1/payments/*/attempts*/**", (route) => {
+      asked.push(route.request().method())
+      return route.continue()
+    })
+    await browser.route("**/api/v1/payments/*/attempts", async (route) => {
+      if (route.request().method() !== "POST") return route.continue()
+      asked.push("POST")
+      const response = await route.fetch()
+      if (asked.length === 1) await late
+      return route.fulfill({ response })
+    })
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    while (asked.length === 0) await Bun.sleep(20)
+    await press(page, "Stop waiting")
+    await press(page, "Send again")
+    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+    answer()
+    await Bun.sleep(1_000)
+    expect(asked).toEqual(["POST", "POST"])
+    await browser.close()
+  })
+
+  browserTest("whose end the service may not have heard of is ended before the next one", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet()
+    buyer.behave("eth_sendTransaction", decline)
+    const { token } = await createIntent()
+    const browser = await context([buyer])
+    const asked: Array<string> = []
+    let cut = true
+    await browser.route("**/api/v1/payments/*/attempts/*", (route) => {
+      asked.push(`DELETE ${route.request().url().split("/").at(-1)}`)
+      return cut ? route.abort() : route.continue()
+    })
+    await browser.route("**/api/v1/payments/*/attempts", (route) => {
+      if (route.request().method() === "POST") asked.push(`POST ${route.request().postDataJSON().attemptId}`)
+      return route.continue()
+    })
+    const page = await open(browser, token)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await page.getByText("You declined in your wallet.").last().waitFor()
+    await page.reload()
+    await untilState(page, "review")
+    cut = false
+    buyer.behave("eth_sendTransaction", undefined)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    const [first = "", , , second = ""] = asked.map((one) => one.split(" ")[1])
+    expect(asked).toEqual([`POST ${first}`, `DELETE ${first}`, `DELETE ${first}`, `POST ${second}`])
+    expect(second).not.toBe(first)
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
   browserTest("is bound to its payment: the token names it, and no other payment takes it", async () => {
     const { baseUrl, context, createIntent, keys, open, payment, wallet } = world()
     const buyer = await wallet()

@@ -7,6 +7,7 @@ import {
   forgetAnnounced,
   forgetAttempt,
   lockName,
+  markWithdrawn,
   readAnnounced,
   readAttempt,
   sweepAttempts,
@@ -100,9 +101,12 @@ const tellDevelopers = ({ refusal: { code, docUrl, said } }: ServiceError): void
   console.error(`<quittance-checkout> ${code}: ${said}${docUrl === undefined ? "" : ` See ${docUrl}`}`)
 }
 
+/** Whether no other attempt has taken its place. */
+const isLatest = ({ id, paymentId }: Attempt): boolean => readAttempt(paymentId)?.id === id
+
 /** Puts back what was on record before the attempt, unless another one has taken its place. */
 const restore = (attempt: Attempt, earlier: Attempt | undefined): void => {
-  if (readAttempt(attempt.paymentId)?.id !== attempt.id) return
+  if (!isLatest(attempt)) return
   if (earlier === undefined) forgetAttempt(attempt)
   else writeAttempt(earlier)
 }
@@ -690,8 +694,10 @@ export class Checkout {
     const told = await this.#announce(attempt, earlier, tell)
     if (told === undefined) return
     if (this.model.epoch !== epoch || this.#stopped) {
+      // An answer may come late: the announcement is a newer attempt's where one has taken over.
+      const latest = isLatest(attempt)
       restore(attempt, earlier)
-      if (earlier === undefined) await this.#withdraw(attempt)
+      if (latest && earlier === undefined) await this.#withdraw(attempt)
       return
     }
     await this.#sendTransfer(provider, told, earlier, claims, atomicOf(payment.amount), tell)
@@ -704,9 +710,15 @@ export class Checkout {
     tell: (message: Message) => void
   ): Promise<Attempt | undefined> {
     const { buyerToken, from, paymentId } = attempt
-    const kept = readAnnounced(paymentId, from) !== undefined
     const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
+    let kept = readAnnounced(paymentId, from)
     try {
+      if (kept?.withdrawn === true) {
+        // By another tab, or before a reload: its request may arrive after this announcement, and must not end it.
+        await this.#service.withdraw(paymentId, kept.id)
+        forgetAnnounced(paymentId, from, kept.id)
+        kept = undefined
+      }
       const nonce = await this.#service.announce(paymentId, {
         buyerDidToken: buyerToken,
         attemptId: announcedId(paymentId, from, Date.now()),
@@ -725,7 +737,7 @@ export class Checkout {
       switch (code) {
         case "INVALID_REQUEST":
           // The service has ended the attempt of this id.
-          if (kept && writeAttempt(attempt)) return this.#announce(attempt, earlier, tell)
+          if (kept !== undefined && writeAttempt(attempt)) return this.#announce(attempt, earlier, tell)
           notSent("noticeUnreachable")
           break
         case "PAYMENT_ATTEMPT_OPEN":
@@ -751,11 +763,12 @@ export class Checkout {
 
   /** Takes the announcement back: the wallet has sent nothing. */
   async #withdraw({ paymentId, from }: Attempt): Promise<void> {
-    const id = readAnnounced(paymentId, from)
-    if (id === undefined) return
-    this.#withdrawing = this.#service.withdraw(paymentId, id).then(
-      () => forgetAnnounced(paymentId, from),
-      // Kept: announcing it once more is the same attempt.
+    const announced = readAnnounced(paymentId, from)
+    if (announced === undefined) return
+    markWithdrawn(paymentId, from, announced)
+    this.#withdrawing = this.#service.withdraw(paymentId, announced.id).then(
+      () => forgetAnnounced(paymentId, from, announced.id),
+      // Kept: whoever announces next asks for it once more.
       () => {}
     )
     await Promise.race([this.#withdrawing, new Promise((resolve) => setTimeout(resolve, 2_000))])
@@ -804,7 +817,7 @@ export class Checkout {
       if (attempt.calls !== undefined && failure === "unauthorized") this.#refusesCalls = true
       if (notice === undefined) return tell({ type: "Unclear", attempt })
       // A refusal counts however late it comes, unless a newer attempt has taken over.
-      const latest = readAttempt(attempt.paymentId)?.id === attempt.id
+      const latest = isLatest(attempt)
       restore(attempt, earlier)
       // An earlier request may still be approved: this refusal says nothing of it.
       if (latest && earlier === undefined) await this.#withdraw(attempt)

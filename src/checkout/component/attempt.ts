@@ -91,28 +91,44 @@ const announcedPrefix = "quittance-announced:"
 const announcedKey = (paymentId: string, from: string) =>
   `${announcedPrefix}${paymentId}:${from.toLowerCase()}`
 
-/** `<id> <Unix milliseconds>` */
-const parseAnnounced = (text: string | null): { readonly id: string; readonly at: number } | undefined => {
-  const [id = "", at = ""] = (text ?? "").split(" ")
-  return /^[0-9a-f-]{36}$/.test(id) && /^\d+$/.test(at) ? { id, at: Number(at) } : undefined
+interface Announced {
+  readonly id: string
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Whether the service has been asked to end it: the request may arrive at any time. */
+  readonly withdrawn: boolean
+}
+
+/** `<id> <Unix milliseconds>`, and ` withdrawn` once it is. */
+const parseAnnounced = (text: string | null): Announced | undefined => {
+  const [id = "", at = "", withdrawn] = (text ?? "").split(" ")
+  return /^[0-9a-f-]{36}$/.test(id) && /^\d+$/.test(at)
+    ? { id, at: Number(at), withdrawn: withdrawn === "withdrawn" }
+    : undefined
 }
 
 /** The account's attempt that the service may know of, and that is this browser's. */
-export const readAnnounced = (paymentId: string, from: string): string | undefined =>
-  parseAnnounced(localStorage.getItem(announcedKey(paymentId, from)))?.id
+export const readAnnounced = (paymentId: string, from: string): Announced | undefined =>
+  parseAnnounced(localStorage.getItem(announcedKey(paymentId, from)))
 
 /** As `readAnnounced`; a fresh id where there is none. */
 export const announcedId = (paymentId: string, from: string, now: number): string => {
   const kept = readAnnounced(paymentId, from)
-  if (kept !== undefined) return kept
+  if (kept !== undefined) return kept.id
   const id = crypto.randomUUID()
   localStorage.setItem(announcedKey(paymentId, from), `${id} ${now}`)
   return id
 }
 
-/** The account's next attempt is another one. */
-export const forgetAnnounced = (paymentId: string, from: string): void => {
-  localStorage.removeItem(announcedKey(paymentId, from))
+/** From here on nothing is sent under this id. */
+export const markWithdrawn = (paymentId: string, from: string, { id, at }: Announced): void => {
+  localStorage.setItem(announcedKey(paymentId, from), `${id} ${at} withdrawn`)
+}
+
+/** The account's next attempt is another one; `id`, where that alone is to be forgotten. */
+export const forgetAnnounced = (paymentId: string, from: string, id?: string): void => {
+  if (id === undefined || readAnnounced(paymentId, from)?.id === id)
+    localStorage.removeItem(announcedKey(paymentId, from))
 }
 
 /** Drops records of long ago. */
