@@ -234,6 +234,40 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(Option.isNone(yield* repo.list(tenant, { limit: 2, startingAfter: yield* newId }))).toBe(true)
     }))
 
+  it("what tenants ask for at once, each gets its own of", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenants = [yield* newTenant(), yield* newTenant(), yield* newTenant()]
+      const payments = yield* Effect.forEach(tenants.slice(0, 2), (tenant) =>
+        Effect.forEach([0, 1, 2], (second) => opened(tenant, after(second)))
+      )
+      const together = { concurrency: "unbounded" } as const
+      const asked = tenants.flatMap((tenant) => [1, 2, 3].map((limit) => ({ tenant, limit })))
+      const pages = yield* Effect.forEach(
+        asked,
+        ({ limit, tenant }) =>
+          Effect.map(repo.list(tenant, { limit, startingAfter: undefined }), Option.getOrThrow),
+        together
+      )
+      for (const [index, { limit, tenant }] of asked.entries()) {
+        const own = (payments[tenants.indexOf(tenant)] ?? []).toReversed()
+        expect(pages[index]).toMatchObject({
+          payments: own.slice(0, limit).map(({ id }) => ({ id })),
+          hasMore: own.length > limit
+        })
+      }
+
+      const found = yield* Effect.forEach(
+        tenants.flatMap((tenant) => payments.flat().map(({ id }) => ({ tenant, id }))),
+        ({ id, tenant }) => Effect.map(repo.find(tenant, id), (one) => ({ tenant, id, one })),
+        together
+      )
+      for (const { id, one, tenant } of found) {
+        const own = payments[tenants.indexOf(tenant)]?.find((payment) => payment.id === id)
+        expect(one).toEqual(Option.fromUndefinedOr(own))
+      }
+    }))
+
   it("lists the payments of one order, in pages, and reads several by their ids", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

@@ -5,6 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { batched } from "../../database/batched.ts"
 import { isUniqueViolation } from "../../database/isUniqueViolation.ts"
 import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
@@ -30,7 +31,12 @@ import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import { makeTransfersSql } from "./transfersSql.ts"
 
 const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
 const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
+const decodeAsked = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ position: Schema.BigInt, ...SummaryRow.fields })),
+  ownRows
+)
 const decodeAnnounced = Schema.decodeUnknownEffect(
   Schema.Struct({ ...PaymentRow.fields, attempt_block: Schema.NullOr(Schema.BigInt) }),
   ownRows
@@ -41,12 +47,43 @@ const decodeTaken = Schema.decodeUnknownEffect(
 )
 
 /** The newest payments of a tenant, on the database or on its replica. */
-const listOn = (sql: SqlClient.SqlClient) => {
+const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const summary = sql.literal(summaryColumns())
+
+  /** First pages without a filter, which are most: one statement for all requests of a turn. */
+  const firstPage = yield* batched(
+    Effect.fnUntraced(function* (asked: ReadonlyArray<{ readonly tenant: Tenant; readonly rows: number }>) {
+      const found = yield* decodeAsked(
+        yield* sql`
+          SELECT asked.position, page.*
+          FROM unnest(
+            ${asked.map(({ tenant }) => tenant.merchantId)}::uuid[],
+            ${asked.map(({ tenant }) => tenant.env)}::text[],
+            ${asked.map(({ rows }) => rows)}::integer[]
+          ) WITH ORDINALITY AS asked (merchant_id, env, rows, position), LATERAL (
+            SELECT ${summary} FROM payments p WHERE p.merchant_id = asked.merchant_id AND p.env = asked.env
+            ORDER BY p.created_at DESC, p.id DESC LIMIT asked.rows
+          ) page
+          ORDER BY asked.position, page.created_at DESC, page.id DESC`
+      )
+      const pages = asked.map((): Array<(typeof found)[number]> => [])
+      for (const row of found) pages[Number(row.position) - 1]?.push(row)
+      return pages
+    })
+  )
+
   return Effect.fnUntraced(function* (
     tenant: Tenant,
     { limit, startingAfter, transactionId, intentUrl }: PageRequest
   ) {
+    const pageOf = (rows: ReadonlyArray<typeof SummaryRow.Type>) =>
+      Option.some({
+        payments: rows.slice(0, limit).map((row) => toSummary(row, tenant.env)),
+        hasMore: rows.length > limit
+      })
+    if (startingAfter === undefined && transactionId === undefined && intentUrl === undefined)
+      return pageOf(yield* firstPage({ tenant, rows: limit + 1 }))
+
     const ofTransaction =
       transactionId === undefined ? sql`` : sql`AND transaction_id = ${toBytes(transactionId)}`
     // By its hash: a URL may be longer than an index takes.
@@ -54,27 +91,24 @@ const listOn = (sql: SqlClient.SqlClient) => {
       intentUrl === undefined
         ? sql``
         : sql`AND hashtextextended(intent_url, 0) = hashtextextended(${intentUrl}, 0) AND intent_url = ${intentUrl}`
-    const rows = yield* startingAfter === undefined
-      ? sql`
-          SELECT ${summary} FROM payments
-          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
-      : sql`
-          SELECT ${summary} FROM payments
-          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder}
-            AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
-              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})
-          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+    const after =
+      startingAfter === undefined
+        ? sql``
+        : sql`AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
+              WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
+    const rows = yield* sql`
+      SELECT ${summary} FROM payments
+      WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder} ${after}
+      ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
     if (rows.length === 0 && startingAfter !== undefined) {
       const known = yield* sql`
         SELECT 1 FROM payments
         WHERE id = ${startingAfter} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
       if (known.length === 0) return Option.none()
     }
-    const payments = (yield* decodeSummaries(rows.slice(0, limit))).map((row) => toSummary(row, tenant.env))
-    return Option.some({ payments, hasMore: rows.length > limit })
+    return pageOf(yield* decodeSummaries(rows))
   }, Effect.orDie)
-}
+})
 
 export const makePaymentRepoSql: Effect.Effect<
   PaymentRepo["Service"],
@@ -84,14 +118,22 @@ export const makePaymentRepoSql: Effect.Effect<
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(paymentColumns())
 
-  const findRow = (tenant: Tenant, id: PaymentId) => sql`
-    SELECT ${columns} FROM payments
-    WHERE id = ${id} AND merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
-
-  const find = Effect.fnUntraced(function* (tenant: Tenant, id: PaymentId) {
-    const [row] = yield* findRow(tenant, id)
-    return row === undefined ? Option.none<Payment>() : Option.some(toPayment(yield* decodePayment(row)))
-  }, Effect.orDie)
+  /** One statement for all requests of a turn; each finds its own tenant's alone. */
+  const findAll = yield* batched(
+    Effect.fnUntraced(function* (asked: ReadonlyArray<{ readonly tenant: Tenant; readonly id: PaymentId }>) {
+      const rows = yield* decodePayments(
+        yield* sql`SELECT ${columns} FROM payments WHERE id = ANY (${[...new Set(asked.map(({ id }) => id))]}::uuid[])`
+      )
+      const found = new Map(rows.map((row) => [row.id, toPayment(row)]))
+      return asked.map(({ tenant, id }) =>
+        Option.filter(
+          Option.fromUndefinedOr(found.get(id)),
+          ({ merchantId, env }) => merchantId === tenant.merchantId && env === tenant.env
+        )
+      )
+    }, Effect.orDie)
+  )
+  const find = (tenant: Tenant, id: PaymentId) => findAll({ tenant, id })
 
   const summary = sql.literal(summaryColumns())
   const findMany: PaymentRepo["Service"]["findMany"] = Effect.fnUntraced(function* (tenant, ids) {
@@ -114,8 +156,8 @@ export const makePaymentRepoSql: Effect.Effect<
   })
 
   const replica = yield* Replica
-  const listHere = listOn(sql)
-  const listThere = replica === undefined ? listHere : listOn(replica.sql)
+  const listHere = yield* listOn(sql)
+  const listThere = replica === undefined ? listHere : yield* listOn(replica.sql)
   const list: PaymentRepo["Service"]["list"] = (tenant, page) =>
     replica === undefined
       ? listHere(tenant, page)
