@@ -708,6 +708,22 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       }
     }))
 
+  it("a transfer above the block of the wallet's open attempt is unclaimed, whatever our clock says", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      // A clock that is two minutes ahead has opened it.
+      const payment = yield* opened(tenant, after(120))
+      yield* arrived(tenant, hash(1))
+      expect(yield* repo.unclaimedTransfer(payment, payer)).toEqual(Option.none())
+      const attempt = yield* attemptOf()
+      const announcement = { ...tenant, paymentId: payment.id, attempt, minedNonce: null }
+      expect(Option.isSome(yield* repo.announce(announcement))).toBeTrue()
+      expect(yield* repo.unclaimedTransfer(payment, payer)).toEqual(Option.some(hash(1)))
+      yield* repo.closeAttempt(payment.id, attempt.id, "declined", after(130))
+      expect(yield* repo.unclaimedTransfer(payment, payer)).toEqual(Option.none())
+    }))
+
   it("what a person attaches is in somebody's hands: seen by its wallet, for a minute nobody else's", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

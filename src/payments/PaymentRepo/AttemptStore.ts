@@ -76,7 +76,10 @@ export interface AttemptStore {
   ) => Effect.Effect<Option.Option<KnownAttempts>>
   /** The open attempt of a wallet. */
   readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<PaymentAttempt>>
-  /** A transfer of the payer's since the payment opened that would pay it and that no payment claims. */
+  /**
+   * A transfer of the payer's that would pay the payment and that no payment claims: since it opened, by our
+   * clock, or above the block of the payer's open attempt.
+   */
   readonly unclaimedTransfer: (
     payment: Payment,
     payer: Address

@@ -101,7 +101,7 @@ export const makePaymentRepoMemory: Effect.Effect<
     paymentOf: (id) => payments.get(id),
     reported: (id, payer) =>
       reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
-    unclaimed: (payment, payer) => transfers.unclaimed(payment, payer)
+    unclaimed: (...of) => transfers.unclaimed(...of)
   })
   const transfers: MemoryTransfers = makeTransfersMemory({
     payments: () => payments.values(),

@@ -105,7 +105,10 @@ export const makeAttemptsMemory = (known: {
       openAttempt: (paymentId, payer) =>
         Effect.sync(() => Option.fromUndefinedOr(of(paymentId, payer).find(isOpen))),
       unclaimedTransfer: (payment, payer) =>
-        Effect.sync(() => Option.fromUndefinedOr(known.unclaimed(payment, payer)[0]?.transactionId)),
+        Effect.sync(() => {
+          const announcedIn = of(payment.id, payer).find(isOpen)?.blockNumber
+          return Option.fromUndefinedOr(known.unclaimed(payment, payer, announcedIn)[0]?.transactionId)
+        }),
       paysAnEqual: (payment, payer) =>
         Effect.sync(() =>
           all.some((one) => {

@@ -193,7 +193,10 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
           SELECT t.transaction_id FROM incoming_transfers t
           WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(payer)}
             AND t.receiver = ${toBytes(payment.receiver)} AND t.amount = ${payment.amount.toString()}::numeric
-            AND t.block_time > ${payment.createdAt}::timestamptz - interval '1 minute'
+            AND (t.block_time > ${payment.createdAt}::timestamptz - interval '1 minute'
+              OR t.block_number > (
+                SELECT a.block_number FROM payment_attempts a
+                WHERE a.payment_id = ${payment.id} AND a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL))
           ORDER BY t.block_number LIMIT 1`
       )
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)

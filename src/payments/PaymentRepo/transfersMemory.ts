@@ -35,10 +35,14 @@ interface KeptOutgoing extends ChainTransfer, Tenant {
 
 export interface MemoryTransfers {
   readonly store: TransferStore
-  /** The payer's transfers since the payment opened that would pay it and that no payment claims, the oldest first. */
+  /**
+   * The payer's transfers since the payment opened, or above a block, that would pay it and that no payment
+   * claims, the oldest first.
+   */
   readonly unclaimed: (
     payment: Payment,
-    payer: Address
+    payer: Address,
+    announcedIn?: bigint
   ) => ReadonlyArray<IncomingTransfer & { readonly isUndecided: boolean }>
   /** Whether money that would pay the payment has come, and it is not decided yet whose it is. */
   readonly isUndecided: (payment: Payment) => boolean
@@ -146,7 +150,7 @@ export const makeTransfersMemory = (known: {
           one.receiver === receiver &&
           one.amount === amount
       ),
-    unclaimed: (payment, payer) =>
+    unclaimed: (payment, payer, announcedIn) =>
       [...transfers.values()]
         .filter(
           (one) =>
@@ -155,7 +159,8 @@ export const makeTransfersMemory = (known: {
             one.payer === payer &&
             one.receiver === payment.receiver &&
             one.amount === payment.amount &&
-            one.blockTime.getTime() > payment.createdAt.getTime() - 60_000
+            (one.blockTime.getTime() > payment.createdAt.getTime() - 60_000 ||
+              (announcedIn !== undefined && one.blockNumber > announcedIn))
         )
         .map((one) => ({ ...one, isUndecided: one.matchAt !== null }))
         .toSorted((left, right) => Number(left.blockNumber - right.blockNumber)),
