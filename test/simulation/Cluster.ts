@@ -74,6 +74,7 @@ const nothingElse = Layer.mergeAll(
 
 export class Cluster {
   readonly instances: Array<Instance> = []
+  readonly #stopping = new Set<Instance>()
   readonly #around: Surroundings
   readonly #draw: Draw
   #started = 0
@@ -143,17 +144,30 @@ export class Cluster {
     this.instances.splice(this.instances.indexOf(instance), 1)
     world.tell(instance.owner.name, "stops")
     instance.stopping = true
+    this.#stopping.add(instance)
     this.#run(
       instance,
       Effect.andThen(
         Scope.close(instance.scope, Exit.void),
         Effect.sync(() => {
           instance.owner.alive = false
+          this.#stopping.delete(instance)
           world.tell(instance.owner.name, "has stopped")
           Deferred.doneUnsafe(instance.gone, Exit.void)
         })
       )
     )
+  }
+
+  /** Kills what has been told to stop and still runs. */
+  endStopping(): void {
+    for (const { gone, owner } of this.#stopping) {
+      owner.alive = false
+      this.#around.world.tell(owner.name, "is killed")
+      this.#around.abandoned(owner)
+      Deferred.doneUnsafe(gone, Exit.void)
+    }
+    this.#stopping.clear()
   }
 
   /** Asks an instance, as a browser or a server does; undefined where no answer came. */

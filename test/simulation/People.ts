@@ -33,6 +33,8 @@ export interface Purchase {
   readonly sent: Array<TransactionHash>
   /** Those that were not announced before. */
   readonly unannounced: Set<TransactionHash>
+  /** Those sent for an attempt whose nonce no node said, with the chain's height then. */
+  readonly withoutNonce: Map<TransactionHash, number>
   /** Nonces of the authorizations that the buyer has signed for it. */
   readonly nonces: Array<string>
 }
@@ -131,7 +133,7 @@ export class People {
 
   /** Signs and broadcasts; undefined where no node would take it. */
   #send(purchase: Purchase, nonce: number | undefined): TransactionHash | undefined {
-    const { amount, buyer, paymentId, sent, shop } = purchase
+    const { amount, buyer, paymentId, sent, shop, withoutNonce } = purchase
     const mined = this.#ledger.fork.nonceAt(buyer, this.#ledger.fork.height)
     const next = nonce ?? this.#ledger.pendingNonce(buyer)
     const waiting = this.#ledger.pool.find(({ nonce: used, sender }) => sender === buyer && used === next)
@@ -145,6 +147,7 @@ export class People {
       reverts: false
     })
     sent.push(hash)
+    if (nonce === undefined) withoutNonce.set(hash, this.#ledger.fork.height)
     this.#world.tell(buyer.slice(0, 6), `sends ${hash.slice(0, 10)} with nonce ${next} for ${paymentId}`)
     return hash
   }
@@ -242,6 +245,7 @@ export class People {
         paymentId,
         sent: [],
         unannounced: new Set<TransactionHash>(),
+        withoutNonce: new Map<TransactionHash, number>(),
         nonces: []
       }
       this.purchases.push(purchase)
@@ -274,6 +278,7 @@ export class People {
                 paymentId,
                 sent: [],
                 unannounced: new Set<TransactionHash>(),
+                withoutNonce: new Map<TransactionHash, number>(),
                 nonces: []
               }
             ]

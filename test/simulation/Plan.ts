@@ -30,6 +30,8 @@ export interface Plan {
   readonly preemptAfter: number
   /** Whether it goes on until what nobody pays must have expired. */
   readonly patient: boolean
+  /** What an operator does to the tables: divides them, or goes back to an earlier release's and forward again. */
+  readonly upkeep: "none" | "partition" | "rollback"
   /** Milliseconds within which buyers come. */
   readonly arrivalMillis: number
 }
@@ -56,6 +58,7 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     expirySeconds: draw.pick([45, 300, 86_400]),
     preemptAfter: draw.pick([20, 100, 500, 3_000]),
     patient: draw.of("patience").chance(0.1),
+    upkeep: "none",
     arrivalMillis: draw.pick([100, 4_000, 20_000])
   }
   // A statement costs a hundred times what it costs in memory.
@@ -69,7 +72,8 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     signers,
     payments: signers === 0 ? Math.min(2, plan.payments) : 1,
     attentive: false,
-    paceMillis: 5_000
+    paceMillis: 5_000,
+    upkeep: draw.of("upkeep").pick(["none", "none", "none", "none", "none", "none", "partition", "rollback"])
   }
 }
 

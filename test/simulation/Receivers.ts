@@ -36,6 +36,8 @@ export class Receivers {
   readonly #world: World
   readonly #board: FaultBoard
   readonly #draw: Draw
+  /** The address that each other address of a receiver stands for. */
+  readonly #firstOf = new Map<string, string>()
   readonly #secrets = new Map<string, Array<{ readonly secret: string; until: number }>>()
   #downUntil = 0
   readonly #unsure = new Map<string, number>()
@@ -51,31 +53,37 @@ export class Receivers {
 
   /** The receiver at this address verifies with the secret from now on. */
   trust(url: string, secret: string): void {
-    this.#unsure.set(url, (this.#unsure.get(url) ?? 1) - 1)
-    const known = this.#secrets.get(url) ?? []
+    const receiver = this.#receiverAt(url)
+    this.#unsure.set(receiver, (this.#unsure.get(receiver) ?? 1) - 1)
+    const known = this.#secrets.get(receiver) ?? []
     for (const one of known) one.until = Math.min(one.until, this.#world.now + oldSecretMillis)
-    this.#secrets.set(url, [...known, { secret, until: Number.POSITIVE_INFINITY }])
+    this.#secrets.set(receiver, [...known, { secret, until: Number.POSITIVE_INFINITY }])
   }
 
   /** Its endpoint is made anew: until the answer has come, the receiver knows no secret. */
   forget(url: string): void {
-    this.#unsure.set(url, (this.#unsure.get(url) ?? 0) + 1)
+    const receiver = this.#receiverAt(url)
+    this.#unsure.set(receiver, (this.#unsure.get(receiver) ?? 0) + 1)
   }
 
-  /** Another address of the same receiver. */
+  /** Another address of the same receiver, which learns secrets there as well: a change's answer may be lost. */
   alias(url: string, known: string): void {
-    this.#secrets.set(url, this.#secrets.get(known) ?? [])
+    const receiver = this.#receiverAt(known)
+    if (url !== receiver) this.#firstOf.set(url, receiver)
+  }
+
+  #receiverAt(url: string): string {
+    return this.#firstOf.get(url) ?? url
   }
 
   #arrive(by: string, request: SendRequest, signature: string, accepted: boolean): void {
     const body = new TextDecoder().decode(request.body)
     const timestamp = Number(/^t=(\d+),/.exec(signature)?.[1])
-    const known = this.#secrets.get(request.url) ?? []
+    const receiver = this.#receiverAt(request.url)
+    const known = this.#secrets.get(receiver) ?? []
     // A repeated request may make an endpoint whose secret nobody has seen.
     const isUnknown =
-      known.length === 0 ||
-      (this.#unsure.get(request.url) ?? 0) > 0 ||
-      this.#board.has("a request comes twice")
+      known.length === 0 || (this.#unsure.get(receiver) ?? 0) > 0 || this.#board.has("a request comes twice")
     const verified = known.some(
       ({ secret, until }) =>
         until > this.#world.now && serviceSignature({ timestamp, body: request.body }, secret) === signature

@@ -131,6 +131,7 @@ export class Signers {
         paymentId,
         sent: [],
         unannounced: new Set(),
+        withoutNonce: new Map(),
         nonces: []
       }
       this.#people.purchases.push(purchase)
@@ -271,6 +272,7 @@ export class Signers {
         paymentId,
         sent: [],
         unannounced: new Set(),
+        withoutNonce: new Map(),
         nonces: [authorization.nonce]
       }
       this.#people.purchases.push(purchase)

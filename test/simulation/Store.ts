@@ -15,6 +15,7 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import type { Facilitator } from "../../src/x402/Facilitator.ts"
 import type { Rows } from "./invariants.ts"
 import type { Shop } from "./People.ts"
+import type { Upkeep } from "./sql/Upkeep.ts"
 import { CurrentOwner, type Owner } from "./World.ts"
 
 export interface Store {
@@ -34,6 +35,8 @@ export interface Store {
   readonly openTransactions: () => number
   /** Up to which block the chain has been read, -1 for none. */
   readonly readUpTo: () => number
+  /** What an operator does to the tables: nothing in memory. */
+  readonly upkeep?: Upkeep
   /** Ends what an abandoned instance has begun. */
   readonly abandon: (owner: Owner) => void
 }

@@ -397,7 +397,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
     const groups = new Map<string, { paid: number; settled: number; open: Array<string> }>()
     const keyOf = ({ amount, buyer, shop }: Purchase) => `${shop.name} ${buyer} ${amount}`
     for (const purchase of look.people.purchases) {
-      const { paymentId, unannounced } = purchase
+      const { paymentId, unannounced, withoutNonce } = purchase
       const key = keyOf(purchase)
       const isAlone = look.people.purchases.filter((one) => keyOf(one) === key).length === 1
       const group = groups.get(key) ?? { paid: 0, settled: 0, open: [] }
@@ -407,7 +407,12 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
       // What was not announced is listed where an equal payment of the wallet takes it, or where our clock makes it
       // look older than the payment.
       const isPlain = !isAlone || look.skewMillis > clockToleranceMillis
-      const charges = chargesOf(look, { ...purchase, nonces })
+      // Mined below its attempt by a reorganisation: the wallet's nonce alone tells that it came later.
+      const isBelow = (hash: string) => {
+        const [, height] = [...withoutNonce].find(([one]) => one === hash) ?? []
+        return height !== undefined && look.ledger.fork.find(hash, height) !== undefined
+      }
+      const charges = chargesOf(look, { ...purchase, nonces }).filter((hash) => !isBelow(hash))
       group.paid += charges.filter((hash) => !isPlain || !unannounced.has(hash)).length
       if (settled.has(paymentId)) group.settled++
       else group.open.push(paymentId)

@@ -4,5 +4,15 @@ export const kept: ReadonlyArray<{ readonly seed: string; readonly found: string
     seed: "341",
     found:
       "a transfer that a reorganisation had put below its announcement, read while no node said who had sent it, was given to a person for good"
+  },
+  {
+    seed: "75999",
+    found:
+      "an announcement was answered after the buyer had stopped waiting and sent again: the checkout took it back, and paid twice"
+  },
+  {
+    seed: "112651",
+    found:
+      "a payment opened by a clock 78 s ahead: its attempt was ended by the very transfer that paid it, and the buyer paid twice"
   }
 ]

@@ -3,10 +3,9 @@ import { parseArgs } from "node:util"
 import { summary, timeline } from "./explain.ts"
 import { linesOf } from "./linesOf.ts"
 import { planOf } from "./Plan.ts"
+import { runPlan } from "./runPlan.ts"
 import { shrink } from "./shrink.ts"
-import { simulate } from "./simulate.ts"
 import { Tally, type Told, toldOf } from "./Tally.ts"
-import { warmUp } from "./warmUp.ts"
 
 const usage = `bun run simulate                            2,000 seeds
 bun run simulate --seed 7 [--explain]       one seed; with its story
@@ -31,14 +30,13 @@ const { values } = parseArgs({
 const store = values.sql ? "sql" : "memory"
 
 const one = async (seed: string) => {
-  await warmUp(store)
-  const outcome = simulate(planOf(seed, store))
+  const outcome = await runPlan(planOf(seed, store))
   if (outcome.broken === undefined) {
     if (values.explain) console.log(timeline(outcome))
     return console.log(summary(outcome))
   }
-  const smallest = shrink(outcome)
-  if (values.explain) console.log(timeline(simulate(smallest.plan, true)))
+  const smallest = await shrink(outcome)
+  if (values.explain) console.log(timeline(await runPlan(smallest.plan, true)))
   console.log(summary(smallest))
   process.exitCode = 1
 }
@@ -54,9 +52,8 @@ const last =
 
 /** Runs its share of the seeds, and tells of each. */
 const share = async (every: number) => {
-  await warmUp(store)
   for (let seed = Number(values.from); seed < last && performance.now() < end; seed += every)
-    console.log(JSON.stringify(toldOf(simulate(planOf(String(seed), store)))))
+    console.log(JSON.stringify(toldOf(await runPlan(planOf(String(seed), store)))))
 }
 
 const many = async () => {

@@ -1,7 +1,8 @@
 // The smallest set of faults with which a seed still breaks the same invariant.
 import type { FaultName } from "./faults.ts"
 import type { Plan } from "./Plan.ts"
-import { type Outcome, simulate } from "./simulate.ts"
+import { runPlan } from "./runPlan.ts"
+import type { Outcome } from "./simulate.ts"
 
 const without = (plan: Plan, dropped: ReadonlySet<FaultName>): Plan => ({
   ...plan,
@@ -9,7 +10,7 @@ const without = (plan: Plan, dropped: ReadonlySet<FaultName>): Plan => ({
 })
 
 /** Leaves out halves of the faults, then each by itself, for as long as the run still fails. */
-export const shrink = (failed: Outcome): Outcome => {
+export const shrink = async (failed: Outcome): Promise<Outcome> => {
   const invariant = failed.broken?.invariant
   if (invariant === undefined) return failed
   let smallest = failed
@@ -23,7 +24,7 @@ export const shrink = (failed: Outcome): Outcome => {
       const dropped = new Set(names.slice(from, from + size))
       const smaller = without(smallest.plan, dropped)
       if (smaller.faults.size === smallest.plan.faults.size) continue
-      const outcome = simulate(smaller)
+      const outcome = await runPlan(smaller)
       if (outcome.broken?.invariant === invariant) smallest = outcome
     }
   }

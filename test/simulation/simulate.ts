@@ -136,6 +136,8 @@ class Run {
   #awaited = false
   /** For a day no instance runs, and few blocks are mined. */
   #down = false
+  /** An operator keeps all instances stopped. */
+  #closed = false
 
   constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard) {
     this.#plan = plan
@@ -214,7 +216,7 @@ class Run {
       const faultPoints = Layer.succeed(FaultPoints, this.#board.at)
       const store =
         this.#plan.store === "sql"
-          ? sqlStore(this.#world)
+          ? sqlStore(this.#world, this.#board, this.#draw, this.#plan.upkeep)
           : yield* memoryStore(this.#world.outside).pipe(Effect.provide(faultPoints))
       const layer = store.layer.pipe(Layer.provide(faultPoints))
       const { signing } = store
@@ -299,6 +301,7 @@ class Run {
         )
       }
       for (const shop of this.#shops) start(people.register(shop))
+      start(this.#upkeep())
       yield* Effect.sleep(draw.between(0, 5_000))
       for (let number = 1; number <= this.#plan.payments; number++) {
         const shop = this.#shops[draw.below(this.#shops.length)]
@@ -315,6 +318,26 @@ class Run {
         yield* Effect.sleep(draw.between(0, this.#plan.arrivalMillis))
       }
       this.#shopped = true
+    })
+  }
+
+  /** An operator changes the tables. */
+  #upkeep(): Effect.Effect<void> {
+    const draw = this.#draw.of("upkeep")
+    return Effect.gen({ self: this }, function* () {
+      const { cluster, store } = this.#built
+      const { upkeep } = store
+      if (upkeep === undefined || this.#plan.upkeep === "none") return
+      yield* Effect.sleep(draw.between(0, 40_000))
+      if (this.#plan.upkeep === "partition") return yield* upkeep.divide
+      this.#closed = true
+      this.#world.tell("operator", "stops all instances")
+      for (const instance of [...cluster.instances]) cluster.stop(instance)
+      yield* Effect.sleep("20 seconds")
+      cluster.endStopping()
+      yield* upkeep.backAndForth
+      this.#closed = false
+      if (!this.#down) for (let count = 0; count < this.#plan.instances; count++) cluster.start()
     })
   }
 
@@ -399,13 +422,13 @@ class Run {
           cluster.stop(first)
           this.#restart(draw.between(0, 10_000))
         }
-        if (board.comes("all instances are down for a day")) {
+        if (!this.#closed && board.comes("all instances are down for a day")) {
           this.#world.tell("troubles", "all instances are down")
           for (const { owner } of [...cluster.instances]) cluster.abandon(owner)
           this.#down = true
           yield* Effect.sleep(draw.between(20, 27) * 3_600_000)
           this.#down = false
-          cluster.start()
+          if (!this.#closed) cluster.start()
         }
       }
     })
@@ -439,7 +462,7 @@ class Run {
 
   #restart(millis: number): void {
     this.#world.after(millis, this.#world.outside, () => {
-      if (!this.#down) this.#built.cluster.start()
+      if (!this.#down && !this.#closed) this.#built.cluster.start()
     })
   }
 

@@ -4,29 +4,30 @@ import { summary } from "./explain.ts"
 import { fixedHashes } from "./fixedHashes.ts"
 import { kept } from "./kept.ts"
 import { planOf } from "./Plan.ts"
-import { simulate } from "./simulate.ts"
-import { warmUp } from "./warmUp.ts"
+import { runPlan } from "./runPlan.ts"
+import type { Outcome } from "./simulate.ts"
 
-beforeAll(warmUp)
+// What a run loads for the first time.
+beforeAll(() => runPlan(planOf("warm")), 60_000)
 
 const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 2_000)
 
-const expectWhole = (outcome: ReturnType<typeof simulate>) => {
+const expectWhole = (outcome: Outcome) => {
   if (outcome.broken !== undefined) throw new Error(summary(outcome))
 }
 
 describe("replay", () => {
   for (const [seed, hash] of Object.entries(fixedHashes))
-    test(`seed ${seed} replays bit by bit`, () => {
-      expect(simulate(planOf(seed)).hash).toBe(hash)
+    test(`seed ${seed} replays bit by bit`, async () => {
+      expect((await runPlan(planOf(seed))).hash).toBe(hash)
     })
 
-  test("a seed gives the same run again, and no two seeds give the same", () => {
+  test("a seed gives the same run again, and no two seeds give the same", async () => {
     const hashes = new Set<string>()
     for (let seed = 0; seed < 12; seed++) {
       const plan = planOf(`replay ${seed}`)
-      const { hash } = simulate(plan)
-      expect(simulate(plan).hash).toBe(hash)
+      const { hash } = await runPlan(plan)
+      expect((await runPlan(plan)).hash).toBe(hash)
       hashes.add(hash)
     }
     expect(hashes.size).toBe(12)
@@ -35,11 +36,11 @@ describe("replay", () => {
 
 describe("kept seeds", () => {
   for (const { found, seed } of kept)
-    test(`${seed}: ${found}`, () => {
-      expectWhole(simulate(planOf(seed)))
+    test(`${seed}: ${found}`, async () => {
+      expectWhole(await runPlan(planOf(seed)))
     })
 })
 
-test(`${seeds} seeds`, () => {
-  for (let seed = 1; seed <= seeds; seed++) expectWhole(simulate(planOf(String(seed))))
+test(`${seeds} seeds`, async () => {
+  for (let seed = 1; seed <= seeds; seed++) expectWhole(await runPlan(planOf(String(seed))))
 }, 600_000)

@@ -2,9 +2,8 @@
 import { Effect } from "effect"
 import { recoverAddress } from "../../src/chain/recoverAddress.ts"
 import { compileCheckout } from "./checkout/compiledCheckout.ts"
-import { type Plan, planOf } from "./Plan.ts"
+import { planOf } from "./Plan.ts"
 import { simulate } from "./simulate.ts"
-import { openSql } from "./sql/sqlStore.ts"
 
 let warm: Promise<void> | undefined
 
@@ -20,8 +19,7 @@ const load = async () => {
 }
 
 /** Once for the process. */
-export const warmUp = async (store: Plan["store"] = "memory"): Promise<void> => {
+export const warmUp = (): Promise<void> => {
   warm ??= load()
-  await warm
-  if (store === "sql") await openSql()
+  return warm
 }

@@ -291,6 +291,7 @@ export class Shopper {
         paymentId,
         sent: [],
         unannounced: new Set<TransactionHash>(),
+        withoutNonce: new Map(),
         nonces: []
       }
       people.purchases.push(purchase)

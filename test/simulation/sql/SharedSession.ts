@@ -1,8 +1,11 @@
 // One PGlite, spoken to by any number of connections in the wire protocol. It is one session: whoever is in
 // a transaction keeps the others waiting. Answers come at once and in order, so that a run replays.
 import { Duplex } from "node:stream"
-import { PGlite } from "@electric-sql/pglite"
+import type { PGlite } from "@electric-sql/pglite"
 import type { Owner, World } from "../World.ts"
+
+/** Of the world's time, at whose end PGlite, whose one session cannot end, answers nothing any more. */
+const idleTimeout = "idle_session_timeout"
 
 const [readyForQuery, query, sync, terminate] = ["Z", "Q", "S", "X"].map((letter) => letter.charCodeAt(0))
 
@@ -45,11 +48,14 @@ class Connection extends Duplex {
   #rest = Buffer.alloc(0)
   #isStarted = false
   readonly #session: SharedSession
+  /** Whether the other end has just been killed. */
+  readonly isCut: () => boolean
 
-  constructor(session: SharedSession, owner: Owner) {
+  constructor(session: SharedSession, owner: Owner, isCut: () => boolean) {
     super()
     this.#session = session
     this.owner = owner
+    this.isCut = isCut
   }
 
   override _read(): void {}
@@ -95,6 +101,8 @@ const statusIn = (answer: Uint8Array): string => {
 
 export class SharedSession {
   readonly #pglite: PGlite
+  /** Whether a world has changed its tables. */
+  isUsed = false
   #connections: Array<Connection> = []
   /** Who is in a transaction. */
   #holder: Connection | undefined
@@ -104,8 +112,8 @@ export class SharedSession {
     this.#pglite = pglite
   }
 
-  static async open(): Promise<SharedSession> {
-    return new SharedSession(await PGlite.create({ relaxedDurability: true }))
+  close(): Promise<void> {
+    return this.#pglite.close()
   }
 
   /** For a new world: nothing of the last one is left. */
@@ -117,8 +125,10 @@ export class SharedSession {
     if (tables.length > 0) this.run(`DEALLOCATE ALL; TRUNCATE ${tables.join(", ")} RESTART IDENTITY CASCADE`)
   }
 
-  connect(): Duplex {
-    const connection = new Connection(this, this.#world?.running ?? { name: "", alive: true, skewMillis: 0 })
+  /** `isCut` is asked before each statement and before its answer. */
+  connect(isCut: () => boolean = () => false): Duplex {
+    const owner = this.#world?.running ?? { name: "", alive: true, skewMillis: 0 }
+    const connection = new Connection(this, owner, isCut)
     this.#connections.push(connection)
     return connection
   }
@@ -149,6 +159,12 @@ export class SharedSession {
     this.run("ROLLBACK")
   }
 
+  /** Its session ends, with its locks and settings. */
+  cut(connection: Connection): void {
+    this.leave(connection)
+    this.run("SELECT pg_advisory_unlock_all(); RESET ALL")
+  }
+
   /** What an abandoned instance had not committed never was. */
   abandon(owner: Owner): void {
     for (const connection of this.#connections.filter((one) => one.owner === owner)) this.leave(connection)
@@ -160,9 +176,16 @@ export class SharedSession {
       const next = this.#holder ?? this.#connections.find(({ waiting }) => waiting.length > 0)
       const messages = next?.waiting.shift()
       if (next === undefined || messages === undefined) return
+      if (next.isCut()) {
+        this.cut(next)
+        continue
+      }
       const answer = this.#pglite.execProtocolRawSync(messages)
       this.#holder = statusIn(answer) === "I" ? undefined : next
-      next.push(Buffer.from(answer))
+      if (messages.includes(idleTimeout))
+        this.run(`RESET ${idleTimeout}; RESET idle_in_transaction_session_timeout`)
+      if (next.isCut()) this.cut(next)
+      else next.push(Buffer.from(answer))
     }
   }
 }

@@ -25,11 +25,15 @@ import { DerivedWallets } from "../../../src/wallets/DerivedWallets.ts"
 import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
 import { Facilitator } from "../../../src/x402/Facilitator.ts"
 import { testConfig } from "../../support/memory.ts"
+import type { Draw } from "../Draw.ts"
+import type { FaultBoard } from "../faults.ts"
 import type { Rows } from "../invariants.ts"
 import type { Shop } from "../People.ts"
+import type { Plan } from "../Plan.ts"
 import type { Store } from "../Store.ts"
 import type { World } from "../World.ts"
 import { SharedSession } from "./SharedSession.ts"
+import { Upkeep } from "./Upkeep.ts"
 
 const clientOf = (session: SharedSession) =>
   PgClient.layer({
@@ -67,7 +71,10 @@ const open = async (): Promise<SharedSession> => {
   return new SharedSession(await PGlite.create({ loadDataDir: new Blob([await Bun.file(path).bytes()]) }))
 }
 
-let opened: SharedSession | undefined
+/** For worlds that leave the tables as they are. */
+let shared: SharedSession | undefined
+/** For the next world, which changes them. */
+let separate: SharedSession | undefined
 
 const relayer = Effect.runSync(
   Effect.gen(function* () {
@@ -76,12 +83,16 @@ const relayer = Effect.runSync(
   }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
 )
 
-/** Before the first run on SQL. */
-export const openSql = async (): Promise<void> => {
-  if (opened !== undefined) return
-  opened = await open()
-  // The log keeps its entries; of a world that has ended nothing is kept.
-  opened.run("ALTER TABLE audit_entries DISABLE TRIGGER ALL")
+/** Before each run on SQL. */
+export const openSql = async (upkeep: Plan["upkeep"]): Promise<void> => {
+  if (upkeep !== "none") {
+    await separate?.close()
+    separate = await open()
+  } else if (shared === undefined) {
+    shared = await open()
+    // The log keeps its entries; of a world that has ended nothing is kept.
+    shared.run("ALTER TABLE audit_entries DISABLE TRIGGER ALL")
+  }
 }
 
 const NullableDate = Schema.NullOr(Schema.DateFromString)
@@ -191,14 +202,16 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
 }
 
 /** `openSql` has been called. */
-export const sqlStore = (world: World): Store => {
-  const session = opened
-  if (session === undefined) throw new Error("the simulation's PGlite is not open")
-  session.begin(world, tables)
+export const sqlStore = (world: World, board: FaultBoard, draw: Draw, upkeep: Plan["upkeep"]): Store => {
+  const session = upkeep === "none" ? shared : separate
+  if (session === undefined || session.isUsed) throw new Error("the simulation's PGlite is not open")
+  session.begin(world, upkeep === "none" ? tables : [])
+  session.isUsed = upkeep !== "none"
   session.run(prepareRows)
   const client = clientOf(session)
   return {
     relayer,
+    upkeep: new Upkeep(world, board, session, draw),
     layer: Layer.mergeAll(PaymentRepo.layer, WebhookRepo.layer, KeyAuth.layer, Alerts.layer).pipe(
       Layer.provide(client)
     ),

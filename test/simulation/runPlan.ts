@@ -1,0 +1,11 @@
+// A plan, run on what a process keeps warm and open between the runs.
+import type { Plan } from "./Plan.ts"
+import { type Outcome, simulate } from "./simulate.ts"
+import { openSql } from "./sql/sqlStore.ts"
+import { warmUp } from "./warmUp.ts"
+
+export const runPlan = async (plan: Plan, verbose = false): Promise<Outcome> => {
+  await warmUp()
+  if (plan.store === "sql") await openSql(plan.upkeep)
+  return simulate(plan, verbose)
+}
