@@ -39,7 +39,7 @@ const lives = (pid: number) => {
 }
 
 const said = (service: RunningProcess, sentence: string, times = 1) =>
-  until(`"${sentence}" is said`, () => service.output().split(sentence).length > times)
+  until(`"${sentence}" is said`, () => service.output().split(sentence).length > times, 60_000)
 
 /** Clients that come with a connection for each request, or keep theirs, and what they were not answered. */
 const flood = (url: string, keepsConnections: boolean) => {
@@ -208,7 +208,7 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         yield* next.kill("SIGINT")
         yield* next.succeeded
       }).pipe(Effect.scoped),
-    60_000
+    120_000
   )
 
   liveEffect(
@@ -244,7 +244,7 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         yield* service.kill("SIGTERM")
         yield* service.succeeded
       }).pipe(Effect.scoped),
-    60_000
+    120_000
   )
 
   liveEffect(
@@ -265,7 +265,7 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         expect(code, service.output()).toBe(3)
         expect(service.output()).toContain("processes have ended one after another, the last with code 137")
       }).pipe(Effect.scoped),
-    60_000
+    120_000
   )
 
   liveEffect(
@@ -295,6 +295,6 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
         ])
         yield* Effect.promise(() => other.stop(true))
       }).pipe(Effect.scoped),
-    60_000
+    120_000
   )
 })

@@ -109,7 +109,7 @@ describe("a stuck wallet on Postgres", () => {
       const before = yield* made.chain.rpc("evm_snapshot", [])
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { faucet } = yield* made.instance(quick)
+          const { faucet } = yield* made.instance({ ...quick, patience: "30 seconds" })
           yield* faucet.grant(yield* request(made, recipient))
         })
       )
