@@ -16,8 +16,8 @@ import { BuyerIdentity } from "./buyers/BuyerIdentity.ts"
 import { ChainReach } from "./chain/ChainReach.ts"
 import { ContractSignatures } from "./chain/ContractSignatures.ts"
 import * as NetworkWatch from "./chain/NetworkWatch.ts"
-import * as RecoveryTurns from "./chain/RecoveryTurns.ts"
 import { RpcPool } from "./chain/RpcPool.ts"
+import * as SignatureRecovery from "./chain/SignatureRecovery.ts"
 import * as Database from "./Database.ts"
 import * as DatabaseClock from "./database/DatabaseClock.ts"
 import * as Replica from "./database/Replica.ts"
@@ -41,6 +41,7 @@ import { PaymentAttempts } from "./payments/PaymentAttempts.ts"
 import { PaymentRepo } from "./payments/PaymentRepo.ts"
 import { Payments } from "./payments/Payments.ts"
 import * as Reconciler from "./payments/Reconciler.ts"
+import * as ReportTurns from "./payments/ReportTurns.ts"
 import * as TransferWatch from "./payments/TransferWatch.ts"
 import * as Membership from "./processes/Membership.ts"
 import * as Routes from "./Routes.ts"
@@ -73,7 +74,7 @@ const kept = Layer.mergeAll(KeyAuth.layer, PaymentRepo.layer, WebhookRepo.layer,
 /** Everything real: the database, the chains' nodes, the network. */
 const real = Layer.mergeAll(
   NetworkWatch.layerConfig,
-  BuyerIdentity.layerDid.pipe(Layer.provide(RecoveryTurns.layer)),
+  BuyerIdentity.layerDid,
   WebhookSender.layer.pipe(Layer.provide(Resolver.layer)),
   DeliveryWake.layer,
   RateLimiter.layer,
@@ -83,7 +84,7 @@ const real = Layer.mergeAll(
   ReceiptMails.layer,
   Faces.layer
 ).pipe(
-  Layer.provideMerge(ContractSignatures.layer),
+  Layer.provideMerge(Layer.mergeAll(ContractSignatures.layer, SignatureRecovery.layer, ReportTurns.layer)),
   Layer.provideMerge(RpcPool.layerConfig),
   Layer.provide(layerChainAlerts),
   Layer.provideMerge(Layer.mergeAll(kept, Alerts.layer, EgressPolicy.layer)),

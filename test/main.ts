@@ -46,7 +46,12 @@ const timings = "--timings=test/timings.json"
 const built = "dist-test"
 const build = async () => {
   await Bun.build({
-    entrypoints: ["src/main.ts", "src/service.ts", "src/cli/main.ts"],
+    entrypoints: [
+      "src/main.ts",
+      "src/service.ts",
+      "src/cli/main.ts",
+      "src/chain/SignatureRecovery/recoverKeys.ts"
+    ],
     target: "bun",
     outdir: built,
     minify: { syntax: true }

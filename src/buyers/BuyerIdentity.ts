@@ -4,8 +4,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { hashMessage } from "viem"
 import { parseAddress } from "../chain/Address.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
-import { RecoveryTurns } from "../chain/RecoveryTurns.ts"
-import { recoverAddress } from "../chain/recoverAddress.ts"
+import { SignatureRecovery } from "../chain/SignatureRecovery.ts"
 import type { Address, Env } from "../domain/Chain.ts"
 import { BuyerTokenRefused } from "./BuyerTokenRefused.ts"
 import { judgeDidClaim, readDidToken } from "./DidToken.ts"
@@ -42,7 +41,7 @@ export class BuyerIdentity extends Context.Service<
     BuyerIdentity,
     Effect.gen(function* () {
       const contracts = yield* ContractSignatures
-      const turn = yield* RecoveryTurns
+      const recoverAddress = yield* SignatureRecovery
       return {
         verify: Effect.fn("BuyerIdentity.verify")(function* (text, expect) {
           const token = yield* readDidToken(text)
@@ -51,7 +50,6 @@ export class BuyerIdentity extends Context.Service<
           const proven: ProvenBuyer = { address, tokenId: token.id }
           // The chain is asked only where the plain signature does not decide.
           const hash = hashMessage(token.claim)
-          yield* turn
           if ((yield* recoverAddress(hash, token.proof)) === address) return proven
           if (expect.mayAskChain !== undefined && !(yield* expect.mayAskChain)) {
             return yield* BuyerTokenRefused.because("signature")

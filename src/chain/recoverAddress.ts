@@ -1,9 +1,9 @@
-// The account that signed a hash, by libsecp256k1 as WASM: less than half the time of viem's recovery,
-// and the same verdict on every signature.
+// The account that signed a hash.
 import { Effect } from "effect"
 import { type Hex, hexToBytes, keccak256 } from "viem"
 import type { Address } from "../domain/Chain.ts"
 import { addressFromBytes } from "./Address.ts"
+import { isLoaded, loadSecp256k1, type Recoverable, recoverKey } from "./SignatureRecovery/secp256k1.ts"
 
 /** Hex of r, s and v. As with viem, v may be one digit. */
 const form = /^0x[0-9a-fA-F]{128}([0-9a-fA-F]{1,2})$/
@@ -17,35 +17,20 @@ const parities: ReadonlyMap<number, 0 | 1> = new Map([
   [28, 1]
 ])
 
-const instantiate = async () => {
-  // Not the package's own entry, which loads all of Bitcoin Cash.
-  const { instantiateSecp256k1 } = await import("@bitauth/libauth/build/lib/crypto/secp256k1.js")
-  return instantiateSecp256k1()
-}
-type Secp256k1 = Awaited<ReturnType<typeof instantiate>>
-
-const recoverWith = (secp256k1: Secp256k1, hash: Hex, signature: Hex): Address | undefined => {
+/** Undefined for what is not 65 bytes with a v of 0, 1, 27 or 28: no key makes it. */
+export const recoverableOf = (hash: Hex, signature: Hex): Recoverable | undefined => {
   const parity = parities.get(Number.parseInt(form.exec(signature)?.[1] ?? "", 16))
   if (parity === undefined || !hashForm.test(hash)) return undefined
-  const compact = hexToBytes(`0x${signature.slice(2, 130)}`)
-  const key = secp256k1.recoverPublicKeyUncompressed(compact, parity, hexToBytes(hash))
-  // A text says what is wrong with r or s.
-  return typeof key === "string"
-    ? undefined
-    : addressFromBytes(keccak256(key.subarray(1), "bytes").subarray(12))
+  return { compact: hexToBytes(`0x${signature.slice(2, 130)}`), parity, hash: hexToBytes(hash) }
 }
 
-let loaded: Promise<Secp256k1> | undefined
-let ready: Secp256k1 | undefined
+/** Of an uncompressed public key. */
+export const addressOfKey = (key: Uint8Array): Address | undefined =>
+  addressFromBytes(keccak256(key.subarray(1), "bytes").subarray(12))
 
-/** Loaded with the first signature: a service that checks none does not hold it. */
-const load = async () => {
-  loaded ??= instantiate().catch((error) => {
-    loaded = undefined
-    throw error
-  })
-  ready = await loaded
-  return ready
+const recover = (recoverable: Recoverable): Address | undefined => {
+  const key = recoverKey(recoverable)
+  return key === undefined ? undefined : addressOfKey(key)
 }
 
 /**
@@ -53,8 +38,10 @@ const load = async () => {
  * s and a v of 0, 1, 27 or 28 are accepted, and 65 bytes alone: EIP-2098's 64 are for contract wallets.
  */
 export const recoverAddress = (hash: Hex, signature: Hex): Effect.Effect<Address | undefined> =>
-  Effect.suspend(() =>
-    ready === undefined
-      ? Effect.map(Effect.promise(load), (secp256k1) => recoverWith(secp256k1, hash, signature))
-      : Effect.succeed(recoverWith(ready, hash, signature))
-  )
+  Effect.suspend(() => {
+    const recoverable = recoverableOf(hash, signature)
+    if (recoverable === undefined) return Effect.succeed(undefined)
+    return isLoaded()
+      ? Effect.succeed(recover(recoverable))
+      : Effect.map(Effect.promise(loadSecp256k1), () => recover(recoverable))
+  })

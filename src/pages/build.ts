@@ -23,7 +23,9 @@ const report = (path: string, size: number) =>
   console.log(`${relative(".", path)}  ${(size / 1024).toFixed(0)} kB`)
 
 const { outputs } = await Bun.build({
-  entrypoints: ["main.ts", "service.ts"].map((name) => join(import.meta.dir, "..", name)),
+  entrypoints: ["main.ts", "service.ts", "chain/SignatureRecovery/recoverKeys.ts"].map((name) =>
+    join(import.meta.dir, "..", name)
+  ),
   target: "bun",
   outdir: out,
   // Readable, names and lines: a source map would be read with the first stack trace, 8 MB and 0.1 s of the start.

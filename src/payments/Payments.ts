@@ -37,6 +37,7 @@ import { mismatchError } from "./Payments/mismatchError.ts"
 import { countSettlement, countVerification } from "./Payments/PaymentMetrics.ts"
 import { makeProvenPayer } from "./Payments/provenPayer.ts"
 import { verdictOf } from "./Payments/verdictOf.ts"
+import { ReportTurns } from "./ReportTurns.ts"
 
 export interface SettlementReport {
   readonly buyerDidToken: string
@@ -137,6 +138,7 @@ export class Payments extends Context.Service<
       const wake = yield* DeliveryWake
       const limiter = yield* RateLimiter
       const reach = yield* ChainReach
+      const turn = yield* ReportTurns
       const provenPayer = makeProvenPayer(buyers, repo, baseUrl)
 
       const open = Effect.fnUntraced(function* (principal: Principal, intentToken: string) {
@@ -312,6 +314,7 @@ export class Payments extends Context.Service<
         { buyerDidToken, client = "", transactionId, tokenChanges }: SettlementReport
       ): Effect.fn.Return<ReportOutcome, ReportError> {
         const tenant = { merchantId: principal.merchant.id, env: principal.env }
+        yield* turn
         const wait = yield* limiter.take(`report ${principal.keyId} ${paymentId} ${client}`, reportLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
 

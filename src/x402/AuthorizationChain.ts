@@ -15,7 +15,7 @@ import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
 import { RpcPool, unavailable } from "../chain/RpcPool.ts"
 import { Bytes, Quantity, Word } from "../chain/RpcSchemas.ts"
-import { recoverAddress } from "../chain/recoverAddress.ts"
+import { SignatureRecovery } from "../chain/SignatureRecovery.ts"
 import type { RpcUnavailable } from "../chain/Verification.ts"
 import { Address, networks, TransactionHash } from "../domain/Chain.ts"
 import type { InvalidReason } from "../domain/SettleReason.ts"
@@ -90,6 +90,7 @@ const make = Effect.gen(function* () {
   const { relaying, testnetConfirmations } = yield* AppConfig
   const pool = yield* RpcPool
   const contracts = yield* ContractSignatures
+  const recoverAddress = yield* SignatureRecovery
 
   const hasCode: Shape["hasCode"] = (address) =>
     Effect.map(

@@ -51,6 +51,29 @@ const intentToken = (merchant: BenchMerchant, count: number) => {
   return `${signed}.${createHmac("sha256", tokenSecret).update(signed).digest("base64url")}`
 }
 
+/** The evidence of the buyer's settled payments again, under so many tokens in turn. */
+export const reportsWith = async (
+  tokens: number,
+  { payments, buyer }: Dataset
+): Promise<ReadonlyArray<LoadRequest>> => {
+  const now = Math.floor(Date.now() / 1000)
+  const identities = await Promise.all(
+    Array.from({ length: tokens }, () =>
+      createDidToken(buyer, { audience: baseUrl, lifetimeSeconds: 86_400, now })
+    )
+  )
+  const paidByBuyer = payments.filter(({ payer }) => payer === buyer.address.slice(2).toLowerCase())
+  return Array.from({ length: Math.max(tokens, paidByBuyer.length) }, (_, index) => index).flatMap((index) =>
+    paidByBuyer
+      .slice(index % paidByBuyer.length, (index % paidByBuyer.length) + 1)
+      .map(({ id, merchant, transactionId }): LoadRequest => {
+        const buyerDidToken = identities[index % tokens]
+        const body = { buyerDidToken, transactionId: `0x${transactionId}`, tokenChanges }
+        return { method: "PATCH", path: `/api/v1/payments/${id}`, key: merchant.publishable, body }
+      })
+  )
+}
+
 export const makeLoads = async ({ merchants, payments, buyer }: Dataset): Promise<ReadonlyArray<Load>> => {
   const turns = <A>(count: number, make: (merchant: BenchMerchant, index: number) => A) =>
     Array.from({ length: count }, (_, index) => merchants[index % merchants.length])
@@ -81,18 +104,7 @@ export const makeLoads = async ({ merchants, payments, buyer }: Dataset): Promis
     (merchant): LoadRequest => ({ method: "GET", path: "/api/v1/payments", key: merchant.secret })
   )
 
-  const now = Math.floor(Date.now() / 1000)
-  const identities = await Promise.all(
-    Array.from({ length: buyerTokens }, () =>
-      createDidToken(buyer, { audience: baseUrl, lifetimeSeconds: 86_400, now })
-    )
-  )
-  const paidByBuyer = payments.filter(({ payer }) => payer === buyer.address.slice(2).toLowerCase())
-  const reports = paidByBuyer.map(({ id, merchant, transactionId }, index): LoadRequest => {
-    const buyerDidToken = identities[index % identities.length]
-    const body = { buyerDidToken, transactionId: `0x${transactionId}`, tokenChanges }
-    return { method: "PATCH", path: `/api/v1/payments/${id}`, key: merchant.publishable, body }
-  })
+  const reports = await reportsWith(buyerTokens, { merchants, payments, buyer })
 
   return [
     { name: "create intent", requests: () => creates, once: false },

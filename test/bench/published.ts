@@ -1,4 +1,5 @@
-// What docs/performance.md shows: results.data.json, its tables, and the README's line of five numbers.
+// What docs/performance.md shows: results.data.json, a section of tables for each machine in it, and the README's
+// line of five numbers, of the machine that was measured last.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Results } from "./floors.ts"
@@ -15,7 +16,13 @@ export interface Published extends Results {
   readonly machine: Machine
 }
 
-export const published = (): Published => JSON.parse(readFileSync(dataFile, "utf8"))
+/** The machine that was measured last comes first. */
+export const published = (): ReadonlyArray<Published> => JSON.parse(readFileSync(dataFile, "utf8"))
+
+export const sections = (machines: ReadonlyArray<Published>): string =>
+  machines
+    .map((one) => `### ${one.machine.processor}, ${one.machine.cores} cores\n\n${markdown(one.machine, one)}`)
+    .join("\n\n")
 
 const rounded = (value: number, step: number) => (Math.round(value / step) * step).toLocaleString("en")
 
@@ -42,12 +49,14 @@ const isSameMachine = (one: Machine, other: Machine) =>
   one.bun === other.bun &&
   one.postgres === other.postgres
 
-/** Replaces the parts that were measured; those of another machine go. */
+/** Replaces the parts that were measured; those of another machine stay beside them. */
 export const publish = (machine: Machine, results: Results): void => {
-  const before = published()
-  const now: Published = { ...(isSameMachine(before.machine, machine) ? before : {}), ...results, machine }
-  writeFileSync(dataFile, `${JSON.stringify(now, null, 2)}\n`)
-  writeFileSync(tablesFile, replaceSection(readFileSync(tablesFile, "utf8"), markdown(machine, now)))
+  const all = published()
+  const before = all.find((one) => isSameMachine(one.machine, machine))
+  const now: Published = { ...before, ...results, machine }
+  const machines = [now, ...all.filter((one) => one !== before)]
+  writeFileSync(dataFile, `${JSON.stringify(machines, null, 2)}\n`)
+  writeFileSync(tablesFile, replaceSection(readFileSync(tablesFile, "utf8"), sections(machines)))
   const line = headline(now)
   if (line !== undefined)
     writeFileSync(readmeFile, readFileSync(readmeFile, "utf8").replace(/^\*\*Speed\*\*.*$/m, line))

@@ -5,6 +5,7 @@ import type { TortureResult } from "./drain/measureTorture.ts"
 import type { Judged, Results } from "./floors.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, type LoadResult, rateRatios } from "./http.ts"
+import type { Arrivals } from "./openLoop/arrivals.ts"
 import type { FloodResult } from "./openLoop/measureFlood.ts"
 import { type OpenLoopResult, shares } from "./openLoop/measureOpenLoop.ts"
 import type { PipelineResult } from "./pipeline.ts"
@@ -110,11 +111,21 @@ const openLoopTable = ({ seconds, loads }: OpenLoopResult) => [
   )
 ]
 
-const floodTable = ({ rate: perSecond, rounds, seconds }: FloodResult) => {
+const floodTable = ({ rate: perSecond, reportRate, rounds, seconds }: FloodResult) => {
   const quiet = rounds.map((round) => round.quiet.p99)
-  const flooded = rounds.map((round) => round.flooded.p99)
+  const most = median(rounds.map(({ reportsPerSecond }) => reportsPerSecond))
+  const row = (beside: string, of: (round: FloodResult["rounds"][number]) => Arrivals) => {
+    const p99 = rounds.map((round) => of(round).p99)
+    return `| ${beside} | ${median(rounds.map((round) => of(round).p50)).toFixed(1)} ms | ${median(p99).toFixed(1)} ms | ${shownSpread(ratios(p99, quiet))} |`
+  }
   return [
-    `${perSecond} retrieves a second for ${seconds} s, quiet and beside as many replayed reports as 32 connections bring (${rate(median(rounds.map(({ reportsPerSecond }) => reportsPerSecond)))} a second): p99 ${median(quiet).toFixed(1)} ms and ${median(flooded).toFixed(1)} ms, ${shownSpread(ratios(flooded, quiet))} times.`
+    `${perSecond} retrieves a second for ${seconds} s, quiet and beside reports, each under a token whose signer is not known:`,
+    "",
+    "| reports a second | median | p99 | of the quiet p99 |",
+    "| --- | --- | --- | --- |",
+    row("none", ({ quiet: one }) => one),
+    row(`${rate(reportRate)}, arriving`, ({ arriving }) => arriving),
+    row(`${rate(most)}, as many as 32 connections bring`, ({ flooded }) => flooded)
   ]
 }
 

@@ -1,7 +1,7 @@
-// Who recovers in which turn of the event loop.
+// Who works in which turn of the event loop.
 import { expect, test } from "bun:test"
 import { Effect, Fiber } from "effect"
-import { layer, RecoveryTurns } from "../../src/chain/RecoveryTurns.ts"
+import { LoopTurns } from "../../src/workers/LoopTurns.ts"
 
 /** Works for longer than recoveries have of a turn. */
 const work = () => {
@@ -13,7 +13,7 @@ const turnOf = Effect.promise(() => new Promise<void>((done) => setImmediate(don
 
 test("what is long takes turns of its own, in order, and others are served in between", () =>
   Effect.gen(function* () {
-    const take = yield* RecoveryTurns
+    const { take } = new LoopTurns()
     const seen: Array<string> = []
     const fibers = ["a", "b", "c"].map((name) =>
       Effect.runFork(
@@ -35,24 +35,15 @@ test("what is long takes turns of its own, in order, and others are served in be
     expect(seen.filter((name) => name !== "other")).toEqual(["a", "b", "c"])
     expect(seen.indexOf("b")).toBeGreaterThan(seen.indexOf("other"))
     expect(seen.slice(seen.indexOf("b") + 1, seen.indexOf("c"))).toContain("other")
-  }).pipe(Effect.provide(layer), Effect.runPromise))
+  }).pipe(Effect.runPromise))
 
 test("who no longer waits holds nobody up", () =>
   Effect.gen(function* () {
-    const take = yield* RecoveryTurns
+    const { take } = new LoopTurns()
     const first = Effect.runFork(Effect.andThen(take, Effect.sync(work)))
     const gone = Effect.runFork(take)
     const last = Effect.runFork(take)
     yield* Fiber.interrupt(gone)
     yield* Fiber.join(first)
     yield* Fiber.join(last)
-  }).pipe(Effect.provide(layer), Effect.timeout("2 seconds"), Effect.runPromise))
-
-test("without a service everybody recovers at once", () =>
-  Effect.runSync(
-    Effect.flatten(
-      Effect.gen(function* () {
-        return yield* RecoveryTurns
-      })
-    )
-  ))
+  }).pipe(Effect.timeout("2 seconds"), Effect.runPromise))

@@ -1,0 +1,97 @@
+// How the service recovers signers: once for a signature that comes again, in short turns of the event loop, and
+// in a thread beside it while many come. A flood of reports holds up little else.
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Hex } from "viem"
+import { BoundedMap } from "../domain/BoundedMap.ts"
+import type { Address } from "../domain/Chain.ts"
+import { LoopTurns } from "../workers/LoopTurns.ts"
+import { addressOfKey, recoverAddress, recoverableOf } from "./recoverAddress.ts"
+import { RecoveryThread } from "./SignatureRecovery/RecoveryThread.ts"
+
+type Recover = (hash: Hex, signature: Hex) => Effect.Effect<Address | undefined>
+
+/** As `recoverAddress`, which it is where nobody says otherwise. */
+export const SignatureRecovery = Context.Reference<Recover>("quittance/chain/SignatureRecovery", {
+  defaultValue: () => recoverAddress
+})
+
+/** Signatures whose signer is kept: a checkout sends its buyer's token with every look at a transfer. */
+const kept = 5_000
+/** As many that wait for a turn start the thread. */
+const many = 16
+/** A thread that has been asked for nothing for so long is ended: it holds some 30 MB. */
+const idle = "30 seconds"
+
+export const make = (program?: string) =>
+  Effect.gen(function* () {
+    const signers = new BoundedMap<string, Address | undefined>(kept)
+    const turns = new LoopTurns()
+    const clock = yield* Clock.Clock
+    const context = yield* Effect.context()
+    let thread: RecoveryThread | undefined
+    let ready: RecoveryThread | undefined
+    /** Of a thread that could not go on: not before then again. */
+    let notBefore = 0
+
+    const endWhenIdle = (one: RecoveryThread): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const before = one.taken
+        return Effect.andThen(
+          Effect.sleep(idle),
+          Effect.suspend(() => {
+            if (thread !== one) return Effect.void
+            if (one.taken !== before) return endWhenIdle(one)
+            one.end()
+            return Effect.void
+          })
+        )
+      })
+    const start = () => {
+      if (thread !== undefined || clock.currentTimeMillisUnsafe() < notBefore) return
+      const one = new RecoveryThread(
+        {
+          ready: () => {
+            ready = one
+            Effect.runForkWith(context)(endWhenIdle(one))
+          },
+          ended: () => {
+            if (ready !== one) notBefore = clock.currentTimeMillisUnsafe() + 60_000
+            thread = undefined
+            ready = undefined
+          }
+        },
+        program
+      )
+      thread = one
+    }
+    yield* Effect.addFinalizer(() => Effect.sync(() => thread?.end()))
+
+    const here: Recover = (hash, signature) => {
+      if (turns.waiting >= many) start()
+      return Effect.andThen(turns.take, recoverAddress(hash, signature))
+    }
+    const recover: Recover = (hash, signature) => {
+      const recoverable = recoverableOf(hash, signature)
+      if (recoverable === undefined) return Effect.succeed(undefined)
+      const one = ready
+      if (one === undefined) return here(hash, signature)
+      return Effect.callback((resume) =>
+        one.recover(recoverable, (answer) => {
+          if (answer === undefined) return resume(here(hash, signature))
+          resume(Effect.sync(() => (answer.key === undefined ? undefined : addressOfKey(answer.key))))
+        })
+      )
+    }
+    const remembered: Recover = (hash, signature) =>
+      Effect.suspend(() => {
+        const name = `${hash} ${signature}`
+        if (signers.has(name)) return Effect.succeed(signers.get(name))
+        return Effect.map(recover(hash, signature), (signer) => {
+          signers.set(name, signer)
+          return signer
+        })
+      })
+    return remembered
+  })
+
+export const layer: Layer.Layer<never> = Layer.effect(SignatureRecovery, make())

@@ -1,0 +1,39 @@
+// libsecp256k1 as WASM: less than half the time of viem's recovery, and the same verdict on every signature.
+
+/** What a public key is recovered from. */
+export interface Recoverable {
+  /** 64 bytes of r and s. */
+  readonly compact: Uint8Array
+  readonly parity: 0 | 1
+  /** 32 bytes. */
+  readonly hash: Uint8Array
+}
+
+/** Loaded with the first signature: a service that checks none does not hold it. */
+const instantiate = async () => {
+  // Not the package's own entry, which loads all of Bitcoin Cash.
+  const { instantiateSecp256k1 } = await import("@bitauth/libauth/build/lib/crypto/secp256k1.js")
+  return instantiateSecp256k1()
+}
+type Secp256k1 = Awaited<ReturnType<typeof instantiate>>
+
+let loading: Promise<Secp256k1> | undefined
+let loaded: Secp256k1 | undefined
+
+export const loadSecp256k1 = async (): Promise<void> => {
+  loading ??= instantiate().catch((error) => {
+    loading = undefined
+    throw error
+  })
+  loaded = await loading
+}
+
+export const isLoaded = (): boolean => loaded !== undefined
+
+/** 65 bytes, uncompressed; undefined for bytes that no key makes. `loadSecp256k1` has ended. */
+export const recoverKey = ({ compact, hash, parity }: Recoverable): Uint8Array | undefined => {
+  if (loaded === undefined) throw new Error("libsecp256k1 is not loaded")
+  const key = loaded.recoverPublicKeyUncompressed(compact, parity, hash)
+  // A text says what is wrong with r or s.
+  return typeof key === "string" ? undefined : key
+}

@@ -1,0 +1,38 @@
+// A millisecond of each turn of the event loop for work of one kind: however much of it waits, what else has come is
+// served in between.
+import { Effect } from "effect"
+
+/** What a turn takes, and the work that it ends in. */
+const turnMillis = 1
+
+export class LoopTurns {
+  readonly #waiting: Array<() => void> = []
+  #isTaken = false
+
+  /** How many wait for a turn. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Completes when it is the caller's turn; what it does until it waits for something is of that turn. */
+  readonly take: Effect.Effect<void> = Effect.callback((resume) => {
+    if (this.#isTaken) {
+      this.#waiting.push(() => resume(Effect.void))
+      return
+    }
+    this.#isTaken = true
+    setImmediate(() => this.#next())
+    resume(Effect.void)
+  })
+
+  #next(): void {
+    if (this.#waiting.length === 0) {
+      this.#isTaken = false
+      return
+    }
+    setImmediate(() => this.#next())
+    const until = performance.now() + turnMillis
+    do this.#waiting.shift()?.()
+    while (this.#waiting.length > 0 && performance.now() < until)
+  }
+}

@@ -1,0 +1,133 @@
+// The service's own recovery beside viem's: in turns, in the thread, from memory, and where the thread is lost.
+import { expect, test } from "bun:test"
+import { randomBytes } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { concat, type Hex, recoverAddress as recoverByViem, toHex } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { make, SignatureRecovery } from "../../src/chain/SignatureRecovery.ts"
+import { Address } from "../../src/domain/Chain.ts"
+
+/** A thread has come up, or has failed to. */
+const started = Effect.sleep("500 millis")
+
+const programOf = (text: string) => {
+  const path = join(tmpdir(), `quittance-thread-${randomBytes(4).toString("hex")}.mjs`)
+  writeFileSync(path, text)
+  return path
+}
+
+const account = privateKeyToAccount(`0x${"7".repeat(64)}`)
+const address = Address.make(account.address)
+const random = (size: number) => toHex(randomBytes(size))
+
+/** Signed ones, ones that somebody unknown may have signed, and ones that nobody can have. */
+const drawn = (count: number) =>
+  Effect.promise(() =>
+    Promise.all(
+      Array.from({ length: count }, async (_, index): Promise<{ hash: Hex; signature: Hex }> => {
+        const hash = random(32)
+        if (index % 4 === 0) return { hash, signature: await account.sign({ hash }) }
+        if (index % 4 === 1) return { hash, signature: random(index % 70) }
+        return { hash, signature: concat([random(64), index % 4 === 2 ? "0x1b" : "0x1c"]) }
+      })
+    )
+  )
+
+const judged = (recover: typeof SignatureRecovery.Service, count: number) =>
+  Effect.gen(function* () {
+    const all = yield* drawn(count)
+    const ours = yield* Effect.forEach(all, ({ hash, signature }) => recover(hash, signature), {
+      concurrency: "unbounded"
+    })
+    const theirs = yield* Effect.promise(() =>
+      Promise.all(all.map(({ hash, signature }) => recoverByViem({ hash, signature }).catch(() => undefined)))
+    )
+    expect<ReadonlyArray<string | undefined>>(ours).toEqual(theirs)
+    return ours.filter((one) => one === address).length
+  })
+
+test(
+  "many at once have the signers that viem says: in turns at first, then in the thread",
+  () =>
+    Effect.gen(function* () {
+      const recover = yield* make()
+      expect(yield* judged(recover, 200)).toBe(50)
+      // Loaded by now.
+      yield* Effect.sleep("1 second")
+      let turns = 0
+      let counts = true
+      const count = () => {
+        if (!counts) return
+        turns++
+        setImmediate(count)
+      }
+      setImmediate(count)
+      expect(yield* judged(recover, 200)).toBe(50)
+      counts = false
+      expect(turns).toBeGreaterThan(0)
+    }).pipe(Effect.scoped, Effect.runPromise),
+  30_000
+)
+
+test("the thread is asked once it is ready, and not before many have come", () =>
+  Effect.gen(function* () {
+    const path = programOf(`import { parentPort } from "node:worker_threads"
+      parentPort.on("message", (asked) => parentPort.postMessage(new Uint8Array((asked.length / 97) * 66)))
+      parentPort.postMessage(new Uint8Array())`)
+    const recover = yield* make(path)
+    expect(yield* judged(recover, 8)).toBe(2)
+    yield* started
+    expect(yield* judged(recover, 100)).toBe(25)
+    yield* started
+    // This one says that nobody has signed anything.
+    const [one] = yield* drawn(1)
+    if (one !== undefined) expect(yield* recover(one.hash, one.signature)).toBeUndefined()
+  }).pipe(Effect.scoped, Effect.runPromise))
+
+test("a signature that comes again is not recovered again", () =>
+  Effect.gen(function* () {
+    const recover = yield* make()
+    const hash = random(32)
+    const signature = yield* Effect.promise(() => account.sign({ hash }))
+    expect(yield* recover(hash, signature)).toBe(address)
+    // At once, in no turn of its own.
+    expect(Effect.runSync(recover(hash, signature))).toBe(address)
+    // Another hash or another signature is another question.
+    expect(yield* recover(random(32), signature)).not.toBe(address)
+    const bad = concat([random(64), "0x1d"])
+    expect(yield* recover(hash, bad)).toBeUndefined()
+    expect(Effect.runSync(recover(hash, bad))).toBeUndefined()
+  }).pipe(Effect.scoped, Effect.runPromise))
+
+test(
+  "a thread that does not start, or ends with questions, costs no answer",
+  () =>
+    Effect.gen(function* () {
+      const path = join(tmpdir(), `quittance-thread-${process.pid}.mjs`)
+      const programs = {
+        throws: `throw new Error("no thread")`,
+        ends: `import { parentPort } from "node:worker_threads"
+        parentPort.on("message", () => process.exit(1))
+        parentPort.postMessage(new Uint8Array())`
+      }
+      for (const program of Object.values(programs)) {
+        writeFileSync(path, program)
+        const recover = yield* make(path)
+        expect(yield* judged(recover, 100)).toBe(25)
+        yield* Effect.sleep("300 millis")
+        expect(yield* judged(recover, 100)).toBe(25)
+      }
+    }).pipe(Effect.scoped, Effect.runPromise),
+  30_000
+)
+
+test("without a service each signer is recovered at once", () =>
+  Effect.gen(function* () {
+    const recover = yield* SignatureRecovery
+    const hash = random(32)
+    const signature = yield* Effect.promise(() => account.sign({ hash }))
+    expect(yield* recover(hash, signature)).toBe(address)
+  }).pipe(Effect.runPromise))
