@@ -54,7 +54,7 @@ const withoutIndexes = async (sql: SQL, work: () => Promise<void>) => {
   for (const { definition } of indexes) await sql.unsafe(definition)
 }
 
-/** One merchant has 500 payments at least, the others share the rest; a year of them, nine in ten settled and delivered. */
+/** One merchant has 500 payments at least, the others share the rest; a year of them, nine in ten settled and delivered. Those of the last day may be pending. */
 const fill = async (sql: SQL, merchantId: string, size: number) => {
   const every = Math.floor(size / Math.max(500, size / merchants))
   await sql.unsafe("SET session_replication_role = replica")
@@ -82,7 +82,9 @@ const fill = async (sql: SQL, merchantId: string, size: number) => {
       CASE s.status WHEN 'failed' THEN s.at END,
       CASE s.status WHEN 'failed' THEN 'expired' END
     FROM (
-      SELECT n, CASE n / ${every} % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'settled' END AS status,
+      SELECT n,
+        CASE WHEN n / ${every} % 20 > 1 THEN 'settled' WHEN n / ${every} % 20 = 1 OR n < ${size - size / 365} THEN 'failed'
+          ELSE 'pending' END AS status,
         now() - (${size} - n) * (interval '365 days' / ${size}) AS at
       FROM generate_series(1, ${size}) AS n
     ) s, (SELECT array_agg(id ORDER BY id) AS ids FROM merchants WHERE id <> '${merchantId}') AS others`)

@@ -1,5 +1,6 @@
 // A period at a glance: what settled and how, and what waits.
 import type { OverviewPage } from "../payments/Api.ts"
+import { mostPending } from "../payments/mostPending.ts"
 import { Chart } from "./Chart.tsx"
 import { FirstRun } from "./FirstRun.tsx"
 import { count, counted, duration, usd } from "./format.ts"
@@ -117,7 +118,11 @@ const Figures = ({ data }: { readonly data: OverviewPage }) => {
       <Figure
         label="Pending"
         value={count(data.pending - data.incomplete)}
-        note={`and ${count(data.incomplete)}${data.incomplete >= 1_000 ? " or more" : ""} incomplete`}
+        note={
+          data.pending < mostPending
+            ? `and ${count(data.incomplete)} incomplete`
+            : `and ${count(data.incomplete)} incomplete, of the newest ${count(mostPending)}`
+        }
         href={href("payments", undefined, { status: "pending" })}
       />
       <Figure

@@ -43,9 +43,9 @@ export const OverviewPage = Schema.Struct({
   secondsToSettle: Schema.NullOr(Schema.Struct({ median: Count, p95: Count })),
   /** Ended deliveries, of the last 1,000 of each day. */
   webhooks: Schema.Struct({ delivered: Count, failed: Count }),
-  /** Of all times: they still wait. */
+  /** Of all times: they still wait. No more than the newest `mostPending` are counted. */
   pending: Count,
-  /** Of the pending: opened, and nothing sent so far. More than 1,000 are not counted. */
+  /** Of the pending: opened, and nothing sent so far. */
   incomplete: Count,
   /** In the period. */
   failed: Count,

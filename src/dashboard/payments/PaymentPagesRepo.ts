@@ -11,6 +11,7 @@ import { AttemptMethod, PayerType, type Payment, type PaymentStatus } from "../.
 import { VerdictReason } from "../../domain/VerdictReason.ts"
 import { DeliveryAttempt, DeliveryStatus, EventType } from "../../domain/Webhook.ts"
 import { ownRows, PaymentRow, toPayment } from "../../payments/PaymentRow.ts"
+import { mostPending } from "./mostPending.ts"
 import type { Search } from "./searchOf.ts"
 
 /** The statuses, with pending ones apart: those for which nothing was sent, as far as anybody has said. */
@@ -28,9 +29,6 @@ export interface ListedPage {
   readonly sort?: PaymentSort
   readonly startingAfter?: string
 }
-
-/** Each is a look into three tables: more are not counted. */
-const mostIncomplete = 1_000
 
 /** Of more that begin as it was typed, some are not looked at. */
 const mostFound = 1_000
@@ -161,18 +159,19 @@ const make = Effect.gen(function* () {
   }
 
   /** A status is written out: how many have it decides which index is read. */
+  /** Somebody has announced, reported or signed something. */
+  const isSent = sql`(p.reported_at IS NOT NULL
+    OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
+    OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
+    OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
   const isIn = (status: PaymentFilter | undefined) => {
-    const sent = sql`(p.reported_at IS NOT NULL
-      OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
-      OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
-      OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
     switch (status) {
       case undefined:
         return sql``
       case "incomplete":
-        return sql`AND p.status = 'pending' AND NOT ${sent}`
+        return sql`AND p.status = 'pending' AND NOT ${isSent}`
       case "pending":
-        return sql`AND p.status = 'pending' AND ${sent}`
+        return sql`AND p.status = 'pending' AND ${isSent}`
       default:
         return sql`AND p.status = ${sql.literal(`'${status}'`)}`
     }
@@ -212,15 +211,17 @@ const make = Effect.gen(function* () {
     ) {
       const [row] = yield* decodeCounts(
         yield* sql`
-          SELECT
-            (SELECT count(*)::int FROM payments WHERE ${ofTenant(tenant)} AND status = 'pending') AS pending,
-            (SELECT count(*)::int FROM (SELECT 1 FROM payments p
-              WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} ${isIn("incomplete")}
-              LIMIT ${mostIncomplete}) waiting) AS incomplete,
+          SELECT waiting.pending, waiting.incomplete,
             (SELECT count(*)::int FROM payments
               WHERE ${ofTenant(tenant)} AND status = 'failed' AND failed_at >= ${start} AND failed_at < ${end}) AS failed,
             EXISTS (SELECT 1 FROM webhook_endpoints
-              WHERE ${ofTenant(tenant)} AND deleted_at IS NULL) AS has_endpoint`
+              WHERE ${ofTenant(tenant)} AND deleted_at IS NULL) AS has_endpoint
+          FROM (
+            SELECT count(*)::int AS pending, count(*) FILTER (WHERE NOT newest.sent)::int AS incomplete
+            FROM (
+              SELECT ${isSent} AS sent FROM payments p
+              WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} AND p.status = 'pending'
+              ORDER BY p.created_at DESC, p.id DESC LIMIT ${mostPending}) newest) waiting`
       )
       return row
     }, Effect.orDie),
