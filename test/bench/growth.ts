@@ -1,8 +1,10 @@
-// `bun run bench growth`: the same requests with 1,000, 100,000 and 1,000,000 payments over 200
+// `bun run bench growth`: the same requests and claims with 1,000, 100,000 and 1,000,000 payments over 200
 // merchants, each size in a database of its own, asked in turn. Then the plans that Postgres
 // chose for the largest.
+import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
-import { Effect } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { signUp } from "../dashboard/person.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { explaining, indexesRead, scannedTables } from "./plans.ts"
@@ -25,6 +27,8 @@ export interface GrowthResult {
 }
 
 const merchants = 200
+/** In the smallest size, nearly all that the merchant has of a year; in the largest, those of some days. */
+const exportedRows = 400
 const samples = 200
 const sizes = [1_000, Math.max(1_000, settings.growth / 10), Math.max(1_000, settings.growth)]
 
@@ -110,9 +114,50 @@ const fill = async (sql: SQL, merchantId: string, size: number) => {
 
 interface Asked {
   readonly name: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly ask: () => Promise<unknown>
 }
+
+/** Deliveries of the one merchant that are due tomorrow: its service leaves them alone today. */
+const dueTomorrow = 100
+const dueAt = new Date(Date.now() + 86_400_000)
+
+const addDue = async (sql: SQL, merchantId: string) => {
+  await sql.unsafe(`
+    INSERT INTO webhook_endpoints (id, merchant_id, env, url, secret_kid, secret_ciphertext, secret_last_four,
+      listening, verified_at, created_at, updated_at)
+    VALUES ('${merchantId}', '${merchantId}', 'test', 'https://shop.example.com/hook', 'bench', '\\x00', 'last',
+      true, now(), now(), now())`)
+  await sql.unsafe(`
+    INSERT INTO webhook_deliveries
+      (id, merchant_id, env, endpoint_id, type, body, status, attempts, created_at, due_at)
+    SELECT gen_random_uuid(), '${merchantId}', 'test', '${merchantId}', 'test', '{}', 'pending', 0, now(),
+      '${dueAt.toISOString()}'
+    FROM generate_series(1, ${dueTomorrow})`)
+}
+
+/** Claims what is due at an instant, as a worker does, and gives it back. */
+const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: number) {
+  const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }).pipe(Layer.orDie)
+  const context = yield* Layer.build(WebhookRepo.layer.pipe(Layer.provide(client)))
+  const repo = Context.get(context, WebhookRepo)
+  return async () => {
+    const claimed = await Effect.runPromise(
+      repo.claimDue({
+        at,
+        leaseUntil: new Date(at.getTime() + 30_000),
+        claimId: crypto.randomUUID(),
+        claimedBy: crypto.randomUUID(),
+        limit: 256,
+        limitUnproven: 256,
+        perEndpoint: 128,
+        capacities: [],
+        queueStarts: []
+      })
+    )
+    if (claimed.length !== expected) throw new Error(`${claimed.length} were claimed, not ${expected}`)
+    if (expected > 0) await Effect.runPromise(repo.release(claimed, dueAt))
+  }
+})
 
 /** A service on a filled database, and the requests that are measured. */
 const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, index: number) {
@@ -126,7 +171,7 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
   const directory = yield* temporaryDirectory
   const service = yield* spawnService({ ...serviceEnv, DATABASE_URL: url.href, DATA_DIR: directory }, built)
   yield* untilReady(service)
-  const get = async ({ path, headers }: Pick<Asked, "path" | "headers">) => {
+  const get = async (path: string, headers: Readonly<Record<string, string>>) => {
     const response = await fetch(service.baseUrl + path, { headers })
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
@@ -135,7 +180,12 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     const person = await signUp(service.baseUrl)
     const sql = new SQL(url.href, { max: 1 })
     await withoutIndexes(sql, () => fill(sql, person.merchantId, size))
+    await addDue(sql, person.merchantId)
     await sql.unsafe("VACUUM ANALYZE")
+    const [exported] = await sql`
+      SELECT to_char(settled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM payments
+      WHERE merchant_id = ${person.merchantId} AND status = 'settled' ORDER BY settled_at DESC
+      LIMIT 1 OFFSET ${exportedRows - 1}`
     const [middle] = await sql`
       SELECT id FROM payments WHERE merchant_id = ${person.merchantId} ORDER BY created_at DESC
       LIMIT 1 OFFSET (SELECT count(*) / 2 FROM payments WHERE merchant_id = ${person.merchantId})`
@@ -148,46 +198,44 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     let cursor = ""
     for (let turn = 1; turn < 50; turn++) {
       const path = `/api/v1/payments?limit=10${cursor === "" ? "" : `&startingAfter=${cursor}`}`
-      cursor = (await get({ path, headers: key })).payments.at(-1).id
+      cursor = (await get(path, key)).payments.at(-1).id
     }
-    const settled = (await get({ path: page("/payments?status=settled"), headers: session })).payments.at(-1)
-    const delivery = (await get({ path: page("/webhooks"), headers: session })).deliveries.at(-1)
+    const settled = (await get(page("/payments?status=settled"), session)).payments.at(-1)
+    const delivery = (await get(page("/webhooks"), session)).deliveries.at(-1)
+    const asking = (headers: Readonly<Record<string, string>>) => (name: string, path: string) => ({
+      name,
+      ask: () => get(path, headers)
+    })
+    const byKey = asking(key)
+    const byPerson = (name: string, path: string) => asking(session)(`dashboard: ${name}`, page(path))
+    const today = new Date().toISOString().slice(0, 10)
     return [
-      { name: "retrieve", path: `/api/v1/payments/${settled.id}`, headers: key },
-      { name: "list of 20", path: "/api/v1/payments", headers: key },
-      {
-        name: "page 50, of 10, by cursor",
-        path: `/api/v1/payments?limit=10&startingAfter=${cursor}`,
-        headers: key
-      },
-      {
-        name: "page in the middle, by cursor",
-        path: `/api/v1/payments?startingAfter=${middle.id}`,
-        headers: key
-      },
-      { name: "dashboard: overview", path: page("/overview"), headers: session },
-      { name: "dashboard: payments", path: page("/payments"), headers: session },
-      { name: "dashboard: failed payments", path: page("/payments?status=failed"), headers: session },
-      {
-        name: "dashboard: by reference code",
-        path: page(`/payments?search=${settled.refCode}`),
-        headers: session
-      },
-      {
-        name: "dashboard: by transaction",
-        path: page(`/payments?search=${settled.reportedTransactionId}`),
-        headers: session
-      },
-      { name: "dashboard: payment", path: page(`/payments/${settled.id}`), headers: session },
-      { name: "dashboard: deliveries", path: page("/webhooks"), headers: session },
-      {
-        name: "dashboard: deliveries, next page",
-        path: page(`/webhooks?startingAfter=${delivery.id}`),
-        headers: session
-      }
+      byKey("retrieve", `/api/v1/payments/${settled.id}`),
+      byKey("list of 20", "/api/v1/payments"),
+      byKey("page 50, of 10, by cursor", `/api/v1/payments?limit=10&startingAfter=${cursor}`),
+      byKey("page in the middle, by cursor", `/api/v1/payments?startingAfter=${middle.id}`),
+      byKey(
+        `export of some ${exportedRows} payments`,
+        `/api/v1/exports/payments?from=${exported.day}&to=${today}&timeZone=UTC&format=json`
+      ),
+      byPerson("overview", "/overview"),
+      byPerson("payments", "/payments"),
+      byPerson("failed payments", "/payments?status=failed"),
+      byPerson("by reference code", `/payments?search=${settled.refCode}`),
+      byPerson("by transaction", `/payments?search=${settled.reportedTransactionId}`),
+      byPerson("payment", `/payments/${settled.id}`),
+      byPerson("deliveries", "/webhooks"),
+      byPerson("deliveries, next page", `/webhooks?startingAfter=${delivery.id}`)
     ]
   })
-  return { get, asked }
+  const claims: ReadonlyArray<Asked> = [
+    { name: "claim where nothing is due", ask: yield* claiming(url.href, new Date(), 0) },
+    {
+      name: `claim of ${dueTomorrow}, and giving them back`,
+      ask: yield* claiming(url.href, new Date(dueAt.getTime() + 1), dueTomorrow)
+    }
+  ]
+  return [...asked, ...claims]
 })
 type World = Effect.Success<ReturnType<typeof makeWorld>>
 
@@ -195,11 +243,11 @@ type World = Effect.Success<ReturnType<typeof makeWorld>>
 const round = async (worlds: ReadonlyArray<World>, index: number) => {
   const times = worlds.map((): Array<number> => [])
   for (let sample = 0; sample < samples; sample++) {
-    for (const [at, { get, asked }] of worlds.entries()) {
-      const request = asked[index]
+    for (const [at, world] of worlds.entries()) {
+      const request = world[index]
       if (request === undefined) continue
       const start = performance.now()
-      await get(request)
+      await request.ask()
       times[at]?.push(performance.now() - start)
     }
   }
@@ -221,7 +269,7 @@ export const measureGrowth = Effect.gen(function* () {
   const largest = worlds.at(-1)
   const measured = yield* Effect.promise(async () => {
     const requests: Array<Omit<GrowthResult["requests"][number], "indexes">> = []
-    for (const [index, { name }] of (largest?.asked ?? []).entries()) {
+    for (const [index, { name }] of (largest ?? []).entries()) {
       const one = await measureRequest(worlds, index)
       requests.push({ name, ...one })
       const told = sizes.map((_, size) => `${median(one.millis[size] ?? []).toFixed(2)} ms`).join("  ")
@@ -235,9 +283,9 @@ export const measureGrowth = Effect.gen(function* () {
     requests: yield* Effect.promise(async () => {
       const requests: Array<GrowthResult["requests"][number]> = []
       for (const [index, one] of measured.entries()) {
-        const request = largest?.asked[index]
+        const request = largest?.[index]
         const plans = await plansOf(async () => {
-          if (largest !== undefined && request !== undefined) await largest.get(request)
+          await request?.ask()
         })
         const scanned = scannedTables(plans.text, grown)
         if (scanned.length > 0 && settings.growth >= 100_000) {
