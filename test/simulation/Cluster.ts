@@ -119,6 +119,13 @@ export class Cluster {
     this.#around.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
   }
 
+  /** As a machine that is suspended: what it has begun goes on later, whatever has happened meanwhile. */
+  freeze(owner: Owner, millis: number): void {
+    const { world } = this.#around
+    owner.frozenUntil = world.now + millis
+    world.tell(owner.name, `stands still for ${millis} ms`)
+  }
+
   #run(instance: Instance, effect: Effect.Effect<unknown, unknown>): void {
     const { world } = this.#around
     world.schedule(instance.owner, () => {

@@ -13,6 +13,8 @@ export interface Owner {
   alive: boolean
   /** How far its clock is ahead. */
   skewMillis: number
+  /** Nothing of it happens before this time of the world. */
+  frozenUntil?: number
 }
 
 /** Whose fiber this is. */
@@ -128,7 +130,12 @@ export class World {
     const last = this.#ready.pop()
     if (task === undefined || last === undefined) return
     if (place < this.#ready.length) this.#ready[place] = last
-    if (!task.owner.alive) return
+    const { alive, frozenUntil = 0 } = task.owner
+    if (!alive) return
+    if (frozenUntil > this.now) {
+      this.after(frozenUntil - this.now, task.owner, task.run)
+      return
+    }
     this.steps++
     this.trace.note(place)
     this.running = task.owner

@@ -38,6 +38,7 @@ export const faults = {
   "an instance is abandoned at a fault point": 0.02,
   "an instance is stopped": 0.1,
   "all instances are down for a day": 0.03,
+  "an instance stands still": 0.1,
   "a clock jumps": 0.05,
   "an operator's command is killed": 0.05
 } as const

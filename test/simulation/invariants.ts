@@ -54,6 +54,8 @@ export interface Look {
   readonly rows: ReadonlyArray<Rows>
   /** Payments by id, as the look before this one saw them. */
   readonly before: ReadonlyMap<string, PaymentOf>
+  /** What ended deliveries had come to then, by id. */
+  readonly ended: ReadonlyMap<string, string>
   readonly ledger: Ledger
   readonly posts: ReadonlyArray<Post>
   readonly people: People
@@ -193,6 +195,15 @@ export const always: Readonly<Record<string, Invariant>> = {
       const count = counts.get(payment.id) ?? 0
       if (count !== (payment.status === "settled" ? 1 : 0))
         return `${payment.status} payment ${payment.id} has ${count} deliveries`
+    }
+    return undefined
+  },
+
+  // Nobody sends one again by hand here.
+  "ended deliveries stay as they are": (look) => {
+    for (const { id, status } of look.rows.flatMap(({ deliveries }) => deliveries)) {
+      const before = look.ended.get(id)
+      if (before !== undefined && before !== status) return `delivery ${id} was ${before} and is ${status}`
     }
     return undefined
   },

@@ -129,6 +129,7 @@ class Run {
   readonly #receivers: Receivers
   readonly #shops: Array<Shop> = []
   #before: ReadonlyMap<string, PaymentOf> = new Map()
+  #ended: ReadonlyMap<string, string> = new Map()
   #parts: Parts | undefined
   /** People who have not finished. */
   #busy = 0
@@ -418,6 +419,8 @@ class Run {
         this.#gasTroubles(draw)
         const [first] = cluster.instances
         if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
+        if (first !== undefined && board.comes("an instance stands still"))
+          cluster.freeze(first.owner, draw.between(1_000, 90_000))
         if (first !== undefined && board.comes("an instance is stopped")) {
           cluster.stop(first)
           this.#restart(draw.between(0, 10_000))
@@ -479,7 +482,10 @@ class Run {
       node.follow()
     }
     const { cluster } = this.#built
-    for (const { owner } of cluster.instances) owner.skewMillis = 0
+    for (const { owner } of cluster.instances) {
+      owner.skewMillis = 0
+      owner.frozenUntil = 0
+    }
     if (cluster.instances.length === 0) cluster.start()
   }
 
@@ -502,6 +508,7 @@ class Run {
       now: this.#world.now,
       rows,
       before: this.#before,
+      ended: this.#ended,
       ledger: this.#ledger,
       posts: this.#receivers.posts,
       people,
@@ -527,6 +534,11 @@ class Run {
     }
     this.#awaited = look.rows.some(({ payments }) => payments.some(({ status }) => status === "pending"))
     this.#before = new Map(look.rows.flatMap(({ payments }) => payments.map((one) => [String(one.id), one])))
+    this.#ended = new Map(
+      look.rows.flatMap(({ deliveries }) =>
+        deliveries.flatMap(({ id, status }) => (status === "pending" ? [] : [[id, status]]))
+      )
+    )
   }
 
   /** Whether nothing is due any more. */
