@@ -27,6 +27,7 @@ export const make = (program?: string) =>
     const signers = new BoundedMap<string, Address | undefined>(kept)
     const turns = new LoopTurns()
     const clock = yield* Clock.Clock
+    const scope = yield* Effect.scope
     const context = yield* Effect.context()
     let thread: RecoveryThread | undefined
     let ready: RecoveryThread | undefined
@@ -52,7 +53,7 @@ export const make = (program?: string) =>
         {
           ready: () => {
             ready = one
-            Effect.runForkWith(context)(endWhenIdle(one))
+            Effect.runForkWith(context)(Effect.forkIn(endWhenIdle(one), scope))
           },
           ended: () => {
             if (ready !== one) notBefore = clock.currentTimeMillisUnsafe() + 60_000

@@ -106,22 +106,23 @@ const settledGrowth: ReadonlySet<string> = new Set([
   "dashboard: payments",
   "dashboard: failed payments",
   "dashboard: payment",
-  "dashboard: deliveries"
+  "dashboard: deliveries",
+  "export of some 400 payments",
+  "claim where nothing is due",
+  "claim of 100, and giving them back"
 ])
 
-/** The overview adds up a month of payments; all else takes the same time however many there are. */
+/** The overview grows with a merchant's day; all else takes the same time however many payments there are. */
 const judgeGrowth = ({ requests }: GrowthResult): ReadonlyArray<Judged> =>
-  requests
-    .filter(({ name }) => name !== "dashboard: overview")
-    .map((request) =>
-      atMost({
-        what: `${request.name}, growth of its time`,
-        measured: request.ratios.at(-1)?.median ?? Number.NaN,
-        floor: settledGrowth.has(request.name) ? 1.32 : 1.6,
-        aim: 1.2,
-        unit: ""
-      })
-    )
+  requests.map((request) =>
+    atMost({
+      what: `${request.name}, growth of its time`,
+      measured: request.ratios.at(-1)?.median ?? Number.NaN,
+      floor: settledGrowth.has(request.name) ? 1.32 : 1.6,
+      aim: 1.2,
+      unit: ""
+    })
+  )
 
 const judgePipeline = ({ settledToFirstByte }: PipelineResult): ReadonlyArray<Judged> => [
   atMost({

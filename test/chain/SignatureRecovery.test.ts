@@ -5,10 +5,12 @@ import { writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { concat, type Hex, recoverAddress as recoverByViem, toHex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { make, SignatureRecovery } from "../../src/chain/SignatureRecovery.ts"
 import { Address } from "../../src/domain/Chain.ts"
+import { testEffect } from "../support/run.ts"
 
 /** A thread has come up, or has failed to. */
 const started = Effect.sleep("500 millis")
@@ -72,20 +74,42 @@ test(
   30_000
 )
 
+/** Says that nobody has signed anything: its answers are told from those of the event loop. */
+const knowsNobody = () =>
+  programOf(`import { parentPort } from "node:worker_threads"
+    parentPort.on("message", (asked) => parentPort.postMessage(new Uint8Array((asked.length / 97) * 66)))
+    parentPort.postMessage(new Uint8Array())`)
+
+const signedOne = Effect.map(drawn(1), ([one]) => one ?? { hash: "0x" as const, signature: "0x" as const })
+
 test("the thread is asked once it is ready, and not before many have come", () =>
   Effect.gen(function* () {
-    const path = programOf(`import { parentPort } from "node:worker_threads"
-      parentPort.on("message", (asked) => parentPort.postMessage(new Uint8Array((asked.length / 97) * 66)))
-      parentPort.postMessage(new Uint8Array())`)
-    const recover = yield* make(path)
+    const recover = yield* make(knowsNobody())
     expect(yield* judged(recover, 8)).toBe(2)
     yield* started
     expect(yield* judged(recover, 100)).toBe(25)
     yield* started
-    // This one says that nobody has signed anything.
-    const [one] = yield* drawn(1)
-    if (one !== undefined) expect(yield* recover(one.hash, one.signature)).toBeUndefined()
+    const { hash, signature } = yield* signedOne
+    expect(yield* recover(hash, signature)).toBeUndefined()
   }).pipe(Effect.scoped, Effect.runPromise))
+
+testEffect("a thread that nobody has asked for half a minute is ended", () =>
+  Effect.gen(function* () {
+    const live = Effect.promise(() => Bun.sleep(500))
+    const recover = yield* make(knowsNobody())
+    expect(yield* judged(recover, 100)).toBe(25)
+    yield* live
+    const first = yield* signedOne
+    expect(yield* recover(first.hash, first.signature)).toBeUndefined()
+    yield* TestClock.adjust("31 seconds")
+    const second = yield* signedOne
+    expect(yield* recover(second.hash, second.signature)).toBeUndefined()
+    yield* TestClock.adjust("62 seconds")
+    yield* live
+    const third = yield* signedOne
+    expect(yield* recover(third.hash, third.signature)).toBe(address)
+  }).pipe(Effect.scoped)
+)
 
 test("a signature that comes again is not recovered again", () =>
   Effect.gen(function* () {
