@@ -120,12 +120,13 @@ const floodTable = ({ rate: perSecond, reportRate, rounds, seconds }: FloodResul
   }
   return [
     `${perSecond} retrieves a second for ${seconds} s, quiet and beside reports, each under a token whose signer is not known:`,
-    "",
-    "| reports a second | median | p99 | of the quiet p99 |",
-    "| --- | --- | --- | --- |",
-    row("none", ({ quiet: one }) => one),
-    row(`${rate(reportRate)}, arriving`, ({ arriving }) => arriving),
-    row(`${rate(most)}, as many as 32 connections bring`, ({ flooded }) => flooded)
+    [
+      "| reports a second | median | p99 | of the quiet p99 |",
+      "| --- | --- | --- | --- |",
+      row("none", ({ quiet: one }) => one),
+      row(`${rate(reportRate)}, arriving`, ({ arriving }) => arriving),
+      row(`${rate(most)}, as many as 32 connections bring`, ({ flooded }) => flooded)
+    ].join("\n")
   ]
 }
 
