@@ -78,7 +78,11 @@ describe("floors", () => {
       ratios: [spread(1), spread(2), spread(ratio)],
       indexes: []
     })
-    const requests = [request("retrieve", 1.3), request("list of 20", 1.4), request("dashboard: overview", 9)]
+    const requests = [
+      request("retrieve", 1.3),
+      request("list of 20", 1.4),
+      request("dashboard: overview", 1.5)
+    ]
     expect(below({ growth: { sizes: [], requests } })).toEqual(["list of 20, growth of its time"])
   })
 })

@@ -49,7 +49,7 @@ const rateFloors: Readonly<Record<LoadName, { readonly limit: number; readonly p
   "create intent": { limit: 0.45, peer: 0.75 },
   retrieve: { limit: 0.7, peer: 1.15 },
   "list of 20": { limit: 0.6, peer: 1.3 },
-  "report, replayed": { limit: 1.0, peer: 1.35 },
+  "report, replayed": { limit: 0.72, peer: 1.35 },
   "open payment": { limit: 0.7, peer: 1.35 }
 }
 
