@@ -7,6 +7,7 @@ import type { Address } from "../domain/Chain.ts"
 import { LoopTurns } from "../workers/LoopTurns.ts"
 import { addressOfKey, recoverAddress, recoverableOf } from "./recoverAddress.ts"
 import { RecoveryThread } from "./SignatureRecovery/RecoveryThread.ts"
+import type { Recoverable } from "./SignatureRecovery/secp256k1.ts"
 
 type Recover = (hash: Hex, signature: Hex) => Effect.Effect<Address | undefined>
 
@@ -71,12 +72,10 @@ export const make = (program?: string) =>
       if (turns.waiting >= many) start()
       return Effect.andThen(turns.take, recoverAddress(hash, signature))
     }
-    const recover: Recover = (hash, signature) => {
-      const recoverable = recoverableOf(hash, signature)
-      if (recoverable === undefined) return Effect.succeed(undefined)
+    const recover = (hash: Hex, signature: Hex, recoverable: Recoverable) => {
       const one = ready
       if (one === undefined) return here(hash, signature)
-      return Effect.callback((resume) =>
+      return Effect.callback<Address | undefined>((resume) =>
         one.recover(recoverable, (answer) => {
           if (answer === undefined) return resume(here(hash, signature))
           resume(Effect.sync(() => (answer.key === undefined ? undefined : addressOfKey(answer.key))))
@@ -87,7 +86,10 @@ export const make = (program?: string) =>
       Effect.suspend(() => {
         const name = `${hash} ${signature}`
         if (signers.has(name)) return Effect.succeed(signers.get(name))
-        return Effect.map(recover(hash, signature), (signer) => {
+        const recoverable = recoverableOf(hash, signature)
+        // Not kept: it may be as long as a body.
+        if (recoverable === undefined) return Effect.succeed(undefined)
+        return Effect.map(recover(hash, signature, recoverable), (signer) => {
           signers.set(name, signer)
           return signer
         })
