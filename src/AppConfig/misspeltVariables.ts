@@ -31,7 +31,7 @@ export const misspeltVariables = (
   return Object.keys(env).flatMap((name) => {
     if (names.includes(name) || name.length < leastLength) return []
     const [nearest] = names
-      .filter((one) => one.length >= leastLength)
+      .filter((one) => one.length >= leastLength && Math.abs(one.length - name.length) <= mostMistakes)
       .map((one) => ({ one, mistakes: distance(name, one) }))
       .filter(({ mistakes }) => mistakes <= mostMistakes)
       .toSorted((left, right) => left.mistakes - right.mistakes)

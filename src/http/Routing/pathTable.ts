@@ -1,5 +1,5 @@
 // Which methods each path takes, for 405 answers and preflights.
-import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { type Access, accessOf, isCrossOrigin } from "../Access.ts"
 
 export interface PathMethods {
@@ -16,23 +16,20 @@ export interface ContractEndpoint {
   readonly access: Access
 }
 
-/** Every endpoint of a contract. */
-export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  contract: HttpApi.HttpApi<Id, Groups>
-): ReadonlyArray<ContractEndpoint> => {
-  const endpoints: Array<ContractEndpoint> = []
-  HttpApi.reflect(contract, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, group }) =>
-      void endpoints.push({
-        name: `${group.identifier}.${endpoint.identifier}`,
+/** Every endpoint of a contract. `HttpApi.reflect` would look at the schemas of all answers too, with every start. */
+export const endpointsOf = (contract: {
+  readonly groups: Readonly<Record<string, HttpApiGroup.Constraint>>
+}): ReadonlyArray<ContractEndpoint> =>
+  Object.values(contract.groups).flatMap(({ endpoints, identifier }) =>
+    Object.values(endpoints)
+      .filter(HttpApiEndpoint.isHttpApiEndpoint)
+      .map((endpoint) => ({
+        name: `${identifier}.${endpoint.identifier}`,
         method: endpoint.method,
         path: endpoint.path,
         access: accessOf(endpoint)
-      })
-  })
-  return endpoints
-}
+      }))
+  )
 
 /** Path to methods; `systemPaths` are the GET paths outside the contracts. */
 export const pathTable = (
