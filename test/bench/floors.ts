@@ -83,7 +83,7 @@ const judgeHttp = (http: HttpResult): ReadonlyArray<Judged> => [
 const judgeTorture = ({ besideHanging, besideTransaction }: TortureResult): ReadonlyArray<Judged> =>
   [
     { what: "drain beside endpoints that hang", pairs: besideHanging, floor: 0.81 },
-    { what: "drain beside an open transaction", pairs: besideTransaction, floor: 0.4 }
+    { what: "drain beside an open transaction", pairs: besideTransaction, floor: 0.7 }
   ].map(({ floor, pairs, what }) =>
     atLeast({
       what,
