@@ -70,6 +70,12 @@ const nodeLag = 5n
 /** Blocks that a reorganisation may replace: a nonce used in one of them may be free again. */
 const reorganised = 5n
 
+/**
+ * For so long a wallet may have its prompt open. Some wallets send with a nonce of their own, whatever the page
+ * gives them: until then a nonce that something else has used says nothing of the prompt.
+ */
+const promptMillis = 10 * 60_000
+
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
 
@@ -151,10 +157,14 @@ export class PaymentAttempts extends Context.Service<
         return block._tag === "Read" && Number(block.blockTime) >= Math.floor(announcedAt.getTime() / 1_000)
       })
 
-      /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */
+      /**
+       * Why an open attempt has ended, by what the chain shows; undefined while it may still pay. Who asks under the
+       * attempt's own id knows what becomes of its prompt.
+       */
       const endOf = Effect.fnUntraced(function* (
         payment: Payment,
-        attempt: PaymentAttempt
+        attempt: PaymentAttempt,
+        attemptId: string | undefined
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
         const over = attempt.announcedAt.getTime() + attemptLifeMillis
@@ -162,7 +172,8 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
         // Asked below the height up to which transfers have been read: what used the nonce is among them.
-        const nonceUsed = yield* hasLostNonce(payment, attempt, blockNumber - reorganised)
+        const mayBeAsked = attempt.id !== attemptId && now < attempt.announcedAt.getTime() + promptMillis
+        const nonceUsed = !mayBeAsked && (yield* hasLostNonce(payment, attempt, blockNumber - reorganised))
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
@@ -170,10 +181,10 @@ export class PaymentAttempts extends Context.Service<
       })
 
       /** Closes the wallet's open attempt where it has ended; whether it did. */
-      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
+      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, attemptId?: string) {
         const open = yield* repo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
-        const end = yield* endOf(payment, open.value)
+        const end = yield* endOf(payment, open.value, attemptId)
         if (end === undefined) return false
         yield* repo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
         return true
@@ -280,8 +291,13 @@ export class PaymentAttempts extends Context.Service<
           minedNonce
         })
         const first = yield* ask
+        // None: another attempt is open. With a nonce that is mined: this one, whose nonce something else has used.
+        const mayHaveEnded = Option.match(first, {
+          onNone: () => true,
+          onSome: ({ nonce }) => nonce !== null && minedNonce !== null && nonce < minedNonce
+        })
         const announced =
-          Option.isNone(first) && (yield* closeEnded(payment.value, payer)) ? yield* ask : first
+          mayHaveEnded && (yield* closeEnded(payment.value, payer, attempt.id)) ? yield* ask : first
         const known = yield* knownOf(principal, paymentId, { payer, only: false })
         if (Option.isSome(announced)) {
           return {

@@ -1,6 +1,6 @@
 // Merchants with their servers, buyers in one browser or two, and thieves. Buyers keep to the protocol: they
 // announce, send what they were told to, and report. Thieves and careless payers do not.
-import { Effect, Fiber, type Semaphore } from "effect"
+import { Deferred, Effect, Fiber, type Semaphore } from "effect"
 import { checksumAddress } from "viem"
 import { Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { Merchant } from "../../src/domain/Merchant.ts"
@@ -9,6 +9,8 @@ import type { Cluster } from "./Cluster.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { Answer, Ask } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
+import type { Rows } from "./oracle/Look.ts"
+import type { Plan } from "./Plan.ts"
 import type { Receivers } from "./Receivers.ts"
 import type { World } from "./World.ts"
 
@@ -33,11 +35,22 @@ export interface Purchase {
   readonly sent: Array<TransactionHash>
   /** Those that were not announced before. */
   readonly unannounced: Set<TransactionHash>
-  /** Those sent for an attempt whose nonce no node said, with the chain's height then. */
+  /** Those sent with another nonce than their attempt's, or where no node said one, with the chain's height then. */
   readonly withoutNonce: Map<TransactionHash, number>
   /** Nonces of the authorizations that the buyer has signed for it. */
   readonly nonces: Array<string>
+  /** Those that were handed in and answered. */
+  readonly handedIn: Set<string>
 }
+
+export const purchaseOf = (of: Pick<Purchase, "shop" | "buyer" | "amount" | "paymentId">): Purchase => ({
+  ...of,
+  sent: [],
+  unannounced: new Set(),
+  withoutNonce: new Map(),
+  nonces: [],
+  handedIn: new Set()
+})
 
 const { chainId, usdc } = networks.test
 
@@ -58,6 +71,11 @@ export class People {
   readonly #receivers: Receivers
   readonly #draw: Draw
   readonly #uuid: () => string
+  readonly #plan: Pick<Plan, "oneWallet" | "plain">
+  /** Shops that have a payment. */
+  readonly #opened = new Set<Shop>()
+  /** Who waits for a transfer to be stored, by its transaction. */
+  readonly #waiting = new Map<string, Deferred.Deferred<void>>()
 
   constructor(around: {
     readonly world: World
@@ -65,7 +83,9 @@ export class People {
     readonly ledger: Ledger
     readonly receivers: Receivers
     readonly draw: Draw
+    readonly plan: Pick<Plan, "oneWallet" | "plain">
   }) {
+    this.#plan = around.plan
     this.#world = around.world
     this.#cluster = around.cluster
     this.#ledger = around.ledger
@@ -80,9 +100,40 @@ export class People {
     if (ask.do === "report") this.reported.add(ask.paymentId)
     return Effect.tap(this.#cluster.ask(who, ask), (answer) =>
       Effect.sync(() => {
-        if (answer !== undefined) this.answers.push({ ask, answer, at: this.#world.now })
+        if (answer === undefined) return
+        this.answers.push({ ask, answer, at: this.#world.now })
+        if (ask.do !== "pay by signature" || answer.status >= 429) return
+        const purchase = this.purchases.find(({ paymentId }) => paymentId === ask.paymentId)
+        purchase?.handedIn.add(ask.authorization.nonce)
       })
     )
+  }
+
+  /** A wallet, and what its owner pays. */
+  pickBuyer(draw: Draw): { readonly buyer: Address; readonly amount: bigint } {
+    const buyer = this.wallets[draw.below(this.wallets.length)] ?? careless
+    const amount = draw.pick([1_000_000n, 1_000_000n, 2_500_000n])
+    const [first = buyer] = this.wallets
+    return this.#plan.oneWallet ? { buyer: first, amount: 1_000_000n } : { buyer, amount }
+  }
+
+  /** The oracle has seen these rows. */
+  stored(rows: ReadonlyArray<Rows>): void {
+    for (const { payments, shop } of rows) if (payments.length > 0) this.#opened.add(shop)
+    if (this.#waiting.size === 0) return
+    for (const { transactionId } of rows.flatMap(({ transfers }) => transfers)) {
+      const waiting = this.#waiting.get(transactionId)
+      if (waiting === undefined) continue
+      this.#waiting.delete(transactionId)
+      Deferred.doneUnsafe(waiting, Effect.void)
+    }
+  }
+
+  /** Until the service has read the transfer from the chain, or for a minute. */
+  untilStored(hash: TransactionHash): Effect.Effect<void> {
+    const waiting = Deferred.makeUnsafe<void>()
+    this.#waiting.set(hash, waiting)
+    return Effect.race(Deferred.await(waiting), Effect.sleep("1 minute"))
   }
 
   /** Asks again while no answer comes, or one that asks to come again. */
@@ -205,54 +256,64 @@ export class People {
     })
   }
 
-  /** Without the checkout: sends, and tells the service until it answers. */
-  #payPlainly(who: string, purchase: Purchase): Effect.Effect<void> {
-    const { amount, buyer, sent, shop, unannounced } = purchase
+  /** From the wallet's own page: the service hears nothing of it. */
+  sendPlainly(who: string, { amount, buyer, shop, unannounced }: Purchase): TransactionHash {
+    const { hash } = this.#ledger.submit({
+      sender: buyer,
+      nonce: this.#ledger.pendingNonce(buyer),
+      moves: [{ from: buyer, to: shop.receiver, amount }],
+      noise: 0,
+      reverts: false
+    })
+    unannounced.add(hash)
+    this.#world.tell(who, `sends ${hash.slice(0, 10)} unannounced`)
+    return hash
+  }
+
+  #reportPlainly(who: string, purchase: Purchase, hash: TransactionHash): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.sleep(this.#draw.between(10, 6_000))
-      const { hash } = this.#ledger.submit({
-        sender: buyer,
-        nonce: this.#ledger.pendingNonce(buyer),
-        moves: [{ from: buyer, to: shop.receiver, amount }],
-        noise: 0,
-        reverts: false
-      })
-      unannounced.add(hash)
-      this.#world.tell(who, `sends ${hash.slice(0, 10)} unannounced`)
       for (let looks = 0; looks < 20; looks++) {
         const answer = yield* this.ask(who, this.#report(purchase, hash))
         // From now on the service knows of it.
         const knows = answer !== undefined && answer.status < 500 && answer.status !== 401
-        if (knows && !sent.includes(hash)) sent.push(hash)
+        if (knows && !purchase.sent.includes(hash)) purchase.sent.push(hash)
         if (answer?.status === 200 || answer?.status === 409) return
         yield* Effect.sleep(this.#draw.between(1_000, 6_000))
       }
     })
   }
 
+  /** Without the checkout: sends, and tells the service until it answers. */
+  #payPlainly(who: string, purchase: Purchase): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.sleep(this.#draw.between(10, 6_000))
+      yield* this.#reportPlainly(who, purchase, this.sendPlainly(who, purchase))
+    })
+  }
+
+  /** Sends from the wallet, and opens the checkout when the service has read it. */
+  #payBeforehand(who: string, purchase: Purchase): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const hash = this.sendPlainly(who, purchase)
+      yield* this.untilStored(hash)
+      yield* this.pay(who, purchase)
+    })
+  }
+
   /** A buyer who opens a payment and pays it, perhaps from two browsers at once. */
   buy(shop: Shop, number: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const buyer = this.wallets[this.#draw.below(this.wallets.length)] ?? careless
-      const amount = this.#draw.pick([1_000_000n, 1_000_000n, 2_500_000n])
+      const { amount, buyer } = this.pickBuyer(this.#draw)
       const who = `buyer ${number}`
       const paymentId = yield* this.open(who, shop, amount)
       if (paymentId === undefined) return
-      const purchase: Purchase = {
-        shop,
-        buyer,
-        amount,
-        paymentId,
-        sent: [],
-        unannounced: new Set<TransactionHash>(),
-        withoutNonce: new Map<TransactionHash, number>(),
-        nonces: []
-      }
+      const purchase = purchaseOf({ shop, buyer, amount, paymentId })
       this.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}`)
       // Some look and go away.
       if (this.#draw.chance(0.1)) return
-      if (this.#draw.chance(0.12)) return yield* this.#payPlainly(who, purchase)
+      if (this.#draw.chance(this.#plan.plain)) return yield* this.#payPlainly(who, purchase)
+      if (this.#draw.chance(0.05)) return yield* this.#payBeforehand(who, purchase)
       yield* this.#draw.chance(0.3)
         ? Effect.all([this.pay(who, purchase), this.pay(`${who}, second browser`, purchase)], {
             concurrency: 2,
@@ -268,20 +329,7 @@ export class People {
       const amount = 1_000_000n
       const ids = [yield* this.open("thief", shop, amount), yield* this.open("thief", shop, amount)]
       const [first, second] = ids.flatMap((paymentId) =>
-        paymentId === undefined
-          ? []
-          : [
-              {
-                shop,
-                buyer: thief,
-                amount,
-                paymentId,
-                sent: [],
-                unannounced: new Set<TransactionHash>(),
-                withoutNonce: new Map<TransactionHash, number>(),
-                nonces: []
-              }
-            ]
+        paymentId === undefined ? [] : [purchaseOf({ shop, buyer: thief, amount, paymentId })]
       )
       if (first === undefined || second === undefined) return
       const trick = this.#draw.pick([
@@ -379,7 +427,7 @@ export class People {
   stray(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       yield* Effect.sleep(this.#draw.between(0, 15_000))
-      if (!this.purchases.some((purchase) => purchase.shop === shop)) return
+      if (!this.#opened.has(shop)) return
       const amount = this.#draw.pick([1_000_000n, 123n])
       this.#ledger.submit({
         sender: careless,
@@ -421,8 +469,12 @@ export class People {
           return
         }
         case "renew secret": {
-          this.#receivers.forget(shop.url)
-          const answer = yield* this.insist(shop.name, () => ({ do: "renew secret", key: shop.secret }))
+          let tries = 0
+          const answer = yield* this.insist(shop.name, () => {
+            // What got no answer may be carried out after what did.
+            if (tries++ < 2) this.#receivers.forget(shop.url)
+            return { do: "renew secret", key: shop.secret }
+          })
           const { secret } = answer?.body ?? {}
           if (secret !== undefined) this.#receivers.trust(shop.url, secret)
           return

@@ -15,6 +15,10 @@ export interface Plan {
   readonly merchants: number
   /** Payments that buyers open, one after the other. */
   readonly payments: number
+  /** Whether all of them are of one wallet and one amount, which only their nonces tell apart. */
+  readonly oneWallet: boolean
+  /** Of those who come without the checkout's own code, how many send from their wallet and announce nothing. */
+  readonly plain: number
   /** Whether some buyers pay with the checkout's own code. */
   readonly checkout: boolean
   /** Buyers without gas, and agents: none in memory. */
@@ -49,6 +53,8 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     handlers: draw.chance(1 / 25),
     merchants: draw.pick([1, 1, 2]),
     payments: draw.pick([1, 1, 2, 2, 3]),
+    oneWallet: draw.of("wallets").chance(0.15),
+    plain: draw.of("plain").pick([0.05, 0.12, 0.12, 0.6]),
     checkout: draw.of("checkout").chance(0.4),
     signers: 0,
     relayed: draw.pick([1, 4, 10]),

@@ -9,7 +9,7 @@ import { decodeHeader, networkNames, readPayment } from "../../src/x402/Wire.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import { type Ask, x402Url } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
-import { addressOf, type People, type Purchase, type Shop } from "./People.ts"
+import { addressOf, type People, type Purchase, purchaseOf, type Shop } from "./People.ts"
 import type { World } from "./World.ts"
 
 const { usdc } = networks.test
@@ -124,19 +124,11 @@ export class Signers {
       const paymentId = yield* this.#people.open(who, shop, amount)
       if (account === undefined || paymentId === undefined) return
       const buyer = Address.make(account.address)
-      const purchase: Purchase = {
-        shop,
-        buyer,
-        amount,
-        paymentId,
-        sent: [],
-        unannounced: new Set(),
-        withoutNonce: new Map(),
-        nonces: []
-      }
+      const purchase = purchaseOf({ shop, buyer, amount, paymentId })
       this.#people.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}, to sign`)
       const sign = (browser: string, mayLeak: boolean) => this.#sign(browser, purchase, account, mayLeak)
+      const pay = this.#people.pay(who, purchase)
       const other = `${who}, second browser`
       // A transfer beside a signature that strangers have is the buyer's own loss: nobody can hold it back.
       yield* this.#draw.pick([
@@ -147,13 +139,34 @@ export class Signers {
           Effect.all([sign(who, false), this.#people.pay(other, purchase)], {
             concurrency: 2,
             discard: true
-          })
+          }),
+        // Where the service does not relay it at once, by a transfer: the first browser goes on asking.
+        () =>
+          Effect.flatMap(sign(who, false), (refused) =>
+            refused === undefined
+              ? Effect.void
+              : Effect.all([this.#handIn(who, purchase, refused, 8), pay], { concurrency: 2, discard: true })
+          ),
+        // From the wallet first, as one who does not trust the page.
+        () =>
+          Effect.suspend(() => this.#people.untilStored(this.#people.sendPlainly(who, purchase))).pipe(
+            Effect.andThen(sign(who, false)),
+            Effect.asVoid
+          )
       ])()
     })
   }
 
-  /** One browser: asks for the terms, signs them, and hands the signature in until it hears how it ends. */
-  #sign(who: string, purchase: Purchase, account: PrivateKeyAccount, mayLeak: boolean): Effect.Effect<void> {
+  /**
+   * One browser: asks for the terms, signs them, and hands the signature in until it hears that the payment is paid.
+   * The signature, where it does not hear that.
+   */
+  #sign(
+    who: string,
+    purchase: Purchase,
+    account: PrivateKeyAccount,
+    mayLeak: boolean
+  ): Effect.Effect<SignedAuthorization | undefined> {
     const { buyer, paymentId, shop } = purchase
     return Effect.gen({ self: this }, function* () {
       const told = yield* this.#people.insist(who, () => ({
@@ -163,24 +176,37 @@ export class Signers {
         payer: buyer
       }))
       const terms = told?.signing?.terms
-      if (terms === undefined) return
+      if (terms === undefined) return undefined
       yield* Effect.sleep(this.#draw.between(500, 9_000))
       const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(networks.test, terms)))
       const authorization: SignedAuthorization = { ...terms, signature }
       if (!purchase.nonces.includes(terms.nonce)) purchase.nonces.push(terms.nonce)
       this.#world.tell(who, `signs ${terms.nonce.slice(0, 10)} for ${paymentId}`)
       if (mayLeak) yield* this.#exposed(authorization)
-      for (let tries = 0; tries < 8; tries++) {
+      const isPaid = yield* this.#handIn(who, purchase, authorization, mayLeak ? 8 : 2)
+      return isPaid ? undefined : authorization
+    })
+  }
+
+  #handIn(
+    who: string,
+    { paymentId, shop }: Purchase,
+    authorization: SignedAuthorization,
+    mostTries: number
+  ): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function* () {
+      for (let tries = 0; tries < mostTries; tries++) {
         const answer = yield* this.#people.ask(who, {
           do: "pay by signature",
           key: shop.publishable,
           paymentId,
           authorization
         })
-        if (answer?.status === 200) return
-        if (this.#draw.chance(0.15)) return
+        if (answer?.status === 200) return answer.body.payment?.status === "settled"
+        if (this.#draw.chance(0.15)) return false
         yield* Effect.sleep(this.#draw.between(1_000, 8_000))
       }
+      return false
     })
   }
 
@@ -265,16 +291,8 @@ export class Signers {
       const made = yield* this.#header(who, agent, x402Url(paymentId), [this.#requirements(shop, amount)])
       if (made === undefined) return
       const { authorization, header } = made
-      const purchase: Purchase = {
-        shop,
-        buyer: agent.address,
-        amount,
-        paymentId,
-        sent: [],
-        unannounced: new Set(),
-        withoutNonce: new Map(),
-        nonces: [authorization.nonce]
-      }
+      const purchase = purchaseOf({ shop, buyer: agent.address, amount, paymentId })
+      purchase.nonces.push(authorization.nonce)
       this.#people.purchases.push(purchase)
       yield* this.#exposed(authorization)
       const send = Effect.gen({ self: this }, function* () {
@@ -305,14 +323,10 @@ export class Signers {
       yield* this.#exposed(made.authorization)
       const requests = this.#draw.pick([1, 2, 3])
       // Some send what they have paid for one thing to a dearer one as well.
-      const prices = [
-        ...Array.from({ length: requests }, () => price),
-        ...(this.#draw.chance(0.4) ? [5_000_000n] : [])
-      ]
-      yield* Effect.all(
-        prices.map((one) => this.#serve(who, shop, made, one)),
-        { concurrency: prices.length, discard: true }
-      )
+      const honest = Array.from({ length: requests }, () => this.#serve(who, shop, made, price))
+      const dear = Effect.delay(this.#serve(who, shop, made, 5_000_000n), this.#draw.between(0, 9_000))
+      const all = this.#draw.chance(0.5) ? [...honest, dear] : honest
+      yield* Effect.all(all, { concurrency: all.length, discard: true })
     })
   }
 

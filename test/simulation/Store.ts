@@ -13,7 +13,7 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import type { Payments } from "../../src/payments/Payments.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import type { Facilitator } from "../../src/x402/Facilitator.ts"
-import type { Rows } from "./invariants.ts"
+import type { Rows } from "./oracle/Look.ts"
 import type { Shop } from "./People.ts"
 import type { Upkeep } from "./sql/Upkeep.ts"
 import { CurrentOwner, type Owner } from "./World.ts"
@@ -73,9 +73,22 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
         shops.map((shop): Rows => {
           const tenant = { merchantId: shop.merchant.id, env: "test" as const }
           const page = read(payments.list(tenant, { limit: 100, startingAfter: undefined }))
+          const all = page._tag === "Some" ? page.value.payments : []
           return {
             shop,
-            payments: page._tag === "Some" ? page.value.payments : [],
+            payments: all,
+            attempts: all
+              .filter(({ status }) => status === "pending")
+              .flatMap(({ id }) => {
+                const known = read(payments.attempts(tenant, id))
+                const payers = known._tag === "None" ? [] : known.value.attempts.map(({ payer }) => payer)
+                return payers.flatMap((payer) => {
+                  const open = read(payments.openAttempt(id, payer))
+                  if (open._tag === "None") return []
+                  const { announcedAt: since, nonce } = open.value
+                  return [{ paymentId: id, payer, since, nonce }]
+                })
+              }),
             settlements: [],
             dropped: [...dropped],
             deliveries: read(webhooks.listDeliveries(tenant, 100)),

@@ -23,8 +23,7 @@ const { values } = parseArgs({
 interface Change {
   readonly name: string
   readonly store?: "sql" | undefined
-  readonly file: string
-  readonly text: string
+  readonly files: ReadonlyArray<{ readonly file: string; readonly text: string }>
 }
 
 /** What judges money, of the mutation suite's targets. */
@@ -41,17 +40,25 @@ const textOf = (file: string) => Bun.file(join(root, file)).text()
 
 const putBack = async (): Promise<ReadonlyArray<Change>> =>
   Promise.all(
-    defects.map(async ({ file, from, name, store, to }) => {
-      const source = await textOf(file)
-      if (source.split(from).length !== 2) throw new Error(`${name}: ${file} does not hold its place once`)
-      return { name, store, file, text: source.replace(from, () => to) }
+    defects.map(async ({ also, name, store, ...defect }) => {
+      const parts = also === undefined ? [defect] : [defect, also]
+      const texts = new Map<string, string>()
+      for (const { file, from, to } of parts) {
+        const source = texts.get(file) ?? (await textOf(file))
+        if (source.split(from).length !== 2) throw new Error(`${name}: ${file} does not hold its place once`)
+        texts.set(
+          file,
+          source.replace(from, () => to)
+        )
+      }
+      return { name, store, files: [...texts].map(([file, text]) => ({ file, text })) }
     })
   )
 
 const mutants = async (): Promise<ReadonlyArray<Change>> =>
   (await Promise.all(judges.map(async (file) => mutantsOf(file, await textOf(file)))))
     .flat()
-    .map(({ change, file, line, text }) => ({ name: `${file}:${line}  ${change}`, file, text }))
+    .map(({ change, file, line, text }) => ({ name: `${file}:${line}  ${change}`, files: [{ file, text }] }))
 
 const tree = await mkdtemp(join(tmpdir(), "quittance-bite-"))
 for (const part of ["src", "test", "docs", "migrations", "package.json", "tsconfig.json", "bunfig.toml"])
@@ -59,8 +66,8 @@ for (const part of ["src", "test", "docs", "migrations", "package.json", "tsconf
 await symlink(join(root, "node_modules"), join(tree, "node_modules"))
 
 /** Seeds until one breaks an invariant, and which; undefined where none of them does. */
-const seedsUntil = async ({ file, store, text }: Change) => {
-  await writeFile(join(tree, file), text)
+const seedsUntil = async ({ files, store }: Change) => {
+  for (const { file, text } of files) await writeFile(join(tree, file), text)
   const limit = store === "sql" ? values["sql-limit"] : values.limit
   const seeded = ["--every", "1", "--from", "1", "--seeds", limit, ...(store === "sql" ? ["--sql"] : [])]
   const child = Bun.spawn([process.execPath, "test/simulation/main.ts", ...seeded], {
@@ -79,7 +86,7 @@ const seedsUntil = async ({ file, store, text }: Change) => {
   }
   child.kill("SIGKILL")
   const code = await child.exited
-  await cp(join(root, file), join(tree, file))
+  for (const { file } of files) await cp(join(root, file), join(tree, file))
   // A defect with which the service does not even start.
   if (killed === undefined && seeds < Number(limit)) return { seeds: seeds + 1, killed: `ended with ${code}` }
   return { seeds, killed }

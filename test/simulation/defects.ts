@@ -8,6 +8,8 @@ export interface Defect {
   readonly file: string
   readonly from: string
   readonly to: string
+  /** A second line of defence, taken away with it. */
+  readonly also?: Pick<Defect, "file" | "from" | "to">
 }
 
 export const defects: ReadonlyArray<Defect> = [
@@ -90,10 +92,10 @@ export const defects: ReadonlyArray<Defect> = [
     to: ""
   },
   {
-    name: "what a person was given once is never looked at again: no node said who sent it",
+    name: "a transfer is matched, or given to a person, although no node has said who sent it",
     file: "src/payments/TransferWatch.ts",
-    from: "if (mayHear && dependsOnSender(transfer, matches)) return yield* later",
-    to: ""
+    from: "const mayHear = sender === undefined && age < senderPatienceMillis",
+    to: "const mayHear = sender === undefined && age < 0"
   },
   {
     name: "an outcome is recorded under a claim that was lost",
@@ -214,11 +216,35 @@ export const defects: ReadonlyArray<Defect> = [
     to: ""
   },
   {
+    name: "the fee of what no block takes grows without end",
+    store: "sql",
+    file: "src/wallets/Outbox/fees.ts",
+    from: 'if (!blocksCome || state.price <= old.maxFeePerGas) return "keep"',
+    to: "",
+    also: {
+      file: "src/wallets/Outbox/fees.ts",
+      from: "within(fees.maxFeePerGas * highest, {",
+      to: "within(old.maxFeePerGas * highest, {"
+    }
+  },
+  {
     name: "a signature that others have used counts as a transfer beside itself",
     store: "sql",
     file: "src/x402/Settlements/ownTransferStandsSql.ts",
     from: "t.transaction_id IS DISTINCT FROM",
     to: "t.payer IS DISTINCT FROM"
+  },
+  {
+    name: "an attempt ends with its nonce, while its wallet's prompt may be open",
+    file: "src/payments/PaymentAttempts.ts",
+    from: "const mayBeAsked = attempt.id !== attemptId && now < attempt.announcedAt.getTime() + promptMillis",
+    to: "const mayBeAsked = now < 0"
+  },
+  {
+    name: "an attempt that was declined lends its nonce to the next one",
+    file: "src/payments/TransferWatch/matchOrder.ts",
+    from: "if (named.length > 0) return named.some(({ ended }) => ended === null) ? 1 : 2",
+    to: "if (named.length > 0) return attempts.some(({ ended }) => ended === null) ? 1 : 2"
   },
   {
     name: "what nobody pays never expires",
@@ -233,16 +259,26 @@ export const defects: ReadonlyArray<Defect> = [
     to: ""
   },
   {
-    name: "the checkout sends again with another nonce",
+    name: "the checkout sends again with another nonce, and the service does not hold it to the first",
     file: "src/checkout/component/Checkout.ts",
     from: "? earlier.nonce\n          : undefined",
-    to: "? start.nonce\n          : undefined"
+    to: "? start.nonce\n          : undefined",
+    also: {
+      file: "src/payments/PaymentRepo/attemptsMemory.ts",
+      from: "if (open !== undefined) return open.id === attempt.id ? Option.some(open) : Option.none()",
+      to: "if (open !== undefined) return open.id === attempt.id ? Option.some({ ...open, nonce: attempt.nonce }) : Option.none()"
+    }
   },
   {
-    name: "the checkout sends again without a look at what it has on record",
+    name: "the checkout sends without a look at what its other tabs have on record, of which it hears nothing",
     file: "src/checkout/component/Checkout.ts",
     from: "if (earlier !== undefined && (!again || earlier.hash !== null)) {",
-    to: 'if (earlier !== undefined && earlier.id === "") {'
+    to: 'if (earlier !== undefined && earlier.id === "") {',
+    also: {
+      file: "src/checkout/component/Checkout.ts",
+      from: 'if (attempt !== undefined) this.send({ type: "AttemptSeen", attempt })',
+      to: "void attempt"
+    }
   },
   {
     name: "the checkout keeps no record of what it asks the wallet for",

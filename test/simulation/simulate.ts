@@ -14,7 +14,9 @@ import { Shopper } from "./checkout/Shopper.ts"
 import { Draw } from "./Draw.ts"
 import { closeEntropy } from "./entropy.ts"
 import { FaultBoard, type FaultName, quiet } from "./faults.ts"
-import { always, atEnd, type Look, type PaymentOf } from "./invariants.ts"
+import { always } from "./oracle/always.ts"
+import { atEnd } from "./oracle/atEnd.ts"
+import type { Look, PaymentOf, Rows } from "./oracle/Look.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import { Receivers } from "./Receivers.ts"
@@ -128,6 +130,7 @@ class Run {
   readonly #nodes: ReadonlyArray<SimulatedNode>
   readonly #receivers: Receivers
   readonly #shops: Array<Shop> = []
+  #rowsBefore: ReadonlyArray<Rows> = []
   #before: ReadonlyMap<string, PaymentOf> = new Map()
   #ended: ReadonlyMap<string, string> = new Map()
   #parts: Parts | undefined
@@ -266,7 +269,8 @@ class Run {
         cluster,
         ledger: this.#ledger,
         receivers: this.#receivers,
-        draw: this.#draw
+        draw: this.#draw,
+        plan: this.#plan
       })
       const signers = new Signers(this.#world, people, this.#ledger, this.#draw)
       if (store.relayer !== undefined) {
@@ -352,6 +356,7 @@ class Run {
         const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
         const slow = this.#down ? 1_800 : 0
         yield* Effect.sleep((this.#plan.blockSeconds + late + slow) * 1_000)
+        if (board.comes("the chain stands still")) yield* this.#standstill(draw.between(30, 600))
         // Blocks in which nothing happens cost as much as others: where nobody waits for one, few come.
         empty = this.#ledger.pool.length > 0 || this.#ledger.sinceBusy < deep ? 0 : empty + 1
         if (empty % sparse !== 0) continue
@@ -382,6 +387,14 @@ class Run {
           else this.#world.after(late, this.#world.outside, () => node.follow())
         }
       }
+    })
+  }
+
+  /** No block comes for so many seconds, or until the faults cease. */
+  #standstill(seconds: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      this.#world.tell("chain", `stands still for ${seconds} s`)
+      for (let left = seconds; left > 0 && !this.#board.calm; left -= 10) yield* Effect.sleep("10 seconds")
     })
   }
 
@@ -507,6 +520,7 @@ class Run {
     return {
       now: this.#world.now,
       rows,
+      rowsBefore: this.#rowsBefore,
       before: this.#before,
       ended: this.#ended,
       ledger: this.#ledger,
@@ -533,6 +547,8 @@ class Run {
       if (detail !== undefined) throw new InvariantBroken({ invariant, detail })
     }
     this.#awaited = look.rows.some(({ payments }) => payments.some(({ status }) => status === "pending"))
+    this.#built.people.stored(look.rows)
+    this.#rowsBefore = look.rows
     this.#before = new Map(look.rows.flatMap(({ payments }) => payments.map((one) => [String(one.id), one])))
     this.#ended = new Map(
       look.rows.flatMap(({ deliveries }) =>

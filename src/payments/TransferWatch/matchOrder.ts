@@ -33,8 +33,9 @@ const isAfter = (
 const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: TransferSender): number => {
   if (reportedAt !== null) return 0
   const isOwn = sender?.address === transfer.payer
+  const named = isOwn ? attempts.filter(({ nonce }) => nonce === sender.nonce) : []
+  if (named.length > 0) return named.some(({ ended }) => ended === null) ? 1 : 2
   const isOpen = attempts.some(({ ended }) => ended === null)
-  if (isOwn && attempts.some(({ nonce }) => nonce === sender.nonce)) return isOpen ? 1 : 2
   if (attempts.every(({ blockNumber }) => isOfItsBlock(transfer, blockNumber, sender))) return 5
   return isOpen ? 3 : 4
 }

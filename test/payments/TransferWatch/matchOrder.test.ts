@@ -67,6 +67,16 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([first, second])).toEqual([2, 1])
   })
 
+  test("an attempt that was declined lends its nonce to no later attempt on its payment", () => {
+    const first = match(1, [attempt({ nonce: 0n })])
+    const again = match(2, [
+      attempt({ nonce: 0n, ended: "declined" }),
+      attempt({ nonce: 1n, announcedAt: at })
+    ])
+    expect(order([first, again], { address: payer, nonce: 0n })).toEqual([1, 2])
+    expect(order([first, again], { address: payer, nonce: 1n })).toEqual([2, 1])
+  })
+
   test("an open attempt comes before one that was declined, however much newer", () => {
     const open = match(1, [attempt({ nonce: 4n })])
     const declined = match(2, [attempt({ nonce: 5n, announcedAt: at, ended: "declined" })])

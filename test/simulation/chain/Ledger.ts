@@ -133,8 +133,9 @@ export class Ledger {
   readonly wei = new Map<Address, bigint>()
   /** The service's wallet, which alone sends raw transactions. */
   relayer: Address | undefined
-  /** Wei that the next block asks for each gas. */
-  price = 1_000_000n
+  #price = 1_000_000n
+  /** The highest that blocks have asked. */
+  highestPrice = this.#price
   #pool: Array<Transaction> = []
   readonly #draw: Draw
 
@@ -154,6 +155,16 @@ export class Ledger {
 
   fund(address: Address, amount: bigint): void {
     this.balances.set(address, this.balance(address) + amount)
+  }
+
+  /** Wei that the next block asks for each gas. */
+  get price(): bigint {
+    return this.#price
+  }
+
+  set price(price: bigint) {
+    this.#price = price
+    if (price > this.highestPrice) this.highestPrice = price
   }
 
   get pool(): ReadonlyArray<Transaction> {

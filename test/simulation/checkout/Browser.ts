@@ -103,6 +103,8 @@ interface Around {
   readonly world: World
   readonly fetch: Fetch
   readonly provider: Eip1193Provider
+  /** After which a tab hears what another one has written: those in the background wait. */
+  readonly lateMillis: number
 }
 
 export class Browser {
@@ -123,16 +125,17 @@ export class Browser {
   }
 
   storageOf(tab: Tab): unknown {
-    const { world } = this.#around
+    const { lateMillis, world } = this.#around
     const store = (key: string, value: string | null) => {
       if (!tab.alive) return
       if (value === null) delete this.#stored[key]
       else this.#stored[key] = value
-      for (const other of this.#tabs)
-        if (other !== tab)
-          world.schedule(world.outside, () =>
-            other.hear(Object.assign(new Event("storage"), { key, newValue: value }))
-          )
+      for (const other of this.#tabs) {
+        if (other === tab) continue
+        const hear = () => other.hear(Object.assign(new Event("storage"), { key, newValue: value }))
+        if (lateMillis === 0) world.schedule(world.outside, hear)
+        else world.after(lateMillis, world.outside, hear)
+      }
     }
     const methods: Readonly<Record<string, unknown>> = {
       getItem: (key: string) => this.#stored[key] ?? null,

@@ -12,7 +12,7 @@ import type { Ledger } from "../chain/Ledger.ts"
 import type { SimulatedNode } from "../chain/SimulatedNode.ts"
 import type { Answer, Ask } from "../Door.ts"
 import type { Draw } from "../Draw.ts"
-import type { People, Purchase, Shop } from "../People.ts"
+import { type People, purchaseOf, type Shop } from "../People.ts"
 import { accounts } from "../Signers.ts"
 import { beginning, type World } from "../World.ts"
 import { type Answered, Browser, type Fetch, type Tab } from "./Browser.ts"
@@ -203,7 +203,7 @@ export class Shopper {
   }
 
   /** What the buyer presses next, who looks at the page every few seconds. */
-  #press({ account, busy, state, step, wallets }: Model): Action | undefined {
+  #press({ account, busy, state, step, wallets }: Model, mayRepeat: boolean): Action | undefined {
     if (busy !== undefined) return undefined
     switch (state) {
       case "connect": {
@@ -221,7 +221,7 @@ export class Shopper {
       case "awaiting-signature":
         switch (step) {
           case "unsure":
-            return this.#draw.chance(0.3) ? { type: "SendAgain" } : { type: "CheckChain" }
+            return mayRepeat && this.#draw.chance(0.3) ? { type: "SendAgain" } : { type: "CheckChain" }
           case "prove":
             return { type: "Prove" }
           default:
@@ -235,14 +235,14 @@ export class Shopper {
   }
 
   /** Until the payment is decided, or the buyer leaves the tab; whether they come back. */
-  #visit(who: string, tab: Tab): Effect.Effect<boolean> {
+  #visit(who: string, tab: Tab, mayRepeat: boolean): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
       for (let looks = 0; looks < 40; looks++) {
         yield* Effect.sleep(this.#draw.between(300, 4_000))
         const { model } = tab.checkout
         if (["settled", "failed", "expired"].includes(model.state)) return false
         if (this.#draw.chance(0.04)) return this.#draw.chance(0.7)
-        const action = this.#press(model)
+        const action = this.#press(model, mayRepeat)
         if (action === undefined) continue
         this.#world.tell(who, `presses ${action.type}`)
         tab.checkout.send(action)
@@ -251,11 +251,17 @@ export class Shopper {
     })
   }
 
-  #browse(who: string, browser: Browser, shop: Shop, intentToken: string): Effect.Effect<void> {
+  #browse(
+    who: string,
+    browser: Browser,
+    shop: Shop,
+    intentToken: string,
+    mayRepeat: boolean
+  ): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       for (let visits = 0; visits < 4; visits++) {
         const tab = browser.open({ baseUrl, intentToken, publishableKey: shop.publishable })
-        const returns = yield* this.#visit(who, tab)
+        const returns = yield* this.#visit(who, tab, mayRepeat)
         this.#world.tell(who, `leaves the page, which shows ${tab.checkout.model.state}`)
         tab.end()
         if (!returns) return
@@ -270,11 +276,8 @@ export class Shopper {
       const people = this.#people
       const draw = this.#draw
       const account = this.#signs ? accounts[draw.below(accounts.length)] : undefined
-      const buyer =
-        account === undefined
-          ? people.wallets[draw.below(people.wallets.length)]
-          : Address.make(account.address)
-      const amount = draw.pick([1_000_000n, 1_000_000n, 2_500_000n])
+      const { amount, buyer: own } = people.pickBuyer(draw)
+      const buyer = account === undefined ? own : Address.make(account.address)
       const who = `buyer ${number}`
       const made = yield* people.insist(shop.name, () => ({
         do: "create intent",
@@ -283,27 +286,24 @@ export class Shopper {
       }))
       const intentToken = made?.body.intentToken ?? ""
       const paymentId = readIntentToken(intentToken)?.id
-      if (buyer === undefined || paymentId === undefined) return
-      const purchase: Purchase = {
-        shop,
-        buyer,
-        amount,
-        paymentId,
-        sent: [],
-        unannounced: new Set<TransactionHash>(),
-        withoutNonce: new Map(),
-        nonces: []
-      }
+      if (paymentId === undefined) return
+      const purchase = purchaseOf({ shop, buyer, amount, paymentId })
       people.purchases.push(purchase)
       const fork = Effect.runForkWith(yield* Effect.context<never>())
+      // Some wallets take no nonce from a page. Whoever has one and is not sure does not send again.
+      const takesNonce = !draw.of("nonce").chance(0.2)
       const wallet = new Wallet({
+        takesNonce,
         address: buyer,
         world: this.#world,
         ledger: this.#ledger,
         nodes: this.#nodes,
         draw: draw.of(who),
         transfer: { to: shop.receiver, amount },
-        sent: (hash) => purchase.sent.push(hash),
+        sent: (hash, asAsked) => {
+          purchase.sent.push(hash)
+          if (!asAsked) purchase.withoutNonce.set(hash, this.#ledger.fork.height)
+        },
         signTerms:
           account === undefined
             ? undefined
@@ -316,10 +316,13 @@ export class Shopper {
                 return signature
               }
       })
+      const hidden = draw.of("hidden")
+      const lateMillis = hidden.chance(0.25) ? hidden.between(100, 4_000) : 0
       const browserOf = (name: string) =>
         new Browser({
           world: this.#world,
           provider: wallet.provider,
+          lateMillis,
           fetch: this.#fetchOf(name, shop, (effect) => {
             fork(effect)
           })
@@ -329,12 +332,12 @@ export class Shopper {
       yield* draw.chance(0.35)
         ? Effect.all(
             [
-              this.#browse(who, first, shop, intentToken),
-              this.#browse(`${who}, second tab`, second, shop, intentToken)
+              this.#browse(who, first, shop, intentToken, takesNonce),
+              this.#browse(`${who}, second tab`, second, shop, intentToken, takesNonce)
             ],
             { concurrency: 2, discard: true }
           )
-        : this.#browse(who, first, shop, intentToken)
+        : this.#browse(who, first, shop, intentToken, takesNonce)
       // A prompt outlives its page.
       while (wallet.prompts > 0) yield* Effect.sleep("1 second")
     })

@@ -26,11 +26,14 @@ export class Wallet {
   readonly #ledger: Ledger
   readonly #nodes: ReadonlyArray<SimulatedNode>
   readonly #draw: Draw
-  readonly #sent: (hash: TransactionHash) => void
+  readonly #sent: (hash: TransactionHash, asAsked: boolean) => void
   readonly #transfer: Transfer
   readonly #signTerms: SignTerms | undefined
+  readonly #takesNonce: boolean
 
   constructor(around: {
+    /** Whether it sends with the nonce that the page gives it, or with the next of its own. */
+    readonly takesNonce: boolean
     readonly address: Address
     readonly world: World
     readonly ledger: Ledger
@@ -38,10 +41,12 @@ export class Wallet {
     readonly draw: Draw
     /** What the page asks for. */
     readonly transfer: Transfer
-    readonly sent: (hash: TransactionHash) => void
+    /** `asAsked`: with the nonce that the page gave. */
+    readonly sent: (hash: TransactionHash, asAsked: boolean) => void
     /** Undefined for a wallet that does not sign typed data. */
     readonly signTerms: SignTerms | undefined
   }) {
+    this.#takesNonce = around.takesNonce
     this.address = around.address
     this.#world = around.world
     this.#ledger = around.ledger
@@ -97,7 +102,7 @@ export class Wallet {
 
   async #send({ nonce }: Record<string, unknown>): Promise<unknown> {
     await this.#decide()
-    const used = Number(nonce)
+    const used = this.#takesNonce ? Number(nonce) : this.#ledger.pendingNonce(this.address)
     const { fork, pool } = this.#ledger
     if (used < fork.nonceAt(this.address, fork.height)) throw problem(-32000, "nonce too low")
     if (pool.some((one) => one.sender === this.address && one.nonce === used))
@@ -110,7 +115,7 @@ export class Wallet {
       noise: this.#draw.below(3),
       reverts: false
     })
-    this.#sent(hash)
+    this.#sent(hash, used === Number(nonce))
     this.#world.tell(this.address.slice(0, 6), `sends ${hash.slice(0, 10)} with nonce ${used}`)
     // The wallet's window crashes, and the page hears of an error, or of nothing.
     if (this.#draw.chance(0.06)) throw problem(-32603, "Internal error")

@@ -18,7 +18,11 @@ const where = "of the simulation"
 /** Of the releases whose tables hold the same payments: what the later ones add is lost. */
 const earlier = ["0031", "0024", "0022", "0017", "0015", "0014"] as const
 
+/** How often the operator's commands are killed, so that they end. */
+const mostKills = 8
+
 export class Upkeep {
+  #kills = 0
   readonly #world: World
   readonly #board: FaultBoard
   readonly #session: SharedSession
@@ -58,7 +62,8 @@ export class Upkeep {
       const ended = Deferred.makeUnsafe<boolean>()
       const isKilled = () => {
         if (!owner.alive) return true
-        if (!this.#board.comes("an operator's command is killed")) return false
+        if (this.#kills >= mostKills || !this.#board.comes("an operator's command is killed")) return false
+        this.#kills++
         owner.alive = false
         this.#world.tell(owner.name, `${name}: is killed`)
         Deferred.doneUnsafe(ended, Exit.succeed(false))

@@ -27,7 +27,7 @@ import { Facilitator } from "../../../src/x402/Facilitator.ts"
 import { testConfig } from "../../support/memory.ts"
 import type { Draw } from "../Draw.ts"
 import type { FaultBoard } from "../faults.ts"
-import type { Rows } from "../invariants.ts"
+import type { Rows } from "../oracle/Look.ts"
 import type { Shop } from "../People.ts"
 import type { Plan } from "../Plan.ts"
 import type { Store } from "../Store.ts"
@@ -134,18 +134,30 @@ const Row = Schema.fromJsonString(
         paymentId: PaymentId,
         payer: Schema.String,
         nonce: Schema.String,
-        validBefore: Schema.Number
+        validBefore: Schema.Number,
+        sent: Schema.Boolean
+      })
+    ),
+    attempts: Schema.Array(
+      Schema.Struct({
+        paymentId: PaymentId,
+        payer: Schema.String,
+        since: Schema.DateFromString,
+        nonce: Schema.NullOr(Schema.BigIntFromString)
       })
     ),
     dropped: Schema.Array(Schema.String),
     transfers: Schema.Array(
       Schema.Struct({
         transactionId: TransactionHash,
+        payer: Schema.String,
         amount: Schema.String,
         blockNumber: Schema.Number,
+        blockTime: Schema.DateFromString,
         kind: Schema.NullOr(Schema.String),
         paymentId: Schema.NullOr(PaymentId),
-        droppedAt: NullableDate
+        droppedAt: NullableDate,
+        handledAt: NullableDate
       })
     )
   })
@@ -168,18 +180,26 @@ const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated
       FROM webhook_deliveries WHERE ${ofTenant}),
     'settlements', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status,
         'reason', coalesce(error_reason, told_reason), 'paymentId', payment_id, 'payer', ${hex("payer")},
-        'nonce', ${hex("nonce")}, 'validBefore', valid_before) ORDER BY id), '[]')
+        'nonce', ${hex("nonce")}, 'validBefore', valid_before, 'sent', EXISTS (
+          SELECT 1 FROM wallet_transactions w WHERE w.reference = x402_settlements.id AND w.purpose = 'settle'
+        )) ORDER BY id), '[]')
       FROM x402_settlements WHERE ${ofTenant}),
+    'attempts', (SELECT coalesce(json_agg(json_build_object('paymentId', payment_id, 'payer', ${hex("payer_address")},
+        'since', announced_at, 'nonce', nonce::text) ORDER BY payment_id, id), '[]')
+      FROM payment_attempts WHERE closed_at IS NULL AND payment_id IN (SELECT id FROM payments WHERE ${ofTenant})),
     'dropped', (SELECT coalesce(json_agg(subject ORDER BY subject), '[]') FROM alerts
       WHERE ${ofTenant} AND kind = 'transfer_dropped' AND acknowledged_at IS NULL),
     'transfers', (SELECT coalesce(json_agg(json_build_object('transactionId', ${hex("transaction_id")},
-        'amount', amount::text, 'blockNumber', block_number, 'kind', kind, 'paymentId', payment_id,
-        'droppedAt', dropped_at) ORDER BY block_number, id), '[]')
+        'payer', ${hex("payer")}, 'amount', amount::text, 'blockNumber', block_number, 'blockTime', block_time,
+        'kind', kind, 'paymentId', payment_id, 'droppedAt', dropped_at, 'handledAt', handled_at) ORDER BY block_number, id), '[]')
       FROM incoming_transfers WHERE ${ofTenant}))`
+
+/** As the service spells it. */
+const spelled = (address: string): Address => parseAddress(address) ?? Address.make(address)
 
 const rowsOf = (session: SharedSession, shop: Shop): Rows => {
   const [text = "{}"] = session.run(`EXECUTE simulated_rows ('${shop.merchant.id}')`)
-  const { deliveries, dropped, payments, settlements, transfers } = decodeRow(text)
+  const { attempts, deliveries, dropped, payments, settlements, transfers } = decodeRow(text)
   return {
     shop,
     payments: payments.map(({ amount, payer, transactionId, ...payment }) => ({
@@ -188,13 +208,15 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
       reported:
         payment.status !== "settled" || transactionId === null || payer === null
           ? null
-          : { evidence: { transactionId, payer: parseAddress(payer) ?? Address.make(payer) } }
+          : { evidence: { transactionId, payer: spelled(payer) } }
     })),
+    attempts: attempts.map((one) => ({ ...one, payer: spelled(one.payer) })),
     deliveries,
     dropped,
-    settlements,
-    transfers: transfers.map(({ amount, blockNumber, ...transfer }) => ({
+    settlements: settlements.map((one) => ({ ...one, payer: spelled(one.payer) })),
+    transfers: transfers.map(({ amount, blockNumber, payer, ...transfer }) => ({
       ...transfer,
+      payer: spelled(payer),
       amount: BigInt(amount),
       blockNumber: BigInt(blockNumber)
     }))

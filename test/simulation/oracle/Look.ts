@@ -1,0 +1,105 @@
+// What the oracle sees of a world: the rows of every shop, the chain, and what people were told and have done.
+import type { Address, TransactionHash } from "../../../src/domain/Chain.ts"
+import type { PaymentId, PaymentSummary } from "../../../src/domain/Payment.ts"
+import type { Delivery, DeliveryAttempt } from "../../../src/domain/Webhook.ts"
+import type { IncomingTransfer } from "../../../src/payments/TransferStore.ts"
+import type { Ledger } from "../chain/Ledger.ts"
+import type { FaultBoard } from "../faults.ts"
+import type { People, Shop } from "../People.ts"
+import type { Post } from "../Receivers.ts"
+import type { Signers } from "../Signers.ts"
+
+/** The rows of one shop. */
+export interface Rows {
+  readonly shop: Shop
+  readonly payments: ReadonlyArray<PaymentOf>
+  readonly deliveries: ReadonlyArray<DeliveryOf>
+  readonly transfers: ReadonlyArray<TransferOf>
+  /** Of authorizations. */
+  readonly settlements: ReadonlyArray<SettlementOf>
+  /** Those that are open. */
+  readonly attempts: ReadonlyArray<AttemptOf>
+  /** Ids of payments of which an open alert says that the chain no longer shows their transfer. */
+  readonly dropped: ReadonlyArray<string>
+}
+
+export interface SettlementOf {
+  readonly id: string
+  readonly status: "pending" | "settled" | "failed"
+  /** Why it has failed, or what callers were told. */
+  readonly reason: string | null
+  readonly paymentId: PaymentId
+  readonly payer: string
+  readonly nonce: string
+  /** Unix seconds. */
+  readonly validBefore: number
+  /** Whether the service has ever signed a transaction for it. */
+  readonly sent: boolean
+}
+
+export interface AttemptOf {
+  readonly paymentId: PaymentId
+  readonly payer: string
+  readonly since: Date
+  readonly nonce: bigint | null
+}
+
+export interface PaymentOf
+  extends Pick<PaymentSummary, "id" | "status" | "amount" | "createdAt" | "settledAt" | "failureReason"> {
+  readonly reported: {
+    readonly evidence: { readonly transactionId: TransactionHash; readonly payer: Address }
+  } | null
+}
+export interface DeliveryOf extends Pick<Delivery, "id" | "type" | "status" | "paymentId"> {
+  readonly attempts: ReadonlyArray<Pick<DeliveryAttempt, "number" | "manual" | "startedAt" | "durationMs">>
+}
+export interface TransferOf
+  extends Pick<
+    IncomingTransfer,
+    | "transactionId"
+    | "payer"
+    | "amount"
+    | "blockNumber"
+    | "blockTime"
+    | "paymentId"
+    | "droppedAt"
+    | "handledAt"
+  > {
+  readonly kind: string | null
+}
+
+export interface Look {
+  readonly now: number
+  readonly rows: ReadonlyArray<Rows>
+  /** As the look before this one saw them. */
+  readonly rowsBefore: ReadonlyArray<Rows>
+  /** Payments by id, as the look before this one saw them. */
+  readonly before: ReadonlyMap<string, PaymentOf>
+  /** What ended deliveries had come to then, by id. */
+  readonly ended: ReadonlyMap<string, string>
+  readonly ledger: Ledger
+  readonly posts: ReadonlyArray<Post>
+  readonly people: People
+  readonly signers: Signers
+  /** Of the relaying wallet, which no block has taken. */
+  readonly openTransactions: number
+  /** What may be relayed for a merchant in a day. */
+  readonly gasPerMerchant: bigint
+  readonly board: FaultBoard
+  /** How long a payment waits for its buyer. */
+  readonly expiryMillis: number
+  /** What was over before this time, and nobody has paid, must have failed by now. */
+  readonly overdueBefore: number | undefined
+  /** Milliseconds by which instances' clocks may differ. */
+  readonly skewMillis: number
+}
+
+export type Invariant = (look: Look) => string | undefined
+
+export const paymentsOf = ({ rows }: Look) =>
+  rows.flatMap(({ payments, shop }) => payments.map((payment) => ({ payment, shop })))
+export const settlementsOf = ({ rows }: Look) =>
+  rows.flatMap(({ deliveries }) => deliveries.filter(({ type }) => type === "payment.settled"))
+
+/** As `judgeTransfer` has it. */
+export const clockToleranceMillis = 60_000

@@ -1,0 +1,186 @@
+// What must hold once the faults have ceased and the service has had its time. To add an invariant, write it here:
+// it answers what is wrong, or undefined.
+import type { Address } from "../../../src/domain/Chain.ts"
+import type { Purchase } from "../People.ts"
+import { clockToleranceMillis, type Invariant, type Look, paymentsOf } from "./Look.ts"
+
+/** Seconds after which an authorization that is over has ended. */
+const authorizationGrace = 420
+
+/** Transfers to a shop that the chain now shows. */
+const arrivedAt = ({ ledger }: Look, receiver: Address) =>
+  ledger.fork.blocks.flatMap(({ mined }) =>
+    mined.flatMap(({ succeeded, transaction }) =>
+      succeeded
+        ? transaction.moves
+            .filter(
+              ({ amount, from, to, token }) =>
+                token === undefined && to === receiver && from !== to && amount > 0n
+            )
+            .map((move) => ({ ...move, hash: transaction.hash }))
+        : []
+    )
+  )
+
+const isMined = ({ ledger }: Look, hash: string) => {
+  const found = ledger.fork.find(hash, ledger.fork.height)
+  return found?.mined.succeeded === true
+}
+
+/** Transactions by which a buyer's money has left for a payment: transfers, and authorizations that anybody used. */
+const chargesOf = (look: Look, { buyer, nonces, sent }: Purchase) => [
+  ...sent.filter((hash) => isMined(look, hash)),
+  ...nonces.flatMap((nonce) => {
+    const { spending, hash } = look.ledger.fork.spentBy(buyer, nonce)?.transaction ?? {}
+    return hash === undefined || spending?.cancels === true ? [] : [hash]
+  })
+]
+
+export const atEnd: Readonly<Record<string, Invariant>> = {
+  "the books balance": (look) => {
+    for (const { payments, shop, transfers } of look.rows) {
+      if (payments.length === 0) continue
+      const arrived = arrivedAt(look, shop.receiver)
+      const stored = transfers.filter(({ droppedAt }) => droppedAt === null)
+      const sum = (all: ReadonlyArray<{ readonly amount: bigint }>) =>
+        all.reduce((total, one) => total + one.amount, 0n)
+      if (sum(arrived) !== look.ledger.balance(shop.receiver))
+        return `the ledger itself does not balance at ${shop.name}`
+      if (sum(arrived) !== sum(stored) || arrived.length !== stored.length)
+        return `${arrived.length} transfers of ${sum(arrived)} have reached ${shop.name}, ${stored.length} of ${sum(stored)} are explained or listed (chain: ${arrived.map(({ hash }) => hash.slice(0, 10)).join(" ")}; stored: ${stored.map(({ blockNumber, transactionId }) => `${transactionId.slice(0, 10)} in ${blockNumber}`).join(" ")})`
+      for (const { amount, paymentId, transactionId } of stored) {
+        if (paymentId === null) continue
+        const payment = payments.find(({ id }) => id === paymentId)
+        if (
+          payment === undefined ||
+          payment.reported?.evidence.transactionId !== transactionId ||
+          payment.amount !== amount
+        )
+          return `${transactionId} is explained by payment ${paymentId}, which it does not pay`
+      }
+      for (const { id, reported, status } of payments) {
+        if (status !== "settled" || reported === null || !isMined(look, reported.evidence.transactionId))
+          continue
+        if (!stored.some(({ paymentId }) => paymentId === id))
+          return `no transfer is explained by settled payment ${id}`
+      }
+    }
+    return undefined
+  },
+
+  // A transfer that was meant for one of two equal payments of a wallet may have settled the other.
+  "no buyer is charged twice": (look) => {
+    const settled = new Map(
+      paymentsOf(look).flatMap(({ payment }) =>
+        payment.status === "settled" ? [[payment.reported?.evidence.transactionId, String(payment.id)]] : []
+      )
+    )
+    for (const purchase of look.people.purchases) {
+      const { paymentId } = purchase
+      const charged = chargesOf(look, purchase).filter(
+        (hash) => (settled.get(hash) ?? paymentId) === paymentId
+      )
+      if (charged.length > 1) return `payment ${paymentId} was paid by ${charged.join(" and ")}`
+    }
+    return undefined
+  },
+
+  // Of equal payments of one wallet any may be settled by its transfer: they are told apart by nothing.
+  "what was paid is settled": (look) => {
+    const settled = new Set(
+      paymentsOf(look).flatMap(({ payment }) => (payment.status === "settled" ? [String(payment.id)] : []))
+    )
+    const handedIn = new Set(look.rows.flatMap(({ settlements }) => settlements.map(({ nonce }) => nonce)))
+    const groups = new Map<string, { paid: number; settled: number; open: Array<string> }>()
+    const keyOf = ({ amount, buyer, shop }: Purchase) => `${shop.name} ${buyer} ${amount}`
+    for (const purchase of look.people.purchases) {
+      const { paymentId, unannounced, withoutNonce } = purchase
+      const key = keyOf(purchase)
+      const isAlone = look.people.purchases.filter((one) => keyOf(one) === key).length === 1
+      const group = groups.get(key) ?? { paid: 0, settled: 0, open: [] }
+      groups.set(key, group)
+      // A signature that never came to the service, and that others have used, is listed for a person.
+      const nonces = purchase.nonces.filter((nonce) => handedIn.has(nonce) || purchase.handedIn.has(nonce))
+      // What was not announced is listed where an equal payment of the wallet takes it, or where our clock makes it
+      // look older than the payment.
+      const openedAt = paymentsOf(look).find(({ payment }) => payment.id === paymentId)?.payment.createdAt
+      const isPlain = (hash: string) => {
+        if (!isAlone) return true
+        const minedAt = (look.ledger.fork.find(hash, look.ledger.fork.height)?.block.time ?? 0) * 1_000
+        return minedAt <= (openedAt?.getTime() ?? 0) - clockToleranceMillis
+      }
+      // Mined below its attempt by a reorganisation: the wallet's nonce alone tells that it came later.
+      const isBelow = (hash: string) => {
+        const [, height] = [...withoutNonce].find(([one]) => one === hash) ?? []
+        return height !== undefined && look.ledger.fork.find(hash, height) !== undefined
+      }
+      const charges = chargesOf(look, { ...purchase, nonces }).filter((hash) => !isBelow(hash))
+      group.paid += charges.filter((hash) => !unannounced.has(hash) || !isPlain(hash)).length
+      if (settled.has(paymentId)) group.settled++
+      else group.open.push(paymentId)
+    }
+    for (const { open, paid, settled } of groups.values())
+      if (paid > settled && open.length > 0)
+        return `${paid} transfers are mined and ${settled} payments settled; not ${open.join(", ")}`
+    return undefined
+  },
+
+  "a settled transfer that the chain has lost is told, and none that it shows": (look) => {
+    for (const { dropped, payments } of look.rows)
+      for (const { id, reported, status } of payments) {
+        if (status !== "settled" || reported === null) continue
+        const isShown = isMined(look, reported.evidence.transactionId)
+        if (isShown === dropped.includes(id))
+          return `${reported.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
+      }
+    return undefined
+  },
+
+  "what nobody pays expires": (look) => {
+    const { overdueBefore = 0, people, rows } = look
+    for (const { payments, settlements, transfers } of rows)
+      for (const { amount, createdAt, id, status } of payments) {
+        if (status !== "pending" || createdAt.getTime() + look.expiryMillis >= overdueBefore) continue
+        const mayBePaid =
+          people.reported.has(id) ||
+          settlements.some((one) => one.paymentId === id && one.status === "pending") ||
+          transfers.some((one) => one.paymentId === null && one.amount === amount && one.kind === null)
+        if (!mayBePaid) return `payment ${id} of ${createdAt.toISOString()} is still pending`
+      }
+    return undefined
+  },
+
+  // Whoever has a signature may use it until its time is over: until then it may wait.
+  "authorizations end": (look) => {
+    const head = look.ledger.fork.blocks.at(-1)?.time ?? 0
+    for (const { nonce, payer, paymentId, reason, status, validBefore } of look.rows.flatMap(
+      ({ settlements }) => settlements
+    )) {
+      const isUsed = look.ledger.fork.spentBy(payer, nonce) !== undefined
+      if (status === "pending" && (isUsed || validBefore < head - authorizationGrace))
+        return `authorization ${nonce} of ${payer} is still pending (${reason})`
+      // What a reorganisation has thrown out is told, by the invariant of settled transfers.
+      const isLost = look.rows.some(({ dropped }) => dropped.includes(paymentId))
+      if (status === "settled" && !isUsed && !isLost)
+        return `authorization ${nonce} of ${payer} is settled and not used`
+    }
+    return undefined
+  },
+
+  "what the service's wallet has signed ends": ({ openTransactions }) =>
+    openTransactions === 0 ? undefined : `${openTransactions} transactions of the relaying wallet are open`,
+
+  "deliveries end": (look) => {
+    const open = look.rows.flatMap(({ deliveries }) => deliveries).find(({ status }) => status === "pending")
+    return open === undefined
+      ? undefined
+      : `delivery ${open.id} still waits after ${open.attempts.length} attempts`
+  },
+
+  "what counts as delivered was accepted": (look) => {
+    for (const { id, status } of look.rows.flatMap(({ deliveries }) => deliveries))
+      if (status === "delivered" && !look.posts.some((post) => post.id === id && post.accepted))
+        return `delivery ${id} counts as delivered and no receiver has accepted it`
+    return undefined
+  }
+}
