@@ -44,10 +44,10 @@ export const defects: ReadonlyArray<Defect> = [
     to: "      transfer.logPosition\n    ].join"
   },
   {
-    name: "a clock of ours that is ahead makes honest transfers too old, for good",
+    name: "whether a transfer is too old goes by our clock alone, which may be ahead",
     file: "src/payments/Payments.ts",
-    from: "final: verification.confirmed && !byClock",
-    to: "final: verification.confirmed"
+    from: "const since = known.sinceBlock === undefined ? openedSince(payment, null) : known",
+    to: "const since: { readonly sinceBlock?: bigint } = {}"
   },
   {
     name: "a transfer settles any number of payments",
