@@ -1,6 +1,6 @@
-// Merchants with their servers, buyers in one browser or two, and thieves. Buyers keep to the protocol: they
-// announce, send what they were told to, and report. Thieves and careless payers do not.
-import { Deferred, Effect, Fiber, type Semaphore } from "effect"
+// Buyers in one browser or two, who keep to the protocol: they announce, send what they were told to, and report.
+// Careless payers do not.
+import { Deferred, Effect, type Semaphore } from "effect"
 import { checksumAddress } from "viem"
 import { Address, networks, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { Merchant } from "../../src/domain/Merchant.ts"
@@ -11,7 +11,6 @@ import type { Answer, Ask } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
 import type { Rows } from "./oracle/Look.ts"
 import type { Plan } from "./Plan.ts"
-import type { Receivers } from "./Receivers.ts"
 import type { World } from "./World.ts"
 
 export interface Shop {
@@ -68,8 +67,7 @@ export class People {
   readonly #world: World
   readonly #cluster: Cluster
   readonly #ledger: Ledger
-  readonly #receivers: Receivers
-  readonly #draw: Draw
+  readonly draw: Draw
   readonly #uuid: () => string
   readonly #plan: Pick<Plan, "oneWallet" | "plain">
   /** Shops that have a payment. */
@@ -81,7 +79,6 @@ export class People {
     readonly world: World
     readonly cluster: Cluster
     readonly ledger: Ledger
-    readonly receivers: Receivers
     readonly draw: Draw
     readonly plan: Pick<Plan, "oneWallet" | "plain">
   }) {
@@ -89,8 +86,7 @@ export class People {
     this.#world = around.world
     this.#cluster = around.cluster
     this.#ledger = around.ledger
-    this.#receivers = around.receivers
-    this.#draw = around.draw.of("people")
+    this.draw = around.draw.of("people")
     this.#uuid = () => crypto.randomUUID()
     this.wallets = [0xb1, 0xb2, 0xb3].map(addressOf)
     for (const wallet of [...this.wallets, thief, careless]) this.#ledger.fund(wallet, 1_000_000_000n)
@@ -142,28 +138,9 @@ export class People {
       for (let left = tries; left > 0; left--) {
         const answer = yield* this.ask(who, ask())
         if (answer !== undefined && answer.status < 429) return answer
-        yield* Effect.sleep(this.#draw.between(500, 3_000))
+        yield* Effect.sleep(this.draw.between(500, 3_000))
       }
       return undefined
-    })
-  }
-
-  /** Registers the shop's receiver, as its server does at its start. */
-  register(shop: Shop): Effect.Effect<void> {
-    return shop.desk.withPermit(this.#register(shop))
-  }
-
-  #register(shop: Shop): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function* () {
-      this.#receivers.forget(shop.url)
-      for (let left = 20; left > 0; left--) {
-        const answer = yield* this.ask(shop.name, { do: "create endpoint", key: shop.secret, url: shop.url })
-        const { secret } = answer?.body ?? {}
-        if (secret !== undefined) return this.#receivers.trust(shop.url, secret)
-        // The endpoint is there and its secret was never seen: it is made anew.
-        if (answer?.status === 409) yield* this.ask(shop.name, { do: "delete endpoint", key: shop.secret })
-        yield* Effect.sleep(this.#draw.between(200, 2_000))
-      }
     })
   }
 
@@ -194,7 +171,7 @@ export class People {
       sender: buyer,
       nonce: next,
       moves: [{ from: buyer, to: shop.receiver, amount }],
-      noise: this.#draw.below(3),
+      noise: this.draw.below(3),
       reverts: false
     })
     sent.push(hash)
@@ -203,7 +180,7 @@ export class People {
     return hash
   }
 
-  #report(
+  reportOf(
     { amount, buyer, paymentId, shop }: Purchase,
     transactionId: TransactionHash
   ): Extract<Ask, { do: "report" }> {
@@ -235,21 +212,21 @@ export class People {
         if (announced?.status !== 201 && announced?.status !== 200) return
         // Some have to find their wallet first.
         yield* Effect.sleep(
-          this.#draw.chance(0.12) ? this.#draw.between(20_000, 90_000) : this.#draw.between(10, 6_000)
+          this.draw.chance(0.12) ? this.draw.between(20_000, 90_000) : this.draw.between(10, 6_000)
         )
         const hash = this.#send(purchase, announced.body.attempt?.nonce)
         if (hash === undefined) {
           yield* this.insist(who, () => ({ do: "decline", key: shop.publishable, paymentId, attemptId }))
-          yield* Effect.sleep(this.#draw.between(1_000, 10_000))
+          yield* Effect.sleep(this.draw.between(1_000, 10_000))
           continue
         }
         // Every third tab is closed before it reports.
-        if (this.#draw.chance(0.33)) return
+        if (this.draw.chance(0.33)) return
         for (let looks = 0; looks < 15; looks++) {
-          const answer = yield* this.ask(who, this.#report(purchase, hash))
+          const answer = yield* this.ask(who, this.reportOf(purchase, hash))
           if (answer?.status === 200 || answer?.status === 409) return
-          if (this.#draw.chance(0.07)) return
-          yield* Effect.sleep(this.#draw.between(700, 4_000))
+          if (this.draw.chance(0.07)) return
+          yield* Effect.sleep(this.draw.between(700, 4_000))
         }
         return
       }
@@ -273,12 +250,12 @@ export class People {
   #reportPlainly(who: string, purchase: Purchase, hash: TransactionHash): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       for (let looks = 0; looks < 20; looks++) {
-        const answer = yield* this.ask(who, this.#report(purchase, hash))
+        const answer = yield* this.ask(who, this.reportOf(purchase, hash))
         // From now on the service knows of it.
         const knows = answer !== undefined && answer.status < 500 && answer.status !== 401
         if (knows && !purchase.sent.includes(hash)) purchase.sent.push(hash)
         if (answer?.status === 200 || answer?.status === 409) return
-        yield* Effect.sleep(this.#draw.between(1_000, 6_000))
+        yield* Effect.sleep(this.draw.between(1_000, 6_000))
       }
     })
   }
@@ -286,7 +263,7 @@ export class People {
   /** Without the checkout: sends, and tells the service until it answers. */
   #payPlainly(who: string, purchase: Purchase): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.sleep(this.#draw.between(10, 6_000))
+      yield* Effect.sleep(this.draw.between(10, 6_000))
       yield* this.#reportPlainly(who, purchase, this.sendPlainly(who, purchase))
     })
   }
@@ -303,7 +280,7 @@ export class People {
   /** A buyer who opens a payment and pays it, perhaps from two browsers at once. */
   buy(shop: Shop, number: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { amount, buyer } = this.pickBuyer(this.#draw)
+      const { amount, buyer } = this.pickBuyer(this.draw)
       const who = `buyer ${number}`
       const paymentId = yield* this.open(who, shop, amount)
       if (paymentId === undefined) return
@@ -311,10 +288,10 @@ export class People {
       this.purchases.push(purchase)
       this.#world.tell(who, `has opened ${paymentId} of ${formatUsd(amount)} at ${shop.name}`)
       // Some look and go away.
-      if (this.#draw.chance(0.1)) return
-      if (this.#draw.chance(this.#plan.plain)) return yield* this.#payPlainly(who, purchase)
-      if (this.#draw.chance(0.05)) return yield* this.#payBeforehand(who, purchase)
-      yield* this.#draw.chance(0.3)
+      if (this.draw.chance(0.1)) return
+      if (this.draw.chance(this.#plan.plain)) return yield* this.#payPlainly(who, purchase)
+      if (this.draw.chance(0.05)) return yield* this.#payBeforehand(who, purchase)
+      yield* this.draw.chance(0.3)
         ? Effect.all([this.pay(who, purchase), this.pay(`${who}, second browser`, purchase)], {
             concurrency: 2,
             discard: true
@@ -323,112 +300,12 @@ export class People {
     })
   }
 
-  /** Someone who wants goods for nothing, with an own payment at the shop. */
-  steal(shop: Shop): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function* () {
-      const amount = 1_000_000n
-      const ids = [yield* this.open("thief", shop, amount), yield* this.open("thief", shop, amount)]
-      const [first, second] = ids.flatMap((paymentId) =>
-        paymentId === undefined ? [] : [purchaseOf({ shop, buyer: thief, amount, paymentId })]
-      )
-      if (first === undefined || second === undefined) return
-      const trick = this.#draw.pick([
-        "other's transfer",
-        "other's transfer and token",
-        "one transfer twice",
-        "one payment twice",
-        "batch",
-        "too little",
-        "own token",
-        "reverted",
-        "double spend"
-      ])
-      this.#world.tell("thief", `tries: ${trick}`)
-      const submit = (part: Partial<Parameters<Ledger["submit"]>[0]>) =>
-        this.#ledger.submit({
-          sender: thief,
-          nonce: this.#ledger.pendingNonce(thief),
-          moves: [{ from: thief, to: shop.receiver, amount }],
-          noise: this.#draw.below(3),
-          reverts: false,
-          ...part
-        }).hash
-      const insistOn = (purchase: Purchase, hash: TransactionHash) =>
-        Effect.gen({ self: this }, function* () {
-          for (let looks = 0; looks < 8; looks++) {
-            const answer = yield* this.ask("thief", this.#report(purchase, hash))
-            if (answer?.status === 200) return
-            yield* Effect.sleep(this.#draw.between(300, 4_000))
-          }
-        })
-      const both = (hash: TransactionHash) =>
-        Effect.all([insistOn(first, hash), insistOn(second, hash)], { concurrency: 2, discard: true })
-      const { amount: whole } = first
-      switch (trick) {
-        case "other's transfer": {
-          yield* Effect.sleep(this.#draw.between(1_000, 15_000))
-          const [others] = this.purchases.flatMap(({ sent }) => sent)
-          if (others !== undefined) yield* insistOn(first, others)
-          return
-        }
-        case "other's transfer and token": {
-          yield* Effect.sleep(this.#draw.between(1_000, 15_000))
-          const victim = this.purchases.find(
-            (one) => one.shop === shop && one.amount === amount && one.sent.length > 0
-          )
-          const [hash] = victim?.sent ?? []
-          if (victim === undefined || hash === undefined) return
-          for (let looks = 0; looks < 8; looks++) {
-            yield* this.ask("thief", {
-              ...this.#report(first, hash),
-              buyerDidToken: `buyer:${victim.buyer}:${victim.paymentId}`
-            })
-            yield* Effect.sleep(this.#draw.between(300, 4_000))
-          }
-          return
-        }
-        case "one transfer twice":
-          return yield* both(submit({}))
-        case "one payment twice":
-          return yield* Effect.all([insistOn(first, submit({})), insistOn(first, submit({}))], {
-            concurrency: 2,
-            discard: true
-          })
-        case "batch": {
-          const one = { from: thief, to: shop.receiver, amount }
-          return yield* both(submit({ moves: [one, one].slice(0, this.#draw.between(1, 2)), noise: 1 }))
-        }
-        case "too little":
-          return yield* insistOn(
-            first,
-            submit({ moves: [{ from: thief, to: shop.receiver, amount: whole - 1n }] })
-          )
-        case "own token":
-          return yield* insistOn(
-            first,
-            submit({ moves: [{ from: thief, to: shop.receiver, amount, token: addressOf(0x70) }] })
-          )
-        case "reverted":
-          return yield* insistOn(first, submit({ reverts: true }))
-        case "double spend": {
-          const nonce = this.#ledger.pendingNonce(thief)
-          const hash = submit({ nonce })
-          const watching = yield* Effect.forkChild(insistOn(first, hash))
-          yield* Effect.sleep(this.#draw.between(100, 5_000))
-          if (this.#ledger.pool.some((one) => one.hash === hash))
-            submit({ nonce, moves: [{ from: thief, to: thief, amount }] })
-          return yield* Fiber.join(watching)
-        }
-      }
-    })
-  }
-
   /** A transfer that nobody announced, to a shop that has payments. */
   stray(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.sleep(this.#draw.between(0, 15_000))
+      yield* Effect.sleep(this.draw.between(0, 15_000))
       if (!this.#opened.has(shop)) return
-      const amount = this.#draw.pick([1_000_000n, 123n])
+      const amount = this.draw.pick([1_000_000n, 123n])
       this.#ledger.submit({
         sender: careless,
         nonce: this.#ledger.pendingNonce(careless),
@@ -437,71 +314,6 @@ export class People {
         reverts: false
       })
       this.#world.tell("careless", `sends ${formatUsd(amount)} to ${shop.name} unasked`)
-    })
-  }
-
-  /** What a shop's people do meanwhile. */
-  operate(shop: Shop): Effect.Effect<void> {
-    return shop.desk.withPermit(this.#operate(shop))
-  }
-
-  #operate(shop: Shop): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function* () {
-      const deed = this.#draw.pick([
-        "send test",
-        "move endpoint",
-        "new endpoint",
-        "renew secret",
-        "rotate key",
-        "explain transfers",
-        "explain transfers"
-      ])
-      switch (deed) {
-        case "send test":
-          yield* this.ask(shop.name, { do: "send test", key: shop.secret })
-          return
-        case "move endpoint": {
-          const url = `${shop.url}/${this.#draw.below(1000)}`
-          const known = shop.url
-          this.#receivers.alias(url, known)
-          const answer = yield* this.ask(shop.name, { do: "change endpoint", key: shop.secret, url })
-          if (answer?.status === 200) shop.url = url
-          return
-        }
-        case "renew secret": {
-          let tries = 0
-          const answer = yield* this.insist(shop.name, () => {
-            // What got no answer may be carried out after what did.
-            if (tries++ < 2) this.#receivers.forget(shop.url)
-            return { do: "renew secret", key: shop.secret }
-          })
-          const { secret } = answer?.body ?? {}
-          if (secret !== undefined) this.#receivers.trust(shop.url, secret)
-          return
-        }
-        // Pages and servers that have the old key are refused from now on.
-        case "rotate key": {
-          const kind = this.#draw.pick(["secret", "publishable"] as const)
-          const answer = yield* this.insist(shop.name, () => ({
-            do: "rotate key",
-            key: "",
-            merchantId: shop.merchant.id,
-            kind
-          }))
-          const { secret } = answer?.body ?? {}
-          if (secret !== undefined) shop[kind] = secret
-          return
-        }
-        case "explain transfers":
-          for (let looks = 0; looks < 4; looks++) {
-            yield* Effect.sleep(this.#draw.between(2_000, 20_000))
-            yield* this.ask(shop.name, { do: "explain a transfer", key: shop.secret, payer: careless })
-          }
-          return
-        case "new endpoint":
-          yield* this.ask(shop.name, { do: "delete endpoint", key: shop.secret })
-          yield* this.#register(shop)
-      }
     })
   }
 }

@@ -20,9 +20,11 @@ import type { Look, PaymentOf, Rows } from "./oracle/Look.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import { Receivers } from "./Receivers.ts"
+import { ShopPeople } from "./ShopPeople.ts"
 import { Signers } from "./Signers.ts"
 import { memoryStore, type Store } from "./Store.ts"
 import { sqlStore } from "./sql/sqlStore.ts"
+import { Thief } from "./Thief.ts"
 import type { Happening } from "./Trace.ts"
 import { beginning, type Owner, World, WorldStuck } from "./World.ts"
 
@@ -111,6 +113,8 @@ interface Parts {
   readonly store: Store
   readonly cluster: Cluster
   readonly people: People
+  readonly shopPeople: ShopPeople
+  readonly thief: Thief
   readonly shopper: Shopper
   readonly signers: Signers
 }
@@ -268,7 +272,6 @@ class Run {
         world: this.#world,
         cluster,
         ledger: this.#ledger,
-        receivers: this.#receivers,
         draw: this.#draw,
         plan: this.#plan
       })
@@ -285,7 +288,15 @@ class Run {
         draw: this.#draw,
         signs: store.relayer !== undefined
       })
-      return { store, cluster, people, shopper, signers }
+      return {
+        store,
+        cluster,
+        people,
+        shopPeople: new ShopPeople(people, this.#receivers),
+        thief: new Thief(this.#world, people, this.#ledger),
+        shopper,
+        signers
+      }
     }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))
   }
 
@@ -293,7 +304,7 @@ class Run {
   #shopping(): Effect.Effect<void> {
     const draw = this.#draw.of("shopping")
     return Effect.gen({ self: this }, function* () {
-      const { people, shopper, signers } = this.#built
+      const { people, shopPeople, shopper, signers, thief } = this.#built
       const start = (effect: Effect.Effect<void>) => {
         this.#busy++
         this.#go(
@@ -305,16 +316,16 @@ class Run {
           )
         )
       }
-      for (const shop of this.#shops) start(people.register(shop))
+      for (const shop of this.#shops) start(shopPeople.register(shop))
       start(this.#upkeep())
       yield* Effect.sleep(draw.between(0, 5_000))
       for (let number = 1; number <= this.#plan.payments; number++) {
         const shop = this.#shops[draw.below(this.#shops.length)]
         if (shop === undefined) continue
         start(this.#plan.checkout && draw.chance(0.7) ? shopper.buy(shop, number) : people.buy(shop, number))
-        if (draw.chance(0.25)) start(people.steal(shop))
+        if (draw.chance(0.25)) start(thief.steal(shop))
         if (draw.chance(0.15)) start(people.stray(shop))
-        if (draw.chance(0.15)) start(people.operate(shop))
+        if (draw.chance(0.15)) start(shopPeople.operate(shop))
         yield* Effect.sleep(draw.between(0, this.#plan.arrivalMillis))
       }
       for (let number = 1; number <= this.#plan.signers; number++) {

@@ -1,0 +1,123 @@
+// Someone who wants goods for nothing, by others' transfers, one transfer twice, and transfers that are none.
+import { Effect, Fiber } from "effect"
+import type { TransactionHash } from "../../src/domain/Chain.ts"
+import type { Ledger } from "./chain/Ledger.ts"
+import { addressOf, type People, type Purchase, purchaseOf, type Shop, thief } from "./People.ts"
+import type { World } from "./World.ts"
+
+export class Thief {
+  readonly #world: World
+  readonly #people: People
+  readonly #ledger: Ledger
+
+  constructor(world: World, people: People, ledger: Ledger) {
+    this.#world = world
+    this.#people = people
+    this.#ledger = ledger
+  }
+
+  /** With an own payment at the shop. */
+  steal(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const amount = 1_000_000n
+      const ids = [
+        yield* this.#people.open("thief", shop, amount),
+        yield* this.#people.open("thief", shop, amount)
+      ]
+      const [first, second] = ids.flatMap((paymentId) =>
+        paymentId === undefined ? [] : [purchaseOf({ shop, buyer: thief, amount, paymentId })]
+      )
+      if (first === undefined || second === undefined) return
+      const trick = this.#people.draw.pick([
+        "other's transfer",
+        "other's transfer and token",
+        "one transfer twice",
+        "one payment twice",
+        "batch",
+        "too little",
+        "own token",
+        "reverted",
+        "double spend"
+      ])
+      this.#world.tell("thief", `tries: ${trick}`)
+      const submit = (part: Partial<Parameters<Ledger["submit"]>[0]>) =>
+        this.#ledger.submit({
+          sender: thief,
+          nonce: this.#ledger.pendingNonce(thief),
+          moves: [{ from: thief, to: shop.receiver, amount }],
+          noise: this.#people.draw.below(3),
+          reverts: false,
+          ...part
+        }).hash
+      const insistOn = (purchase: Purchase, hash: TransactionHash) =>
+        Effect.gen({ self: this }, function* () {
+          for (let looks = 0; looks < 8; looks++) {
+            const answer = yield* this.#people.ask("thief", this.#people.reportOf(purchase, hash))
+            if (answer?.status === 200) return
+            yield* Effect.sleep(this.#people.draw.between(300, 4_000))
+          }
+        })
+      const both = (hash: TransactionHash) =>
+        Effect.all([insistOn(first, hash), insistOn(second, hash)], { concurrency: 2, discard: true })
+      const { amount: whole } = first
+      switch (trick) {
+        case "other's transfer": {
+          yield* Effect.sleep(this.#people.draw.between(1_000, 15_000))
+          const [others] = this.#people.purchases.flatMap(({ sent }) => sent)
+          if (others !== undefined) yield* insistOn(first, others)
+          return
+        }
+        case "other's transfer and token": {
+          yield* Effect.sleep(this.#people.draw.between(1_000, 15_000))
+          const victim = this.#people.purchases.find(
+            (one) => one.shop === shop && one.amount === amount && one.sent.length > 0
+          )
+          const [hash] = victim?.sent ?? []
+          if (victim === undefined || hash === undefined) return
+          for (let looks = 0; looks < 8; looks++) {
+            yield* this.#people.ask("thief", {
+              ...this.#people.reportOf(first, hash),
+              buyerDidToken: `buyer:${victim.buyer}:${victim.paymentId}`
+            })
+            yield* Effect.sleep(this.#people.draw.between(300, 4_000))
+          }
+          return
+        }
+        case "one transfer twice":
+          return yield* both(submit({}))
+        case "one payment twice":
+          return yield* Effect.all([insistOn(first, submit({})), insistOn(first, submit({}))], {
+            concurrency: 2,
+            discard: true
+          })
+        case "batch": {
+          const one = { from: thief, to: shop.receiver, amount }
+          return yield* both(
+            submit({ moves: [one, one].slice(0, this.#people.draw.between(1, 2)), noise: 1 })
+          )
+        }
+        case "too little":
+          return yield* insistOn(
+            first,
+            submit({ moves: [{ from: thief, to: shop.receiver, amount: whole - 1n }] })
+          )
+        case "own token":
+          return yield* insistOn(
+            first,
+            submit({ moves: [{ from: thief, to: shop.receiver, amount, token: addressOf(0x70) }] })
+          )
+        case "reverted":
+          return yield* insistOn(first, submit({ reverts: true }))
+        case "double spend": {
+          const nonce = this.#ledger.pendingNonce(thief)
+          const hash = submit({ nonce })
+          const watching = yield* Effect.forkChild(insistOn(first, hash))
+          yield* Effect.sleep(this.#people.draw.between(100, 5_000))
+          if (this.#ledger.pool.some((one) => one.hash === hash))
+            submit({ nonce, moves: [{ from: thief, to: thief, amount }] })
+          return yield* Fiber.join(watching)
+        }
+      }
+    })
+  }
+}
