@@ -80,6 +80,10 @@ export class Cluster {
   #started = 0
   /** Milliseconds by which an instance's clock was ever wrong. */
   worstSkew = 0
+  /** For a day no instance runs, and few blocks are mined. */
+  down = false
+  /** An operator keeps all instances stopped. */
+  closed = false
   abandoned = 0
 
   constructor(around: Surroundings) {
@@ -117,6 +121,14 @@ export class Cluster {
     owner.skewMillis = this.#draw.between(-most, most)
     this.worstSkew = Math.max(this.worstSkew, Math.abs(owner.skewMillis))
     this.#around.world.tell(owner.name, `its clock is ${owner.skewMillis} ms ahead`)
+  }
+
+  /** After so long, unless somebody keeps all of them down. */
+  startIn(millis: number): void {
+    const { world } = this.#around
+    world.after(millis, world.outside, () => {
+      if (!this.down && !this.closed) this.start()
+    })
   }
 
   /** As a machine that is suspended: what it has begun goes on later, whatever has happened meanwhile. */

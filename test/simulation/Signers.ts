@@ -307,7 +307,18 @@ export class Signers {
           yield* Effect.sleep(this.#draw.between(1_000, 6_000))
         }
       })
-      yield* this.#draw.chance(0.4) ? Effect.all([send, send], { concurrency: 2, discard: true }) : send
+      const sends = this.#draw.chance(0.4)
+        ? Effect.all([send, send], { concurrency: 2, discard: true })
+        : Effect.delay(send, this.#draw.between(0, 9_000))
+      // A person pays it as well: the agent was not told.
+      const [buyer] = this.#people.wallets
+      if (buyer === undefined || this.#draw.chance(0.5)) return yield* sends
+      const other = purchaseOf({ shop, buyer, amount, paymentId })
+      this.#people.purchases.push(other)
+      yield* Effect.all([sends, this.#people.pay(`${who}, a person`, other)], {
+        concurrency: 2,
+        discard: true
+      })
     })
   }
 

@@ -7,6 +7,7 @@ import { AppConfig } from "../../src/AppConfig.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import { FaultPoints } from "../../src/workers/FaultPoints.ts"
 import { testConfig } from "../support/memory.ts"
+import { blocks } from "./blocks.ts"
 import { Cluster } from "./Cluster.ts"
 import { Ledger } from "./chain/Ledger.ts"
 import { SimulatedNode } from "./chain/SimulatedNode.ts"
@@ -26,6 +27,7 @@ import { memoryStore, type Store } from "./Store.ts"
 import { sqlStore } from "./sql/sqlStore.ts"
 import { Thief } from "./Thief.ts"
 import type { Happening } from "./Trace.ts"
+import { troubles } from "./troubles.ts"
 import { beginning, type Owner, World, WorldStuck } from "./World.ts"
 
 export interface Broken {
@@ -64,11 +66,6 @@ const shortExpiry = 300
 const longestSteps = 400_000
 /** The step of the world's time once the faults have ceased: nothing races any more, and minutes have to pass. */
 const slowTick = 15_000
-/** Blocks that come at their time after the last that carried something, beside its confirmations. */
-const blocksAfter = 6
-/** Of the blocks after those, one in so many comes. */
-const sparse = 8
-
 const baseConfig: typeof AppConfig.Service = Effect.runSync(
   Effect.scoped(Effect.map(Layer.build(testConfig()), (context) => Context.get(context, AppConfig)))
 )
@@ -142,10 +139,6 @@ class Run {
   #busy = 0
   #steps = 0
   #awaited = false
-  /** For a day no instance runs, and few blocks are mined. */
-  #down = false
-  /** An operator keeps all instances stopped. */
-  #closed = false
 
   constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard) {
     this.#plan = plan
@@ -196,13 +189,22 @@ class Run {
     for (let count = 0; count < this.#plan.instances; count++) cluster.start()
     this.#board.abandon = (owner) => this.#abandon(owner)
     this.#world.onStep = () => this.#afterStep()
-    this.#go(this.#mining())
-    this.#go(this.#troubles())
+    const nature = {
+      world: this.#world,
+      plan: this.#plan,
+      board: this.#board,
+      ledger: this.#ledger,
+      nodes: this.#nodes,
+      cluster,
+      draw: this.#draw
+    }
+    this.#go(blocks(nature))
+    this.#go(troubles(nature))
     this.#go(this.#shopping())
     let [endAt, lookAt] = [Number.POSITIVE_INFINITY, 0]
     this.#world.run(() => {
       if (!this.#board.calm) {
-        if (this.#busy > 0 || !this.#shopped || this.#down) return false
+        if (this.#busy > 0 || !this.#shopped || cluster.down) return false
         this.#calm()
         endAt = this.#world.now + boundMillis
         lookAt = this.#world.now + (this.#isPatient ? patientMillis : 0)
@@ -346,151 +348,21 @@ class Run {
       if (upkeep === undefined || this.#plan.upkeep === "none") return
       yield* Effect.sleep(draw.between(0, 40_000))
       if (this.#plan.upkeep === "partition") return yield* upkeep.divide
-      this.#closed = true
+      cluster.closed = true
       this.#world.tell("operator", "stops all instances")
       for (const instance of [...cluster.instances]) cluster.stop(instance)
       yield* Effect.sleep("20 seconds")
       cluster.endStopping()
       yield* upkeep.backAndForth
-      this.#closed = false
-      if (!this.#down) for (let count = 0; count < this.#plan.instances; count++) cluster.start()
+      cluster.closed = false
+      if (!cluster.down) for (let count = 0; count < this.#plan.instances; count++) cluster.start()
     })
-  }
-
-  #mining(): Effect.Effect<void> {
-    const draw = this.#draw.of("mining")
-    const board = this.#board
-    const deep = this.#plan.confirmations + blocksAfter
-    let empty = 0
-    return Effect.gen({ self: this }, function* () {
-      while (true) {
-        const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
-        const slow = this.#down ? 1_800 : 0
-        yield* Effect.sleep((this.#plan.blockSeconds + late + slow) * 1_000)
-        if (board.comes("the chain stands still")) yield* this.#standstill(draw.between(30, 600))
-        // Blocks in which nothing happens cost as much as others: where nobody waits for one, few come.
-        empty = this.#ledger.pool.length > 0 || this.#ledger.sinceBusy < deep ? 0 : empty + 1
-        if (empty % sparse !== 0) continue
-        const time = Math.floor(this.#world.now / 1000)
-        if (board.comes("a transaction is dropped from the mempool")) {
-          const [one] = this.#ledger.pool
-          if (one !== undefined) {
-            this.#world.tell("chain", `${one.hash.slice(0, 10)} is dropped from the mempool`)
-            this.#ledger.dropFromPool(one.hash)
-          }
-        }
-        if (board.comes("the chain is reorganised")) {
-          const depth = draw.between(1, this.#plan.confirmations + 2)
-          const lost = board.comes("a reorganisation loses transactions") ? 0.5 : 0
-          this.#world.tell("chain", `the last ${depth} blocks are replaced`)
-          this.#ledger.reorganise(depth, time, lost)
-        } else {
-          const { mined, number } = this.#ledger.mine(time, board.calm ? 1 : 0.8)
-          if (mined.length > 0)
-            this.#world.tell(
-              "chain",
-              `block ${number}: ${mined.map(({ succeeded, transaction }) => `${transaction.hash.slice(0, 10)}${succeeded ? "" : " reverts"}`).join(", ")}`
-            )
-        }
-        for (const node of this.#nodes) {
-          const late = board.calm || draw.chance(0.5) ? 0 : draw.between(1, this.#plan.blockSeconds * 2_500)
-          if (late === 0) node.follow()
-          else this.#world.after(late, this.#world.outside, () => node.follow())
-        }
-      }
-    })
-  }
-
-  /** No block comes for so many seconds, or until the faults cease. */
-  #standstill(seconds: number): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function* () {
-      this.#world.tell("chain", `stands still for ${seconds} s`)
-      for (let left = seconds; left > 0 && !this.#board.calm; left -= 10) yield* Effect.sleep("10 seconds")
-    })
-  }
-
-  /** Faults that come by time. */
-  #troubles(): Effect.Effect<void> {
-    const draw = this.#draw.of("troubles")
-    const board = this.#board
-    const node = () => this.#nodes[draw.below(this.#nodes.length)]
-    return Effect.gen({ self: this }, function* () {
-      const { cluster } = this.#built
-      const liar = this.#nodes[0]
-      if (liar !== undefined && this.#nodes.length >= 3 && board.comes("a node lies")) {
-        liar.lie = draw.pick(["withholds", "invents", "inflates"])
-        this.#world.tell(liar.name, liar.lie)
-      }
-      while (!board.calm) {
-        yield* Effect.sleep(draw.between(300, 3_000))
-        const one = node()
-        if (one !== undefined && board.comes("a node is silent")) {
-          one.down = true
-          this.#world.tell(one.name, "is silent")
-          this.#world.after(draw.between(1_000, 40_000), this.#world.outside, () => {
-            one.down = false
-          })
-        }
-        const other = node()
-        if (other !== undefined && board.comes("a node stands still")) {
-          other.stuck = true
-          this.#world.tell(other.name, "stands still")
-          this.#world.after(draw.between(1_000, 40_000), this.#world.outside, () => {
-            other.stuck = false
-            other.follow()
-          })
-        }
-        this.#gasTroubles(draw)
-        const [first] = cluster.instances
-        if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
-        if (first !== undefined && board.comes("an instance stands still"))
-          cluster.freeze(first.owner, draw.between(1_000, 90_000))
-        if (first !== undefined && board.comes("an instance is stopped")) {
-          cluster.stop(first)
-          this.#restart(draw.between(0, 10_000))
-        }
-        if (!this.#closed && board.comes("all instances are down for a day")) {
-          this.#world.tell("troubles", "all instances are down")
-          for (const { owner } of [...cluster.instances]) cluster.abandon(owner)
-          this.#down = true
-          yield* Effect.sleep(draw.between(20, 27) * 3_600_000)
-          this.#down = false
-          if (!this.#closed) cluster.start()
-        }
-      }
-    })
-  }
-
-  #gasTroubles(draw: Draw): void {
-    const { relayer, wei } = this.#ledger
-    if (relayer === undefined) return
-    if (this.#board.comes("gas is dear")) {
-      const times = BigInt(draw.between(2, 12))
-      this.#ledger.price *= times
-      this.#world.tell("chain", `gas costs ${this.#ledger.price} wei`)
-      this.#world.after(draw.between(3_000, 90_000), this.#world.outside, () => {
-        this.#ledger.price /= times
-      })
-    }
-    if (this.#board.comes("the relaying wallet is empty")) {
-      const held = this.#ledger.weiOf(relayer)
-      wei.set(relayer, 0n)
-      this.#world.tell("chain", "the relaying wallet is empty")
-      this.#world.after(draw.between(3_000, 90_000), this.#world.outside, () => {
-        wei.set(relayer, this.#ledger.weiOf(relayer) + held)
-      })
-    }
   }
 
   #abandon(owner: Owner): void {
-    this.#built.cluster.abandon(owner)
-    this.#restart(100 + (this.#steps % 20) * 700)
-  }
-
-  #restart(millis: number): void {
-    this.#world.after(millis, this.#world.outside, () => {
-      if (!this.#down && !this.#closed) this.#built.cluster.start()
-    })
+    const { cluster } = this.#built
+    cluster.abandon(owner)
+    cluster.startIn(100 + (this.#steps % 20) * 700)
   }
 
   /** The faults cease: one good instance at least, nodes that tell the truth. */

@@ -143,6 +143,7 @@ export const always: Readonly<Record<string, Invariant>> = {
         const { payer, transactionId } = reported.evidence
         const meant = look.people.purchases.find(({ sent }) => sent.includes(transactionId))
         if (meant === undefined || meant.paymentId === id || meant.withoutNonce.has(transactionId)) continue
+        if (look.before.get(meant.paymentId)?.status !== "pending") continue
         const nonce = look.ledger.transactions.get(transactionId)?.nonce
         const named = before.attempts.filter(
           (one) => one.payer === payer && one.nonce !== null && Number(one.nonce) === nonce

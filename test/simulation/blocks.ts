@@ -1,0 +1,77 @@
+// The chain goes on: blocks come at their time, late, or not at all, and replace others; each node follows when
+// it does.
+import { Effect } from "effect"
+import type { Cluster } from "./Cluster.ts"
+import type { Ledger } from "./chain/Ledger.ts"
+import type { SimulatedNode } from "./chain/SimulatedNode.ts"
+import type { Draw } from "./Draw.ts"
+import type { FaultBoard } from "./faults.ts"
+import type { Plan } from "./Plan.ts"
+import type { World } from "./World.ts"
+
+export interface Nature {
+  readonly world: World
+  readonly plan: Plan
+  readonly board: FaultBoard
+  readonly ledger: Ledger
+  readonly nodes: ReadonlyArray<SimulatedNode>
+  readonly cluster: Cluster
+  readonly draw: Draw
+}
+
+/** Blocks that come at their time after the last that carried something, beside its confirmations. */
+const blocksAfter = 6
+/** Of the blocks after those, one in so many comes. */
+const sparse = 8
+
+/** No block comes for so many seconds, or until the faults cease. */
+const standstill = ({ board, world }: Nature, seconds: number): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    world.tell("chain", `stands still for ${seconds} s`)
+    for (let left = seconds; left > 0 && !board.calm; left -= 10) yield* Effect.sleep("10 seconds")
+  })
+
+/** Blocks of the chain, as long as the world goes on. */
+export const blocks = (around: Nature): Effect.Effect<never> => {
+  const { board, cluster, ledger, nodes, plan, world } = around
+  const draw = around.draw.of("mining")
+  const deep = plan.confirmations + blocksAfter
+  let empty = 0
+  return Effect.gen(function* () {
+    while (true) {
+      const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
+      const slow = cluster.down ? 1_800 : 0
+      yield* Effect.sleep((plan.blockSeconds + late + slow) * 1_000)
+      if (board.comes("the chain stands still")) yield* standstill(around, draw.between(30, 600))
+      // Blocks in which nothing happens cost as much as others: where nobody waits for one, few come.
+      empty = ledger.pool.length > 0 || ledger.sinceBusy < deep ? 0 : empty + 1
+      if (empty % sparse !== 0) continue
+      const time = Math.floor(world.now / 1000)
+      if (board.comes("a transaction is dropped from the mempool")) {
+        const [one] = ledger.pool
+        if (one !== undefined) {
+          world.tell("chain", `${one.hash.slice(0, 10)} is dropped from the mempool`)
+          ledger.dropFromPool(one.hash)
+        }
+      }
+      if (board.comes("the chain is reorganised")) {
+        const depth = draw.between(1, plan.confirmations + 2)
+        const lost = board.comes("a reorganisation loses transactions") ? 0.5 : 0
+        world.tell("chain", `the last ${depth} blocks are replaced`)
+        ledger.reorganise(depth, time, lost)
+      } else {
+        const { mined, number } = ledger.mine(time, board.calm ? 1 : 0.8)
+        if (mined.length > 0)
+          world.tell(
+            "chain",
+            `block ${number}: ${mined.map(({ succeeded, transaction }) => `${transaction.hash.slice(0, 10)}${succeeded ? "" : " reverts"}`).join(", ")}`
+          )
+      }
+      for (const node of nodes) {
+        const late = board.calm || draw.chance(0.5) ? 0 : draw.between(1, plan.blockSeconds * 2_500)
+        if (late === 0) node.follow()
+        else world.after(late, world.outside, () => node.follow())
+      }
+    }
+  })
+}

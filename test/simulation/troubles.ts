@@ -1,0 +1,76 @@
+// Faults that come by time: of nodes, of gas, and of the machines that instances run on.
+import { Effect } from "effect"
+import type { Nature } from "./blocks.ts"
+import type { Draw } from "./Draw.ts"
+
+const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
+  const { relayer, wei } = ledger
+  if (relayer === undefined) return
+  if (board.comes("gas is dear")) {
+    const times = BigInt(draw.between(2, 12))
+    ledger.price *= times
+    world.tell("chain", `gas costs ${ledger.price} wei`)
+    world.after(draw.between(3_000, 90_000), world.outside, () => {
+      ledger.price /= times
+    })
+  }
+  if (board.comes("the relaying wallet is empty")) {
+    const held = ledger.weiOf(relayer)
+    wei.set(relayer, 0n)
+    world.tell("chain", "the relaying wallet is empty")
+    world.after(draw.between(3_000, 90_000), world.outside, () => {
+      wei.set(relayer, ledger.weiOf(relayer) + held)
+    })
+  }
+}
+
+/** Until the faults cease. */
+export const troubles = (around: Nature): Effect.Effect<void> => {
+  const { board, cluster, nodes, world } = around
+  const draw = around.draw.of("troubles")
+  const node = () => nodes[draw.below(nodes.length)]
+  return Effect.gen(function* () {
+    const liar = nodes[0]
+    if (liar !== undefined && nodes.length >= 3 && board.comes("a node lies")) {
+      liar.lie = draw.pick(["withholds", "invents", "inflates"])
+      world.tell(liar.name, liar.lie)
+    }
+    while (!board.calm) {
+      yield* Effect.sleep(draw.between(300, 3_000))
+      const one = node()
+      if (one !== undefined && board.comes("a node is silent")) {
+        one.down = true
+        world.tell(one.name, "is silent")
+        world.after(draw.between(1_000, 40_000), world.outside, () => {
+          one.down = false
+        })
+      }
+      const other = node()
+      if (other !== undefined && board.comes("a node stands still")) {
+        other.stuck = true
+        world.tell(other.name, "stands still")
+        world.after(draw.between(1_000, 40_000), world.outside, () => {
+          other.stuck = false
+          other.follow()
+        })
+      }
+      gasTroubles(around, draw)
+      const [first] = cluster.instances
+      if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)
+      if (first !== undefined && board.comes("an instance stands still"))
+        cluster.freeze(first.owner, draw.between(1_000, 90_000))
+      if (first !== undefined && board.comes("an instance is stopped")) {
+        cluster.stop(first)
+        cluster.startIn(draw.between(0, 10_000))
+      }
+      if (!cluster.closed && board.comes("all instances are down for a day")) {
+        world.tell("troubles", "all instances are down")
+        for (const { owner } of [...cluster.instances]) cluster.abandon(owner)
+        cluster.down = true
+        yield* Effect.sleep(draw.between(20, 27) * 3_600_000)
+        cluster.down = false
+        if (!cluster.closed) cluster.start()
+      }
+    }
+  })
+}
