@@ -239,8 +239,7 @@ const make = Effect.gen(function* () {
   /** Another instance reads, or none has yet. */
   const readByOthers = Effect.fnUntraced(function* (target: bigint) {
     const known = yield* repo.cursor(env)
-    if (Option.isSome(known)) reach.reached(env, known.value.blockNumber)
-    else yield* firstCursor(target)
+    if (Option.isNone(known)) yield* firstCursor(target)
     return false
   })
 
@@ -250,10 +249,11 @@ const make = Effect.gen(function* () {
     if (Option.isNone(head)) return false
     const target = head.value.number - BigInt(testnetConfirmations)
     if (target < 0n) return false
+    // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
+    reach.reached(env, target)
     const held = yield* cursor.take
     if (Option.isNone(held)) return yield* readByOthers(target)
     let at = held.value
-    reach.reached(env, at.blockNumber)
     // Another chain, or a restarted one: read from below its head.
     if (at.blockNumber > target + nearBlocks) {
       yield* cursor.rewind(target - nearBlocks, cursorAt)
@@ -265,7 +265,6 @@ const make = Effect.gen(function* () {
       const next = yield* step(at, target)
       if (Option.isNone(next)) break
       at = next.value
-      reach.reached(env, at.blockNumber)
     }
     if (arrived) yield* matchDue
     arrived = false

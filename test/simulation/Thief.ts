@@ -6,6 +6,10 @@ import { addressOf, type People, type Purchase, purchaseOf, type Shop, thief } f
 import type { World } from "./World.ts"
 
 export class Thief {
+  /** Transfers from before a payment, by the payment that was reported with one. */
+  readonly older = new Map<string, TransactionHash>()
+  /** What should have been refused, and was not. */
+  readonly gotAway: Array<string> = []
   readonly #world: World
   readonly #people: People
   readonly #ledger: Ledger
@@ -37,7 +41,9 @@ export class Thief {
         "too little",
         "own token",
         "reverted",
-        "double spend"
+        "double spend",
+        "older transfer",
+        "other words"
       ])
       this.#world.tell("thief", `tries: ${trick}`)
       const submit = (part: Partial<Parameters<Ledger["submit"]>[0]>) =>
@@ -108,6 +114,36 @@ export class Thief {
           )
         case "reverted":
           return yield* insistOn(first, submit({ reverts: true }))
+        case "older transfer": {
+          const hash = submit({})
+          // Longer ago, and further down, than the service allows for clocks and reorganisations.
+          this.#ledger.awaitedHeight = this.#ledger.fork.height + 45
+          yield* Effect.sleep(90_000)
+          for (let looks = 0; looks < 60; looks++) {
+            if (this.#ledger.fork.height >= this.#ledger.awaitedHeight) break
+            yield* Effect.sleep("5 seconds")
+          }
+          if (this.#ledger.fork.height < this.#ledger.awaitedHeight) return
+          if (this.#ledger.fork.find(hash, this.#ledger.awaitedHeight - 40) === undefined) return
+          const paymentId = yield* this.#people.open("thief", shop, amount)
+          if (paymentId === undefined) return
+          this.older.set(paymentId, hash)
+          return yield* insistOn(purchaseOf({ shop, buyer: thief, amount, paymentId }), hash)
+        }
+        case "other words": {
+          const report = this.#people.reportOf(first, submit({}))
+          const tokenChanges = report.tokenChanges.map((change) =>
+            this.#people.draw.chance(0.5)
+              ? { ...change, amountAtomic: "1000001" }
+              : { ...change, receiver: addressOf(0x71) }
+          )
+          for (let looks = 0; looks < 8; looks++) {
+            const answer = yield* this.#people.ask("thief", { ...report, tokenChanges })
+            if (answer?.status === 200) this.gotAway.push(`a report of ${JSON.stringify(tokenChanges)}`)
+            yield* Effect.sleep(this.#people.draw.between(300, 4_000))
+          }
+          return
+        }
         case "double spend": {
           const nonce = this.#ledger.pendingNonce(thief)
           const hash = submit({ nonce })

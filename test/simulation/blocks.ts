@@ -24,13 +24,6 @@ const blocksAfter = 6
 /** Of the blocks after those, one in so many comes. */
 const sparse = 8
 
-/** No block comes for so many seconds, or until the faults cease. */
-const standstill = ({ board, world }: Nature, seconds: number): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    world.tell("chain", `stands still for ${seconds} s`)
-    for (let left = seconds; left > 0 && !board.calm; left -= 10) yield* Effect.sleep("10 seconds")
-  })
-
 /** Blocks of the chain, as long as the world goes on. */
 export const blocks = (around: Nature): Effect.Effect<never> => {
   const { board, cluster, ledger, nodes, plan, world } = around
@@ -42,9 +35,16 @@ export const blocks = (around: Nature): Effect.Effect<never> => {
       const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
       const slow = cluster.down ? 1_800 : 0
       yield* Effect.sleep((plan.blockSeconds + late + slow) * 1_000)
-      if (board.comes("the chain stands still")) yield* standstill(around, draw.between(30, 600))
+      // With somebody's money on its way.
+      if (ledger.pool.length > 0 && board.comes("the chain stands still")) {
+        const seconds = draw.between(30, 300)
+        world.tell("chain", `stands still for ${seconds} s`)
+        yield* Effect.sleep(seconds * 1_000)
+      }
       // Blocks in which nothing happens cost as much as others: where nobody waits for one, few come.
-      empty = ledger.pool.length > 0 || ledger.sinceBusy < deep ? 0 : empty + 1
+      const isAwaited =
+        ledger.pool.length > 0 || ledger.sinceBusy < deep || ledger.fork.height < ledger.awaitedHeight
+      empty = isAwaited ? 0 : empty + 1
       if (empty % sparse !== 0) continue
       const time = Math.floor(world.now / 1000)
       if (board.comes("a transaction is dropped from the mempool")) {

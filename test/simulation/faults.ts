@@ -26,7 +26,7 @@ export const faults = {
   "a reorganisation loses transactions": 1,
   "a transaction is dropped from the mempool": 0.1,
   "blocks come late": 0.2,
-  "the chain stands still": 0.01,
+  "the chain stands still": 0.05,
   "gas is dear": 0.05,
   "the relaying wallet is empty": 0.03,
   "a receiver refuses": 0.3,

@@ -397,7 +397,7 @@ class Run {
 
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
-    const { cluster, people, signers, store } = this.#built
+    const { cluster, people, signers, store, thief } = this.#built
     const rows = store.rows(this.#shops)
     if (rows === undefined) return undefined
     return {
@@ -409,7 +409,9 @@ class Run {
       ledger: this.#ledger,
       posts: this.#receivers.posts,
       people,
+      thief,
       signers,
+      confirmations: this.#plan.confirmations,
       openTransactions: this.#board.calm ? store.openTransactions() : 0,
       gasPerMerchant: this.#gasPerMerchant,
       board: this.#board,

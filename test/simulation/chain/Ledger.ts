@@ -133,6 +133,8 @@ export class Ledger {
   readonly wei = new Map<Address, bigint>()
   /** The service's wallet, which alone sends raw transactions. */
   relayer: Address | undefined
+  /** Somebody waits until the chain is as high. */
+  awaitedHeight = 0
   #price = 1_000_000n
   /** The highest that blocks have asked. */
   highestPrice = this.#price

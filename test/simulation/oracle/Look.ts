@@ -8,6 +8,7 @@ import type { FaultBoard } from "../faults.ts"
 import type { People, Shop } from "../People.ts"
 import type { Post } from "../Receivers.ts"
 import type { Signers } from "../Signers.ts"
+import type { Thief } from "../Thief.ts"
 
 /** The rows of one shop. */
 export interface Rows {
@@ -80,6 +81,7 @@ export interface Look {
   readonly ledger: Ledger
   readonly posts: ReadonlyArray<Post>
   readonly people: People
+  readonly thief: Thief
   readonly signers: Signers
   /** Of the relaying wallet, which no block has taken. */
   readonly openTransactions: number
@@ -90,6 +92,8 @@ export interface Look {
   readonly expiryMillis: number
   /** What was over before this time, and nobody has paid, must have failed by now. */
   readonly overdueBefore: number | undefined
+  /** Blocks that come after a transfer's before it settles. */
+  readonly confirmations: number
   /** Milliseconds by which instances' clocks may differ. */
   readonly skewMillis: number
 }

@@ -37,8 +37,8 @@ const unexplained = ({ transfers }: Rows, payment: PaymentOf, payer: string): Re
       one.blockTime.getTime() > payment.createdAt.getTime() - clockToleranceMillis
   )
 
-/** A transaction offers at most twice the price, and a replacement four times that. */
-const mostOffered = 9n
+/** A transaction offers twice the price; a replacement that, or a quarter more than what the price has overtaken. */
+const mostOffered = 3n
 
 /** The shop's rows, with what was true of it before. */
 const changesOf = function* (look: Look) {
@@ -94,6 +94,32 @@ export const always: Readonly<Record<string, Invariant>> = {
     }
     return undefined
   },
+
+  // A reorganisation may take blocks away while they are counted.
+  "a settlement is as deep as it must be": (look) => {
+    const { board, confirmations, ledger } = look
+    if (board.has("a node lies") || board.has("the chain is reorganised")) return undefined
+    for (const { payment } of paymentsOf(look)) {
+      if (payment.status !== "settled" || look.before.get(payment.id)?.status === "settled") continue
+      const hash = payment.reported?.evidence.transactionId ?? ""
+      const found = ledger.fork.find(hash, ledger.fork.height)
+      if (found !== undefined && ledger.fork.height - found.block.number < confirmations)
+        return `payment ${payment.id} is settled by ${hash} in block ${found.block.number} of ${ledger.fork.height}`
+    }
+    return undefined
+  },
+
+  "what came before a payment does not settle it": (look) => {
+    if (look.skewMillis > 0 || look.board.has("the chain is reorganised")) return undefined
+    for (const { payment } of paymentsOf(look)) {
+      const older = look.thief.older.get(payment.id)
+      if (older !== undefined && payment.reported?.evidence.transactionId === older)
+        return `payment ${payment.id} is settled by ${older}, which was sent before`
+    }
+    return undefined
+  },
+
+  "what is wrong is refused": ({ thief }) => thief.gotAway[0],
 
   "a transfer pays one payment": (look) => {
     const uses = new Map<string, number>()

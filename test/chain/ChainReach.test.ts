@@ -1,0 +1,24 @@
+// The height that a payment notes when it opens.
+import { expect, test } from "bun:test"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { ChainReach } from "../../src/chain/ChainReach.ts"
+
+const run = <A>(effect: Effect.Effect<A, never, ChainReach>) =>
+  Effect.runPromise(effect.pipe(Effect.provide(ChainReach.layer), Effect.provide(TestClock.layer())))
+
+test("a height is noted for half a minute after it was read, and no longer", () =>
+  run(
+    Effect.gen(function* () {
+      const reach = yield* ChainReach
+      expect(reach.openedBlock("test")).toEqual({})
+      reach.reached("test", 70n)
+      yield* TestClock.adjust("30 seconds")
+      expect(reach.openedBlock("test")).toEqual({ openedBlock: 70n })
+      expect(reach.openedBlock("live")).toEqual({})
+      yield* TestClock.adjust("1 second")
+      expect(reach.openedBlock("test")).toEqual({})
+      reach.reached("test", 90n)
+      expect(reach.openedBlock("test")).toEqual({ openedBlock: 90n })
+    })
+  ))
