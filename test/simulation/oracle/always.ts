@@ -109,8 +109,11 @@ export const always: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
+  // Nodes that stand still show no height that tells what is older, and a clock that is wrong no time.
   "what came before a payment does not settle it": (look) => {
-    if (look.skewMillis > 0 || look.board.has("the chain is reorganised")) return undefined
+    const { board, skewMillis } = look
+    if (skewMillis > 0 || board.has("a node stands still") || board.has("the chain is reorganised"))
+      return undefined
     for (const { payment } of paymentsOf(look)) {
       const older = look.thief.older.get(payment.id)
       if (older !== undefined && payment.reported?.evidence.transactionId === older)
