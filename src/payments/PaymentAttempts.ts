@@ -70,12 +70,6 @@ const nodeLag = 5n
 /** Blocks that a reorganisation may replace: a nonce used in one of them may be free again. */
 const reorganised = 5n
 
-/**
- * For so long a wallet may have its prompt open. Some wallets send with a nonce of their own, whatever the page
- * gives them: until then a nonce that something else has used says nothing of the prompt.
- */
-const promptMillis = 10 * 60_000
-
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
 
@@ -157,14 +151,10 @@ export class PaymentAttempts extends Context.Service<
         return block._tag === "Read" && Number(block.blockTime) >= Math.floor(announcedAt.getTime() / 1_000)
       })
 
-      /**
-       * Why an open attempt has ended, by what the chain shows; undefined while it may still pay. Who asks under the
-       * attempt's own id knows what becomes of its prompt.
-       */
+      /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */
       const endOf = Effect.fnUntraced(function* (
         payment: Payment,
-        attempt: PaymentAttempt,
-        attemptId: string | undefined
+        attempt: PaymentAttempt
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
         const over = attempt.announcedAt.getTime() + attemptLifeMillis
@@ -172,8 +162,7 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
         // Asked below the height up to which transfers have been read: what used the nonce is among them.
-        const mayBeAsked = attempt.id !== attemptId && now < attempt.announcedAt.getTime() + promptMillis
-        const nonceUsed = !mayBeAsked && (yield* hasLostNonce(payment, attempt, blockNumber - reorganised))
+        const nonceUsed = yield* hasLostNonce(payment, attempt, blockNumber - reorganised)
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
@@ -181,10 +170,10 @@ export class PaymentAttempts extends Context.Service<
       })
 
       /** Closes the wallet's open attempt where it has ended; whether it did. */
-      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, attemptId?: string) {
+      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         const open = yield* repo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
-        const end = yield* endOf(payment, open.value, attemptId)
+        const end = yield* endOf(payment, open.value)
         if (end === undefined) return false
         yield* repo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
         return true
@@ -291,13 +280,8 @@ export class PaymentAttempts extends Context.Service<
           minedNonce
         })
         const first = yield* ask
-        // None: another attempt is open. With a nonce that is mined: this one, whose nonce something else has used.
-        const mayHaveEnded = Option.match(first, {
-          onNone: () => true,
-          onSome: ({ nonce }) => nonce !== null && minedNonce !== null && nonce < minedNonce
-        })
         const announced =
-          mayHaveEnded && (yield* closeEnded(payment.value, payer, attempt.id)) ? yield* ask : first
+          Option.isNone(first) && (yield* closeEnded(payment.value, payer)) ? yield* ask : first
         const known = yield* knownOf(principal, paymentId, { payer, only: false })
         if (Option.isSome(announced)) {
           return {

@@ -148,18 +148,22 @@ test(
   30_000
 )
 
-test("what is longer than a signature is not kept", () =>
-  Effect.gen(function* () {
-    const recover = yield* make()
-    const held = () => {
-      Bun.gc(true)
-      return process.memoryUsage().rss
-    }
-    const before = held()
-    for (let count = 0; count < 3_000; count++)
-      expect(yield* recover(random(32), random(60_000))).toBeUndefined()
-    expect(held() - before).toBeLessThan(150_000_000)
-  }).pipe(Effect.scoped, Effect.runPromise))
+test(
+  "what is longer than a signature is not kept",
+  () =>
+    Effect.gen(function* () {
+      const recover = yield* make()
+      const held = () => {
+        Bun.gc(true)
+        return process.memoryUsage().rss
+      }
+      const before = held()
+      for (let count = 0; count < 3_000; count++)
+        expect(yield* recover(random(32), random(60_000))).toBeUndefined()
+      expect(held() - before).toBeLessThan(150_000_000)
+    }).pipe(Effect.scoped, Effect.runPromise),
+  30_000
+)
 
 test("without a service each signer is recovered at once", () =>
   Effect.gen(function* () {

@@ -190,8 +190,7 @@ describe("the reader of the chain", () => {
           if (!isBefore) yield* useNonce
           yield* chain.lag(0)
           yield* chain.mine(12)
-          // Until then its wallet's prompt may be open.
-          yield* TestClock.adjust("10 minutes")
+          yield* TestClock.adjust("6 seconds")
           // Used before, it says nothing of what the wallet has been asked to send.
           expect(yield* announce).toMatchObject(
             isBefore

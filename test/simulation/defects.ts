@@ -235,12 +235,6 @@ export const defects: ReadonlyArray<Defect> = [
     to: "t.payer IS DISTINCT FROM"
   },
   {
-    name: "an attempt ends with its nonce, while its wallet's prompt may be open",
-    file: "src/payments/PaymentAttempts.ts",
-    from: "const mayBeAsked = attempt.id !== attemptId && now < attempt.announcedAt.getTime() + promptMillis",
-    to: "const mayBeAsked = now < 0"
-  },
-  {
     name: "an attempt that was declined lends its nonce to the next one",
     file: "src/payments/TransferWatch/matchOrder.ts",
     from: "if (named.length > 0) return named.some(({ ended }) => ended === null) ? 1 : 2",

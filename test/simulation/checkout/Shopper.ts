@@ -12,7 +12,7 @@ import type { Ledger } from "../chain/Ledger.ts"
 import type { SimulatedNode } from "../chain/SimulatedNode.ts"
 import type { Answer, Ask } from "../Door.ts"
 import type { Draw } from "../Draw.ts"
-import { type People, purchaseOf, type Shop } from "../People.ts"
+import { addressOf, type People, purchaseOf, type Shop } from "../People.ts"
 import { accounts } from "../Signers.ts"
 import { beginning, type World } from "../World.ts"
 import { type Answered, Browser, type Fetch, type Tab } from "./Browser.ts"
@@ -277,7 +277,12 @@ export class Shopper {
       const draw = this.#draw
       const account = this.#signs ? accounts[draw.below(accounts.length)] : undefined
       const { amount, buyer: own } = people.pickBuyer(draw)
-      const buyer = account === undefined ? own : Address.make(account.address)
+      // Some wallets take no nonce from a page. Whoever has one pays nothing else with it, and does not send again
+      // while not sure.
+      const takesNonce = account !== undefined || !draw.of("nonce").chance(0.2)
+      const plain = takesNonce ? own : addressOf(0xc0 + number)
+      if (!takesNonce) this.#ledger.fund(plain, 1_000_000_000n)
+      const buyer = account === undefined ? plain : Address.make(account.address)
       const who = `buyer ${number}`
       const made = yield* people.insist(shop.name, () => ({
         do: "create intent",
@@ -290,8 +295,6 @@ export class Shopper {
       const purchase = purchaseOf({ shop, buyer, amount, paymentId })
       people.purchases.push(purchase)
       const fork = Effect.runForkWith(yield* Effect.context<never>())
-      // Some wallets take no nonce from a page. Whoever has one and is not sure does not send again.
-      const takesNonce = !draw.of("nonce").chance(0.2)
       const wallet = new Wallet({
         takesNonce,
         address: buyer,
