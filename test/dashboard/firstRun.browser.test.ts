@@ -118,7 +118,10 @@ describe("First steps and settings in the dashboard", () => {
       await page.getByRole("button", { name: "Save time zone" }).click()
       await page.getByText("a time zone's name").waitFor()
       await page.getByLabel("Time zone of the merchant").fill("Europe/Berlin")
+      // The message goes when the form is sent, before the answer has come.
+      const saved = page.waitForResponse((response) => response.request().method() !== "GET")
       await page.getByRole("button", { name: "Save time zone" }).click()
+      await saved
       await page.getByText("a time zone's name").waitFor({ state: "detached" })
       expect((await person.call("GET", `/merchants/${person.merchantId}/test/settings`)).body).toMatchObject({
         timeZone: "Europe/Berlin"
