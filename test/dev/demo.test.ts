@@ -31,7 +31,7 @@ describe("bun run demo", () => {
   liveEffect("a killed chain ends it with a sentence and another code, not a hang", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/dev/demo.ts"], {})
-      yield* until(() => demo.output().includes("Merchant"), 20_000)
+      yield* until(() => demo.output().includes("Webhook endpoint"), 20_000)
       for (const child of anvilOf(demo.pid)) process.kill(child, "SIGKILL")
       const code = yield* Effect.timeout(demo.exited, "10 seconds")
       expect(code).toBe(1)
