@@ -21,6 +21,7 @@ export class ShopPeople {
   #register(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       this.#receivers.forget(shop.url)
+      let isLost = false
       for (let left = 20; left > 0; left--) {
         const answer = yield* this.#people.ask(shop.name, {
           do: "create endpoint",
@@ -29,6 +30,11 @@ export class ShopPeople {
         })
         const { secret } = answer?.body ?? {}
         if (secret !== undefined) return this.#receivers.trust(shop.url, secret)
+        // What got no answer may be carried out after what did.
+        if (answer === undefined && !isLost) {
+          isLost = true
+          this.#receivers.forget(shop.url)
+        }
         // The endpoint is there and its secret was never seen: it is made anew.
         if (answer?.status === 409)
           yield* this.#people.ask(shop.name, { do: "delete endpoint", key: shop.secret })
