@@ -276,7 +276,9 @@ const main = Effect.gen(function* () {
   yield* Console.log("One payment, from intent to verified webhook, on a local chain.\n")
   const started = yield* Clock.currentTimeMillis
   const chain = yield* step("Local chain", startChain, ({ rpcUrl }) => `anvil with Circle's USDC, ${rpcUrl}`)
-  yield* Effect.raceFirst(demo(chain).pipe(Effect.tapCause(giveTheChainTime)), chain.died).pipe(Effect.tapCause(failed))
+  yield* Effect.raceFirst(demo(chain).pipe(Effect.tapCause(giveTheChainTime)), chain.died).pipe(
+    Effect.tapCause(failed)
+  )
   yield* Console.log(`${(((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)} s in all.`)
 }).pipe(Effect.scoped)
 

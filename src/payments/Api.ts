@@ -294,7 +294,13 @@ export class PaymentsApi extends endpointGroup("payments")(
     HttpApiEndpoint.get("attempts", "/payments/:id/attempts", {
       params: { id: PaymentIdParam },
       query: {
-        payer: Schema.optionalKey(Address.annotate({ description: "Only attempts of this wallet." }))
+        payer: Schema.optionalKey(Address.annotate({ description: "Only attempts of this wallet." })),
+        attemptId: Schema.optionalKey(
+          Uuid.annotate({
+            description:
+              "Your own attempt of this wallet, once the wallet has no prompt open for it: another transaction with its nonce, five blocks deep, ends it at once. Any other attempt ends so ten minutes after it was announced."
+          })
+        )
       },
       success: AttemptsAnswer,
       error: [errorResponse(PaymentNotFound)]

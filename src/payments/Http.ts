@@ -176,6 +176,7 @@ export const layer = HttpApiBuilder.group(
       attempts: Effect.fnUntraced(function* ({ params, query }) {
         const known = yield* attempts.read(yield* CurrentPrincipal, params.id, {
           payer: query.payer === undefined ? undefined : parseAddress(query.payer),
+          attemptId: query.attemptId,
           client: yield* client
         })
         return HttpServerResponse.jsonUnsafe(attemptsView(known))

@@ -49,6 +49,14 @@ export interface AttemptRefused {
   readonly known: KnownAttempts
 }
 
+export interface AttemptReader {
+  readonly payer: Address | undefined
+  /** The reader's own attempt, whose wallet has no prompt open any more. */
+  readonly attemptId: string | undefined
+  /** The address that the request came from, for the limit. */
+  readonly client: string
+}
+
 export interface AttemptAnnounced {
   readonly _tag: "AttemptAnnounced"
   readonly attempt: PaymentAttempt
@@ -70,6 +78,12 @@ const nodeLag = 5n
 /** Blocks that a reorganisation may replace: a nonce used in one of them may be free again. */
 const reorganised = 5n
 
+/**
+ * For so long a wallet may have its prompt open. Some wallets send with a nonce of their own, whatever the page
+ * gives them: until then a nonce that something else has used says nothing of the prompt.
+ */
+const promptMillis = 10 * 60_000
+
 /** Attempts announced and read for one payment from one address: 2 a second. */
 const attemptLimit = { rate: 2, perSeconds: 1, burst: 30 }
 
@@ -85,7 +99,7 @@ export class PaymentAttempts extends Context.Service<
     readonly read: (
       principal: Principal,
       paymentId: PaymentId,
-      by: { readonly payer: Address | undefined; readonly client: string }
+      by: AttemptReader
     ) => Effect.Effect<KnownAttempts, PaymentNotFound | RateLimited>
     /** The buyer is shown where to send the amount to; the payment, which is pending. */
     readonly showAddress: (
@@ -151,10 +165,14 @@ export class PaymentAttempts extends Context.Service<
         return block._tag === "Read" && Number(block.blockTime) >= Math.floor(announcedAt.getTime() / 1_000)
       })
 
-      /** Why an open attempt has ended, by what the chain shows; undefined while it may still pay. */
+      /**
+       * Why an open attempt has ended, by what the chain shows; undefined while it may still pay. Who names it as
+       * their own knows that its wallet asks no more.
+       */
       const endOf = Effect.fnUntraced(function* (
         payment: Payment,
-        attempt: PaymentAttempt
+        attempt: PaymentAttempt,
+        own: string | undefined
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
         const over = attempt.announcedAt.getTime() + attemptLifeMillis
@@ -162,7 +180,8 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
         // Asked below the height up to which transfers have been read: what used the nonce is among them.
-        const nonceUsed = yield* hasLostNonce(payment, attempt, blockNumber - reorganised)
+        const mayBeAsked = attempt.id !== own && now < attempt.announcedAt.getTime() + promptMillis
+        const nonceUsed = !mayBeAsked && (yield* hasLostNonce(payment, attempt, blockNumber - reorganised))
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
@@ -170,10 +189,10 @@ export class PaymentAttempts extends Context.Service<
       })
 
       /** Closes the wallet's open attempt where it has ended; whether it did. */
-      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
+      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, own?: string) {
         const open = yield* repo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
-        const end = yield* endOf(payment, open.value)
+        const end = yield* endOf(payment, open.value, own)
         if (end === undefined) return false
         yield* repo.closeAttempt(payment.id, open.value.id, end, yield* DateTime.nowAsDate)
         return true
@@ -305,12 +324,16 @@ export class PaymentAttempts extends Context.Service<
 
       return {
         announce,
-        read: Effect.fn("PaymentAttempts.read")(function* (principal, paymentId, { client, payer }) {
+        read: Effect.fn("PaymentAttempts.read")(function* (
+          principal,
+          paymentId,
+          { attemptId, client, payer }
+        ) {
           yield* limited(principal, paymentId, client)
           const by = payer === undefined ? undefined : { payer, only: true }
           const known = yield* knownOf(principal, paymentId, by)
           const mayHaveEnded = payer !== undefined && known.payment.status === "pending"
-          return mayHaveEnded && (yield* closeEnded(known.payment, payer))
+          return mayHaveEnded && (yield* closeEnded(known.payment, payer, attemptId))
             ? yield* knownOf(principal, paymentId, by)
             : known
         }),

@@ -158,12 +158,14 @@ const make = Effect.gen(function* () {
     ]
   })
 
-  /** Settles the first of the payments that the transfer proves; `waiting` while the chain has not decided. */
+  /**
+   * Settles the first of the payments that the transfer proves. `waiting` while the chain has not decided about
+   * one: no likelier payment is passed over because a node has failed.
+   */
   const settleOne = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
     matches: ReadonlyArray<Match>
   ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
-    let waiting = false
     for (const { attempts, payment, reportedAt } of matches) {
       const at = yield* DateTime.nowAsDate
       const found = yield* payments.check(
@@ -178,9 +180,9 @@ const make = Effect.gen(function* () {
         found.payment.reported?.evidence.transactionId === transfer.transactionId
       )
         return "settled"
-      if (found._tag === "Pending") waiting = true
+      if (found._tag === "Pending") return "waiting"
     }
-    return waiting ? "waiting" : "unmatched"
+    return "unmatched"
   })
 
   /**
@@ -190,7 +192,6 @@ const make = Effect.gen(function* () {
   const settleSigned = Effect.fnUntraced(function* (transfer: IncomingTransfer) {
     const nonces = yield* chain.usedAuthorizations(env, transfer.transactionId, transfer.payer)
     const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
-    let waiting = false
     for (const payment of asked) {
       const at = yield* DateTime.nowAsDate
       const found = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
@@ -199,9 +200,9 @@ const make = Effect.gen(function* () {
         found.payment.reported?.evidence.transactionId === transfer.transactionId
       )
         return "settled"
-      if (found._tag === "Pending") waiting = true
+      if (found._tag === "Pending") return "waiting"
     }
-    return waiting ? "waiting" : "unmatched"
+    return "unmatched"
   })
 
   const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {

@@ -1,6 +1,8 @@
 // A transfer that was sent is never sent twice: reloads in every state, tabs at the
 // same time, wallets that lose their answer.
 import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { checkoutSuite } from "./browserWorld.ts"
 import { deepEnough, press, toReview, untilState } from "./checkoutWorld.ts"
@@ -409,34 +411,47 @@ describe("While it is not known whether the transfer went out", () => {
     await browser.close()
   })
 
-  browserTest("a nonce that went to something else leads to a fresh start, with a fresh nonce", async () => {
-    const { context, createIntent, mine, open, transfers, wallet } = world()
-    const buyer = await wallet()
-    buyer.behave("eth_sendTransaction", never)
-    const browser = await context([buyer])
-    const page = await open(browser, (await createIntent()).token)
-    await toReview(page)
-    await press(page, "Pay $10.00")
-    while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
-    const other = await buyer.account.signTransaction({
-      chainId: 84532,
-      to: buyer.account.address,
-      nonce: 0,
-      gas: 21_000n,
-      maxFeePerGas: 3_000_000_000n,
-      maxPriorityFeePerGas: 1_000_000_000n
-    })
-    await buyer.rpc("eth_sendRawTransaction", [other])
-    await mine(deepEnough)
-    await page.reload()
-    await untilState(page, "cancelled")
-    await page.getByText("Your payment did not go out.").last().waitFor()
-    buyer.behave("eth_sendTransaction", undefined)
-    await press(page, "Start again")
-    await untilState(page, "review")
-    await press(page, "Pay $10.00")
-    await untilState(page, "settled")
-    expect(await transfers(buyer)).toBe(1)
-    await browser.close()
-  })
+  browserTest(
+    "a nonce that went to something else leads to a fresh start ten minutes after the request, with a fresh nonce",
+    async () => {
+      const { context, createIntent, mine, open, runIn, transfers, wallet } = world()
+      const buyer = await wallet()
+      buyer.behave("eth_sendTransaction", never)
+      const browser = await context([buyer])
+      const { id, token } = await createIntent()
+      const page = await open(browser, token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      while (buyer.count("eth_sendTransaction") === 0) await Bun.sleep(20)
+      const other = await buyer.account.signTransaction({
+        chainId: 84532,
+        to: buyer.account.address,
+        nonce: 0,
+        gas: 21_000n,
+        maxFeePerGas: 3_000_000_000n,
+        maxPriorityFeePerGas: 1_000_000_000n
+      })
+      await buyer.rpc("eth_sendRawTransaction", [other])
+      await mine(deepEnough)
+      await page.reload()
+      await untilState(page, "cancelled")
+      await page.getByText("Your payment did not go out.").last().waitFor()
+      buyer.behave("eth_sendTransaction", undefined)
+      await press(page, "Start again")
+      // The wallet may still show the first request, and send it with a nonce of its own.
+      await page.getByRole("heading", { name: "This payment is being made" }).waitFor()
+      await runIn(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) =>
+            sql`UPDATE payment_attempts SET announced_at = now() - interval '10 minutes' WHERE payment_id = ${id}`
+        )
+      )
+      await untilState(page, "review", 20_000)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
 })

@@ -99,26 +99,47 @@ describe("announced attempts", () => {
     expect((await world.settled(payment.id)).status).toBe("settled")
   })
 
-  test("once the chain shows the nonce used for something else, the wallet may pay again", async () => {
+  /** An announced attempt whose wallet has sent something else with its nonce, in a block with three on top. */
+  const usesNonceElsewhere = async () => {
     const buyer = await world.buyer()
     const payment = await world.open("3")
-    await world.announce(buyer, payment.id)
-    // The wallet sent something else with that nonce.
+    const attemptId = crypto.randomUUID()
+    await world.announce(buyer, payment.id, { attemptId })
     await world.transfer(buyer, 1n, (await world.newMerchant()).receiver)
-    await world.mine(3)
+    await mineAndRead(3)
+    return { attemptId, buyer, payment }
+  }
+
+  const mineAndRead = async (blocks: number) => {
+    await world.mine(blocks)
     const head = await world.chain.publicClient.getBlockNumber({ cacheTime: 0 })
     await world.until(cursor, (height) => BigInt(height) >= head - 1n)
+  }
+
+  test("a nonce used for something else ends the attempt for the browser whose wallet has answered", async () => {
+    const { attemptId, buyer, payment } = await usesNonceElsewhere()
+    const own = () => world.attempts(payment.id, buyer.address, attemptId)
     // A reorganisation of these blocks would free the nonce again.
-    expect(code(await world.announce(buyer, payment.id))).toBe("PAYMENT_ATTEMPT_OPEN")
-    await world.mine(5)
-    const answer = await world.until(
-      () => world.announce(buyer, payment.id),
-      ({ status }) => status === 201,
-      15_000,
-      600
-    )
-    expect(answer.status).toBe(201)
-    expect(answer.body.attempt.nonce).toBe(1)
+    expect((await own()).body.attempts).toHaveLength(1)
+    await mineAndRead(5)
+    for (const other of [undefined, crypto.randomUUID()])
+      expect((await world.attempts(payment.id, buyer.address, other)).body.attempts).toHaveLength(1)
+    expect((await own()).body.attempts).toHaveLength(0)
+    const answer = await world.announce(buyer, payment.id)
+    expect([answer.status, answer.body.attempt.nonce]).toEqual([201, 1])
+  })
+
+  test("for any other browser ten minutes after it: the wallet may have its prompt open, and send it with a nonce of its own", async () => {
+    const { buyer, payment } = await usesNonceElsewhere()
+    await mineAndRead(5)
+    const announcedBefore = async (minutes: number) => {
+      await world.sql`UPDATE payment_attempts SET announced_at = now() - make_interval(mins => ${minutes})
+        WHERE payment_id = ${payment.id}`
+      return world.announce(buyer, payment.id)
+    }
+    expect(code(await announcedBefore(9))).toBe("PAYMENT_ATTEMPT_OPEN")
+    const answer = await announcedBefore(11)
+    expect([answer.status, answer.body.attempt?.nonce]).toEqual([201, 1])
   })
 
   test("an account with delegated code (EIP-7702) pays once, though its nonce is used for something else", async () => {

@@ -1,14 +1,17 @@
 // The reader of the chain in memory, under a clock that the test moves: how people are told, what each
 // transfer is called, and that two readers share one cursor.
 import { describe, expect } from "bun:test"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { type Alert, Alerts } from "../../src/alerts/Alerts.ts"
+import { ChainReach } from "../../src/chain/ChainReach.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { TransactionHash } from "../../src/domain/Chain.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Payments } from "../../src/payments/Payments.ts"
 import * as TransferWatch from "../../src/payments/TransferWatch.ts"
 import { memoryStack, newMerchant, openPayment, stateOf } from "../support/paymentStack.ts"
 import { payer, receiver, thief } from "../support/rawReceipts.ts"
@@ -19,7 +22,9 @@ const price = 1_000_000n
 const watched = (
   name: string,
   test: (raised: Array<Alert>) => Effect.Effect<unknown, unknown, Layer.Success<typeof stack>>,
-  readers = 1
+  readers = 1,
+  /** What the readers are given. */
+  around: (payments: Payments["Service"]) => Payments["Service"] = (payments) => payments
 ) =>
   testEffect(name, () =>
     Effect.gen(function* () {
@@ -44,6 +49,7 @@ const watched = (
         yield* Layer.build(
           Layer.fresh(TransferWatch.layer).pipe(
             Layer.provide(alerts),
+            Layer.provide(Layer.succeed(Payments, around(Context.get(context, Payments)))),
             Layer.provide(Layer.succeedContext(context))
           )
         )
@@ -190,7 +196,8 @@ describe("the reader of the chain", () => {
           if (!isBefore) yield* useNonce
           yield* chain.lag(0)
           yield* chain.mine(12)
-          yield* TestClock.adjust("6 seconds")
+          // Until then its wallet's prompt may be open.
+          yield* TestClock.adjust("10 minutes")
           // Used before, it says nothing of what the wallet has been asked to send.
           expect(yield* announce).toMatchObject(
             isBefore
@@ -272,6 +279,64 @@ describe("the reader of the chain", () => {
       expect((yield* transfers).map(({ amount }) => amount).toSorted()).toEqual([5n, 6n])
       const repo = yield* PaymentRepo
       expect(Option.getOrThrow(yield* repo.cursor("test")).blockNumber).toBe((yield* chain.head()) - 1n)
+    })
+  )
+
+  const failing = { left: 0 }
+  watched(
+    "of two payments of one wallet the likelier one waits for nodes that fail, and the other takes nothing",
+    () =>
+      Effect.gen(function* () {
+        const { open, principal, send } = yield* shop
+        const [other, meant] = [yield* open, yield* open]
+        const attempts = yield* PaymentAttempts
+        for (const payment of [other, meant]) {
+          yield* TestClock.adjust("1 second")
+          yield* attempts.announce(principal, payment.id, {
+            buyerDidToken: `buyer:${payer}:${payment.id}`,
+            method: "transfer",
+            nonce: 0n,
+            client: ""
+          })
+        }
+        failing.left = 1
+        yield* TestClock.adjust("2 seconds")
+        yield* send(payer, price)
+        yield* TestClock.adjust("3 seconds")
+        expect([failing.left, (yield* stateOf(other)).status]).toEqual([0, "pending"])
+        yield* TestClock.adjust("10 seconds")
+        expect([(yield* stateOf(meant)).status, (yield* stateOf(other)).status]).toEqual([
+          "settled",
+          "pending"
+        ])
+      }),
+    1,
+    (payments) => ({
+      ...payments,
+      check: (payment, ...rest) =>
+        failing.left > 0 && failing.left-- > 0
+          ? Effect.succeed({ _tag: "Pending", payment, reason: "rpc_unavailable" })
+          : payments.check(payment, ...rest)
+    })
+  )
+
+  watched("a payment opens at the height of the nodes, however far the reader is behind", () =>
+    Effect.gen(function* () {
+      const { chain } = yield* shop
+      const repo = yield* PaymentRepo
+      const at = yield* DateTime.nowAsDate
+      yield* repo.startCursor("test", {
+        blockNumber: 0n,
+        blockHash: TransactionHash.make(`0x${"00".repeat(32)}`),
+        blockTime: at
+      })
+      // Another instance reads, and has stopped.
+      yield* repo.leaseCursor("test", { id: "another", at, until: new Date(at.getTime() + 3_600_000) })
+      yield* chain.mine(100)
+      yield* TestClock.adjust("6 seconds")
+      expect(Option.getOrThrow(yield* repo.cursor("test")).blockNumber).toBe(0n)
+      const { openedBlock } = (yield* ChainReach).openedBlock("test")
+      expect(openedBlock).toBe((yield* chain.head()) - 1n)
     })
   )
 })

@@ -71,7 +71,7 @@ export interface MoneyWorld {
     body?: Readonly<Record<string, unknown>>,
     merchant?: Merchant
   ) => Promise<Answer>
-  readonly attempts: (paymentId: string, payer?: string) => Promise<Answer>
+  readonly attempts: (paymentId: string, payer?: string, attemptId?: string) => Promise<Answer>
   /** Sends USDC and mines it, with a block on top. */
   readonly transfer: (account: PrivateKeyAccount, atomic: bigint, to?: Address) => Promise<Hex>
   readonly report: (
@@ -235,12 +235,13 @@ const make = (environment: Readonly<Record<string, string>>) =>
           method: "transfer",
           ...body
         }),
-      attempts: (paymentId, payer) =>
-        call(
-          "GET",
-          `/payments/${paymentId}/attempts${payer === undefined ? "" : `?payer=${payer}`}`,
-          merchant.keys.test.publishable
-        ),
+      attempts: (paymentId, payer, attemptId) => {
+        const query = new URLSearchParams({
+          ...(payer === undefined ? {} : { payer }),
+          ...(attemptId === undefined ? {} : { attemptId })
+        })
+        return call("GET", `/payments/${paymentId}/attempts?${query}`, merchant.keys.test.publishable)
+      },
       transfer: async (account, atomic, to = merchant.receiver) => {
         const nonce = await chain.publicClient.getTransactionCount({ address: account.address })
         const raw = await account.signTransaction({

@@ -86,6 +86,7 @@ export type Ask =
       readonly key: string
       readonly paymentId: string
       readonly payer?: string
+      readonly attemptId?: string
     }
   | { readonly do: "decline"; readonly key: string; readonly paymentId: string; readonly attemptId: string }
   | { readonly do: "create endpoint"; readonly key: string; readonly url: string }
@@ -206,7 +207,10 @@ const requestOf = (
     case "read attempts":
       return {
         method: "GET",
-        path: `/payments/${ask.paymentId}/attempts${ask.payer === undefined ? "" : `?payer=${ask.payer}`}`
+        path: `/payments/${ask.paymentId}/attempts?${new URLSearchParams({
+          ...(ask.payer === undefined ? {} : { payer: ask.payer }),
+          ...(ask.attemptId === undefined ? {} : { attemptId: ask.attemptId })
+        })}`
       }
     case "decline":
       return { method: "DELETE", path: `/payments/${ask.paymentId}/attempts/${ask.attemptId}` }
@@ -386,9 +390,10 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
             : { status: 200, body: paymentBody(found.value) }
         }
         case "read attempts": {
-          const { paymentId, payer } = ask
+          const { attemptId, paymentId, payer } = ask
           const known = yield* attempts.read(principal, PaymentId.make(paymentId), {
             payer: payer === undefined ? undefined : Address.make(payer),
+            attemptId,
             client: "192.0.2.1"
           })
           return { status: 200, body: attemptsBody(known) }

@@ -1,9 +1,14 @@
 // Someone who wants goods for nothing, by others' transfers, one transfer twice, and transfers that are none.
 import { Effect, Fiber } from "effect"
 import type { TransactionHash } from "../../src/domain/Chain.ts"
+import { blockTolerance } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import { addressOf, type People, type Purchase, purchaseOf, type Shop, thief } from "./People.ts"
+import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
+
+/** A height that the service has read says something of now for half a minute; the reading takes its time. */
+const readSecondsAgo = 60
 
 export class Thief {
   /** Transfers from before a payment, by the payment that was reported with one. */
@@ -13,8 +18,15 @@ export class Thief {
   readonly #world: World
   readonly #people: People
   readonly #ledger: Ledger
+  readonly #plan: Pick<Plan, "blockSeconds" | "confirmations">
 
-  constructor(world: World, people: People, ledger: Ledger) {
+  constructor(
+    world: World,
+    people: People,
+    ledger: Ledger,
+    plan: Pick<Plan, "blockSeconds" | "confirmations">
+  ) {
+    this.#plan = plan
     this.#world = world
     this.#people = people
     this.#ledger = ledger
@@ -116,15 +128,18 @@ export class Thief {
           return yield* insistOn(first, submit({ reverts: true }))
         case "older transfer": {
           const hash = submit({})
-          // Longer ago, and further down, than the service allows for clocks and reorganisations.
-          this.#ledger.awaitedHeight = this.#ledger.fork.height + 45
+          // Longer ago, and further down, than the service allows for clocks, readings and reorganisations.
+          const { blockSeconds, confirmations } = this.#plan
+          const down = blockTolerance + Math.ceil(readSecondsAgo / blockSeconds) + confirmations
+          const awaited = this.#ledger.fork.height + down + 5
+          this.#ledger.awaitedHeight = awaited
           yield* Effect.sleep(90_000)
           for (let looks = 0; looks < 60; looks++) {
-            if (this.#ledger.fork.height >= this.#ledger.awaitedHeight) break
+            if (this.#ledger.fork.height >= awaited) break
             yield* Effect.sleep("5 seconds")
           }
-          if (this.#ledger.fork.height < this.#ledger.awaitedHeight) return
-          if (this.#ledger.fork.find(hash, this.#ledger.awaitedHeight - 40) === undefined) return
+          if (this.#ledger.fork.height < awaited) return
+          if (this.#ledger.fork.find(hash, awaited - down) === undefined) return
           const paymentId = yield* this.#people.open("thief", shop, amount)
           if (paymentId === undefined) return
           this.older.set(paymentId, hash)

@@ -235,6 +235,18 @@ export const defects: ReadonlyArray<Defect> = [
     to: "t.payer IS DISTINCT FROM"
   },
   {
+    name: "an attempt ends with its nonce, while its wallet's prompt may be open",
+    file: "src/payments/PaymentAttempts.ts",
+    from: "const mayBeAsked = attempt.id !== own && now < attempt.announcedAt.getTime() + promptMillis",
+    to: "const mayBeAsked = now < 0"
+  },
+  {
+    name: "a transfer is offered to a less likely payment while a node fails",
+    file: "src/payments/TransferWatch.ts",
+    from: 'if (found._tag === "Pending") return "waiting"',
+    to: 'if (found._tag === "Pending") continue'
+  },
+  {
     name: "an attempt that was declined lends its nonce to the next one",
     file: "src/payments/TransferWatch/matchOrder.ts",
     from: "if (named.length > 0) return named.some(({ ended }) => ended === null) ? 1 : 2",

@@ -2,5 +2,5 @@
 export const fixedHashes = {
   first: "596b2a90304f0d04",
   second: "080e83a7f995883d",
-  third: "95a3fb7192e02536"
+  third: "d8d0d022bc82e963"
 }

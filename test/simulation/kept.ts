@@ -14,5 +14,15 @@ export const kept: ReadonlyArray<{ readonly seed: string; readonly found: string
     seed: "112651",
     found:
       "a payment opened by a clock 78 s ahead: its attempt was ended by the very transfer that paid it, and the buyer paid twice"
+  },
+  {
+    seed: "1826",
+    found:
+      "a wallet that sends with a nonce of its own had a prompt open when its attempt ended, as something else had used the nonce: the buyer paid in another browser, and then approved"
+  },
+  {
+    seed: "454193",
+    found:
+      "of two equal payments of one wallet, the likelier one was passed over while a node failed, and the other one took its transfer"
   }
 ]

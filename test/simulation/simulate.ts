@@ -295,7 +295,7 @@ class Run {
         cluster,
         people,
         shopPeople: new ShopPeople(people, this.#receivers),
-        thief: new Thief(this.#world, people, this.#ledger),
+        thief: new Thief(this.#world, people, this.#ledger, this.#plan),
         shopper,
         signers
       }

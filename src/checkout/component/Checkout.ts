@@ -7,7 +7,7 @@ import {
   forgetAnnounced,
   forgetAttempt,
   lockName,
-  markWithdrawn,
+  markAnnounced,
   readAnnounced,
   readAttempt,
   sweepAttempts,
@@ -229,6 +229,9 @@ export class Checkout {
         forgetAttempt(command.attempt)
         forgetAnnounced(command.attempt.paymentId, command.attempt.from)
         return
+      case "giveUp":
+        this.#giveUp(command.attempt)
+        return
       case "forgetSigned":
         forgetSigned(this.paymentId ?? "")
         return
@@ -241,7 +244,10 @@ export class Checkout {
   }
 
   async #perform(
-    command: Exclude<Command, { readonly run: "wait" | "save" | "forget" | "forgetSigned" | "release" }>,
+    command: Exclude<
+      Command,
+      { readonly run: "wait" | "save" | "forget" | "giveUp" | "forgetSigned" | "release" }
+    >,
     tell: (message: Message) => void
   ): Promise<void> {
     switch (command.run) {
@@ -473,13 +479,15 @@ export class Checkout {
     const { account, payment } = this.model
     if (payment === undefined) return
     try {
+      const announced = account === undefined ? undefined : readAnnounced(payment.id, account)
+      const lost = announced?.state === "lost" ? announced.id : undefined
       const [all, own] = await Promise.all([
         this.#service.attempts(payment.id),
-        account === undefined ? undefined : this.#service.attempts(payment.id, account)
+        account === undefined ? undefined : this.#service.attempts(payment.id, account, lost)
       ])
       const mine = own?.attempts ?? []
       // What this browser announced itself, and never asked the wallet for, it announces again.
-      const ours = account !== undefined && readAnnounced(payment.id, account) !== undefined
+      const ours = announced !== undefined && lost === undefined
       tell({
         type: "AttemptsRead",
         account,
@@ -713,7 +721,17 @@ export class Checkout {
     const notSent = (notice: MessageKey) => tell({ type: "NotSent", notice, chainId: undefined })
     let kept = readAnnounced(paymentId, from)
     try {
-      if (kept?.withdrawn === true) {
+      if (kept?.state === "lost") {
+        const { attempts } = await this.#service.attempts(paymentId, from, kept.id)
+        if (attempts.length > 0) {
+          restore(attempt, earlier)
+          tell({ type: "AttemptOpen" })
+          return undefined
+        }
+        forgetAnnounced(paymentId, from, kept.id)
+        kept = undefined
+      }
+      if (kept?.state === "withdrawn") {
         // By another tab, or before a reload: its request may arrive after this announcement, and must not end it.
         await this.#service.withdraw(paymentId, kept.id)
         forgetAnnounced(paymentId, from, kept.id)
@@ -761,11 +779,23 @@ export class Checkout {
     return undefined
   }
 
+  /**
+   * The attempt pays nothing, and another one may take its place. What the wallet has answered it asks no more, and
+   * the service is told so; else its prompt may be open, as it may be in any other browser.
+   */
+  #giveUp(attempt: Attempt): void {
+    const { from, hash, paymentId } = attempt
+    const announced = readAnnounced(paymentId, from)
+    forgetAttempt(attempt)
+    if (announced === undefined || hash === null) forgetAnnounced(paymentId, from)
+    else markAnnounced(paymentId, from, announced, "lost")
+  }
+
   /** Takes the announcement back: the wallet has sent nothing. */
   async #withdraw({ paymentId, from }: Attempt): Promise<void> {
     const announced = readAnnounced(paymentId, from)
     if (announced === undefined) return
-    markWithdrawn(paymentId, from, announced)
+    markAnnounced(paymentId, from, announced, "withdrawn")
     this.#withdrawing = this.#service.withdraw(paymentId, announced.id).then(
       () => forgetAnnounced(paymentId, from, announced.id),
       // Kept: whoever announces next asks for it once more.

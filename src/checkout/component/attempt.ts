@@ -95,15 +95,18 @@ interface Announced {
   readonly id: string
   /** Unix milliseconds. */
   readonly at: number
-  /** Whether the service has been asked to end it: the request may arrive at any time. */
-  readonly withdrawn: boolean
+  /**
+   * `withdrawn`: the service has been asked to end it, and the request may arrive at any time. `lost`: the
+   * wallet has sent it, and its nonce went to something else.
+   */
+  readonly state: "open" | "withdrawn" | "lost"
 }
 
-/** `<id> <Unix milliseconds>`, and ` withdrawn` once it is. */
+/** `<id> <Unix milliseconds>`, and its state where it is not open. */
 const parseAnnounced = (text: string | null): Announced | undefined => {
-  const [id = "", at = "", withdrawn] = (text ?? "").split(" ")
+  const [id = "", at = "", state] = (text ?? "").split(" ")
   return /^[0-9a-f-]{36}$/.test(id) && /^\d+$/.test(at)
-    ? { id, at: Number(at), withdrawn: withdrawn === "withdrawn" }
+    ? { id, at: Number(at), state: state === "withdrawn" || state === "lost" ? state : "open" }
     : undefined
 }
 
@@ -121,8 +124,13 @@ export const announcedId = (paymentId: string, from: string, now: number): strin
 }
 
 /** From here on nothing is sent under this id. */
-export const markWithdrawn = (paymentId: string, from: string, { id, at }: Announced): void => {
-  localStorage.setItem(announcedKey(paymentId, from), `${id} ${at} withdrawn`)
+export const markAnnounced = (
+  paymentId: string,
+  from: string,
+  { id, at }: Announced,
+  state: "withdrawn" | "lost"
+): void => {
+  localStorage.setItem(announcedKey(paymentId, from), `${id} ${at} ${state}`)
 }
 
 /** The account's next attempt is another one; `id`, where that alone is to be forgotten. */

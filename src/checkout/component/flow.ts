@@ -276,6 +276,8 @@ export type Command =
   | { readonly run: "poll" }
   | { readonly run: "save"; readonly attempt: Attempt }
   | { readonly run: "forget"; readonly attempt: Attempt }
+  /** Forgets an attempt that pays nothing, before another one. */
+  | { readonly run: "giveUp"; readonly attempt: Attempt }
   | { readonly run: "wait"; readonly millis: number; readonly next: Command }
 
 export type Next = readonly [Model, ReadonlyArray<Command>]
@@ -320,8 +322,11 @@ const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {})
 const leave = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model =>
   enter(model, state, { epoch: model.epoch + 1, ...changes })
 
-const forgetting = ({ attempt, signed }: Model): ReadonlyArray<Command> => [
-  ...(attempt === undefined ? [] : [{ run: "forget", attempt } as const]),
+const forgetting = (
+  { attempt, signed }: Model,
+  run: "forget" | "giveUp" = "forget"
+): ReadonlyArray<Command> => [
+  ...(attempt === undefined ? [] : [{ run, attempt } as const]),
   ...(signed === undefined ? [] : [{ run: "forgetSigned" } as const])
 ]
 
@@ -907,7 +912,7 @@ export const transition = (model: Model, message: Message): Next => {
         state: "connect",
         epoch: model.epoch + 1
       })
-      return [next, [...forgetting(model), ...commands]]
+      return [next, [...forgetting(model, "giveUp"), ...commands]]
     }
   }
 }

@@ -266,8 +266,8 @@ export interface CheckoutService {
   readonly fund: (buyerDidToken: string) => Promise<TestBalance>
   /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
   readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number | undefined>
-  /** Attempts that may still pay: a wallet's, or everybody's. */
-  readonly attempts: (paymentId: string, payer?: string) => Promise<KnownAttempts>
+  /** Attempts that may still pay: a wallet's, or everybody's. `lost`: this browser's, whose nonce went to something else. */
+  readonly attempts: (paymentId: string, payer?: string, lost?: string) => Promise<KnownAttempts>
   /** Where to send the amount from anywhere. */
   readonly address: (paymentId: string) => Promise<PaymentAddress>
   /** The page of a settled payment's receipt. */
@@ -337,11 +337,13 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
       const nonce = at(at(answer, "attempt"), "nonce")
       return typeof nonce === "number" ? nonce : announcement.nonce
     },
-    attempts: async (paymentId, payer) =>
-      knownAttemptsOf(
-        (await call("GET", `/payments/${paymentId}/attempts${payer === undefined ? "" : `?payer=${payer}`}`))
-          .answer
-      ),
+    attempts: async (paymentId, payer, lost) => {
+      const query = new URLSearchParams({
+        ...(payer === undefined ? {} : { payer }),
+        ...(lost === undefined ? {} : { attemptId: lost })
+      })
+      return knownAttemptsOf((await call("GET", `/payments/${paymentId}/attempts?${query}`)).answer)
+    },
     address: async (paymentId) => {
       const { answer } = await call("POST", `/payments/${paymentId}/address`)
       const [address, uri] = [textAt(answer, "address"), textAt(answer, "uri")]

@@ -12,7 +12,7 @@ import type { Ledger } from "../chain/Ledger.ts"
 import type { SimulatedNode } from "../chain/SimulatedNode.ts"
 import type { Answer, Ask } from "../Door.ts"
 import type { Draw } from "../Draw.ts"
-import { addressOf, type People, purchaseOf, type Shop } from "../People.ts"
+import { type People, purchaseOf, type Shop } from "../People.ts"
 import { accounts } from "../Signers.ts"
 import { beginning, type World } from "../World.ts"
 import { type Answered, Browser, type Fetch, type Tab } from "./Browser.ts"
@@ -174,8 +174,15 @@ export class Shopper {
       case "DELETE":
         return { do: "decline", key, paymentId, attemptId }
       default: {
-        const payer = new URLSearchParams(path.split("?")[1]).get("payer")
-        return { do: "read attempts", key, paymentId, ...(payer === null ? {} : { payer }) }
+        const query = new URLSearchParams(path.split("?")[1])
+        const [payer, attemptId] = [query.get("payer"), query.get("attemptId")]
+        return {
+          do: "read attempts",
+          key,
+          paymentId,
+          ...(payer === null ? {} : { payer }),
+          ...(attemptId === null ? {} : { attemptId })
+        }
       }
     }
   }
@@ -277,12 +284,9 @@ export class Shopper {
       const draw = this.#draw
       const account = this.#signs ? accounts[draw.below(accounts.length)] : undefined
       const { amount, buyer: own } = people.pickBuyer(draw)
-      // Some wallets take no nonce from a page. Whoever has one pays nothing else with it, and does not send again
-      // while not sure.
+      // Some wallets take no nonce from a page. Whoever has one and is not sure does not send again.
       const takesNonce = account !== undefined || !draw.of("nonce").chance(0.2)
-      const plain = takesNonce ? own : addressOf(0xc0 + number)
-      if (!takesNonce) this.#ledger.fund(plain, 1_000_000_000n)
-      const buyer = account === undefined ? plain : Address.make(account.address)
+      const buyer = account === undefined ? own : Address.make(account.address)
       const who = `buyer ${number}`
       const made = yield* people.insist(shop.name, () => ({
         do: "create intent",
