@@ -107,3 +107,31 @@ export const settlementsOf = ({ rows }: Look) =>
 
 /** As `judgeTransfer` has it. */
 export const clockToleranceMillis = 60_000
+
+/** The shop's rows, with what was true of it before. */
+export const changesOf = function* (look: Look) {
+  for (const rows of look.rows) {
+    const before = look.rowsBefore.find(({ shop }) => shop === rows.shop)
+    if (before !== undefined) yield { rows, before }
+  }
+}
+
+/** What waited in the look before, and waits. */
+export const stillIn = (before: ReadonlyArray<TransferOf>, now: ReadonlyArray<TransferOf>) =>
+  now.filter(({ transactionId }) => before.some((one) => one.transactionId === transactionId))
+
+/** Money of the payer's that may be meant for the payment, and that nobody has explained. */
+export const unexplained = (
+  { transfers }: Rows,
+  payment: PaymentOf,
+  payer: string
+): ReadonlyArray<TransferOf> =>
+  transfers.filter(
+    (one) =>
+      one.payer === payer &&
+      one.amount === payment.amount &&
+      one.paymentId === null &&
+      one.droppedAt === null &&
+      one.handledAt === null &&
+      one.blockTime.getTime() > payment.createdAt.getTime() - clockToleranceMillis
+  )

@@ -1,0 +1,24 @@
+// Of what callers are told.
+import { type Invariant, paymentsOf } from "../Look.ts"
+
+export const answers: Readonly<Record<string, Invariant>> = {
+  "what is wrong is refused": ({ thief }) => thief.gotAway[0],
+
+  "an answer tells what is stored": (look) => {
+    const payments = new Map(paymentsOf(look).map(({ payment }) => [String(payment.id), payment]))
+    const last = look.people.answers.at(-1)
+    const told = last?.answer.body.payment
+    if (told?.status !== "settled") return undefined
+    return payments.get(told.id)?.status === "settled" ? undefined : `${told.id} was told settled and is not`
+  },
+
+  "no answer is an internal error": (look) => {
+    if (
+      look.board.has("a statement fails before its commit") ||
+      look.board.has("the answer of a commit is lost")
+    )
+      return undefined
+    const last = look.people.answers.at(-1)
+    return last?.answer.status === 500 ? `${last.ask.do} was answered 500` : undefined
+  }
+}

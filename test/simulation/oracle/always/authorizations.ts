@@ -1,0 +1,100 @@
+// Of signatures that pay, of those who sign them, and of the wallet that sends them.
+import { changesOf, type Invariant, stillIn, unexplained } from "../Look.ts"
+
+/** A transaction offers twice the price; a replacement that, or a quarter more than what the price has overtaken. */
+const mostOffered = 3n
+
+export const authorizations: Readonly<Record<string, Invariant>> = {
+  // What is announced for an equal payment is that one's.
+  "no authorization is taken beside its payer's own transfer": (look) => {
+    for (const { before, rows } of changesOf(look))
+      for (const { id, nonce, paymentId, payer } of rows.settlements) {
+        const payment = rows.payments.find((one) => one.id === paymentId)
+        if (payment === undefined || before.settlements.some((one) => one.id === id)) continue
+        const isAlone =
+          look.people.purchases.filter(({ amount, buyer }) => amount === payment.amount && buyer === payer)
+            .length === 1
+        const [own] = stillIn(unexplained(before, payment, payer), unexplained(rows, payment, payer)).filter(
+          ({ transactionId }) => look.ledger.transactions.get(transactionId)?.spending === undefined
+        )
+        if (isAlone && own !== undefined)
+          return `${nonce} was taken for ${paymentId} beside ${own.transactionId} of its payer`
+      }
+    return undefined
+  },
+
+  "nothing is sent for a payment that is closed": (look) => {
+    for (const { before, rows } of changesOf(look))
+      for (const { id, nonce, paymentId, sent } of rows.settlements) {
+        const status = before.payments.find((one) => one.id === paymentId)?.status
+        if (!sent || before.settlements.some((one) => one.id === id && one.sent)) continue
+        if (status === "settled" || status === "failed")
+          return `${nonce} was sent for ${paymentId}, which had ${status} before`
+      }
+    return undefined
+  },
+
+  "no payment expires while its authorization is on its way": (look) => {
+    for (const { before, rows } of changesOf(look))
+      for (const { failureReason, id } of rows.payments) {
+        if (failureReason !== "expired" || look.before.get(id)?.status !== "pending") continue
+        const pending = rows.settlements.find((one) => one.paymentId === id && one.status === "pending")
+        if (pending !== undefined && before.settlements.some((one) => one.id === pending.id))
+          return `${id} has expired while ${pending.nonce} was pending`
+      }
+    return undefined
+  },
+
+  "agents' caps hold": ({ signers }) => {
+    const byAgent = Map.groupBy(signers.signatures.values(), ({ agent }) => agent.id)
+    for (const signatures of byAgent.values())
+      for (const { agent, amount, at } of signatures) {
+        if (amount > agent.capPerPayment) return `agent ${agent.id} has signed ${amount} at once`
+        const day = signatures.filter((one) => one.at <= at && one.at > at - 86_400_000)
+        const sum = day.reduce((total, one) => total + one.amount, 0n)
+        if (sum > agent.capPerDay) return `agent ${agent.id} has signed ${sum} in a day`
+      }
+    return undefined
+  },
+
+  "a paused agent signs nothing": ({ signers }) => {
+    const [first] = signers.signedInPause
+    return first === undefined ? undefined : `request ${first} was signed`
+  },
+
+  "an authorization serves one request, which it has paid": ({ ledger, signers }) => {
+    const served = new Set<string>()
+    for (const { nonce, paid, payer, price, request } of signers.served) {
+      if (paid < price) return `${request} costs ${price} and was served for ${paid}`
+      if (served.has(nonce)) return `${request} was served for ${nonce}, as another one was`
+      served.add(nonce)
+      if (![...ledger.everMined].some((hash) => ledger.transactions.get(hash)?.spending?.nonce === nonce))
+        return `${request} was served for ${nonce} of ${payer}, which has moved nothing`
+    }
+    return undefined
+  },
+
+  "no more gas is paid for a merchant than its day's": ({ gasPerMerchant, ledger, rows }) => {
+    const { relayer } = ledger
+    for (const { shop } of rows) {
+      const at = new Map<number, bigint>()
+      for (const { mined, time } of ledger.fork.blocks)
+        for (const { succeeded, transaction } of mined)
+          if (succeeded && transaction.sender === relayer && transaction.moves[0]?.to === shop.receiver)
+            at.set(time, (at.get(time) ?? 0n) + (transaction.gas?.limit ?? 0n))
+      for (const time of at.keys()) {
+        const day = [...at].filter(([one]) => one <= time && one > time - 86_000)
+        const sum = day.reduce((total, [, gas]) => total + gas, 0n)
+        if (sum > gasPerMerchant) return `${sum} gas was paid for ${shop.name} in a day`
+      }
+    }
+    return undefined
+  },
+
+  "the wallet offers what the chain asks": ({ ledger }) => {
+    for (const { gas, hash, sender } of ledger.pool)
+      if (sender === ledger.relayer && gas !== undefined && gas.maxFee > mostOffered * ledger.highestPrice)
+        return `${hash} offers ${gas.maxFee} wei, where no block has asked more than ${ledger.highestPrice}`
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+// Of webhooks.
+import { type Invariant, paymentsOf, settlementsOf } from "../Look.ts"
+
+const retryMillis = [60_000, 240_000]
+
+export const deliveries: Readonly<Record<string, Invariant>> = {
+  "a settlement queues one delivery": (look) => {
+    const ids = new Set<string>()
+    const counts = new Map<string, number>()
+    for (const { id, paymentId } of settlementsOf(look)) {
+      if (ids.has(id)) return `two deliveries have the id ${id}`
+      ids.add(id)
+      counts.set(String(paymentId), (counts.get(String(paymentId)) ?? 0) + 1)
+    }
+    for (const { payment } of paymentsOf(look)) {
+      const count = counts.get(payment.id) ?? 0
+      if (count !== (payment.status === "settled" ? 1 : 0))
+        return `${payment.status} payment ${payment.id} has ${count} deliveries`
+    }
+    return undefined
+  },
+
+  // Nobody sends one again by hand here.
+  "ended deliveries stay as they are": (look) => {
+    for (const { id, status } of look.rows.flatMap(({ deliveries }) => deliveries)) {
+      const before = look.ended.get(id)
+      if (before !== undefined && before !== status) return `delivery ${id} was ${before} and is ${status}`
+    }
+    return undefined
+  },
+
+  "at most three attempts, and none early": (look) => {
+    for (const { attempts, id } of look.rows.flatMap(({ deliveries }) => deliveries)) {
+      const own = attempts.filter(({ manual }) => !manual).toSorted((one, other) => one.number - other.number)
+      if (own.length > 3) return `delivery ${id} has ${own.length} attempts`
+      if (new Set(own.map(({ number }) => number)).size !== own.length)
+        return `delivery ${id} has two attempts of one number`
+      for (const [index, attempt] of own.entries()) {
+        const last = own[index - 1]
+        if (last === undefined || last.durationMs === null) continue
+        const waited = attempt.startedAt.getTime() - last.startedAt.getTime() - last.durationMs
+        const wanted = retryMillis[last.number - 1] ?? 0
+        if (waited < wanted - 2 * look.skewMillis - 1_000)
+          return `attempt ${attempt.number} of delivery ${id} came ${waited} ms after the one before`
+      }
+    }
+    return undefined
+  },
+
+  "what is posted is signed and true": (look) => {
+    const payments = new Map(
+      paymentsOf(look).map(({ payment, shop }) => [String(payment.id), { payment, shop }])
+    )
+    const queued = new Map(settlementsOf(look).map((one) => [one.id, one]))
+    for (const post of look.posts) {
+      if (!post.verified) return `the post ${post.id} to ${post.url} does not verify`
+      const event = JSON.parse(post.body)
+      if (event.id !== post.id) return `the post ${post.id} carries the id ${event.id}`
+      if (event.type !== "payment.settled") continue
+      const settled = payments.get(String(queued.get(post.id)?.paymentId))
+      if (settled === undefined) return `the post ${post.id} belongs to no delivery`
+      const { payment, shop } = settled
+      const [change] = event.tokenChanges
+      if (
+        payment.status !== "settled" ||
+        event.transactionId !== payment.reported?.evidence.transactionId ||
+        event.tokenChanges.length !== 1 ||
+        change.amountAtomic !== payment.amount.toString() ||
+        change.receiver !== shop.receiver
+      )
+        return `the post ${post.id} tells ${post.body} of payment ${payment.id}`
+      if (!post.url.startsWith(`https://${shop.name}.`)) return `the post ${post.id} went to ${post.url}`
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,175 @@
+// Of payments and the transfers that pay them.
+import type { Address } from "../../../../src/domain/Chain.ts"
+import type { Ledger } from "../../chain/Ledger.ts"
+import { changesOf, type Invariant, type PaymentOf, paymentsOf, stillIn, unexplained } from "../Look.ts"
+
+/** How many transfers of a transaction are exactly these. */
+const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Address, amount: bigint) =>
+  (ledger.transactions.get(hash)?.moves ?? []).filter(
+    (move) =>
+      move.token === undefined && move.from === payer && move.to === receiver && move.amount === amount
+  ).length
+
+const shownBy = (payment: PaymentOf) =>
+  `${payment.status} ${payment.settledAt?.getTime()} ${payment.reported?.evidence.transactionId} ${payment.reported?.evidence.payer}`
+
+/** For so long nodes are asked who sent a transfer. */
+const senderPatienceMillis = 10 * 60_000
+
+export const payments: Readonly<Record<string, Invariant>> = {
+  "states only go forward": (look) => {
+    const now = new Map(paymentsOf(look).map(({ payment }) => [String(payment.id), payment]))
+    for (const [id, before] of look.before) {
+      const payment = now.get(id)
+      if (payment === undefined) return `payment ${id} is gone`
+      if (before.status === "settled" && shownBy(before) !== shownBy(payment))
+        return `settled payment ${id} was ${shownBy(before)} and is ${shownBy(payment)}`
+      if (before.status === "failed" && payment.status === "pending")
+        return `failed payment ${id} is pending again`
+      if (before.amount !== payment.amount) return `the amount of ${id} has changed`
+    }
+    return undefined
+  },
+
+  "fields agree with the state": (look) => {
+    for (const { payment } of paymentsOf(look)) {
+      const { failureReason, id, reported, settledAt, status } = payment
+      if (status === "settled" && (settledAt === null || reported === null))
+        return `settled payment ${id} lacks its evidence`
+      if (status === "pending" && (settledAt !== null || failureReason !== null))
+        return `pending payment ${id} has ${settledAt === null ? "a failure reason" : "a settlement time"}`
+      if ((status === "failed") !== (failureReason !== null))
+        return `payment ${id} is ${status} for ${failureReason}`
+    }
+    return undefined
+  },
+
+  "a settlement is proven by the chain": (look) => {
+    for (const { payment, shop } of paymentsOf(look)) {
+      if (payment.status !== "settled" || payment.reported === null) continue
+      const { payer, transactionId } = payment.reported.evidence
+      if (equalMoves(look.ledger, transactionId, payer, shop.receiver, payment.amount) === 0)
+        return `payment ${payment.id} is settled by ${transactionId}, which does not carry its transfer`
+      if (!look.ledger.everMined.has(transactionId))
+        return `payment ${payment.id} is settled by ${transactionId}, which no block has ever carried out`
+    }
+    return undefined
+  },
+
+  // A reorganisation may take blocks away while they are counted.
+  "a settlement is as deep as it must be": (look) => {
+    const { board, confirmations, ledger } = look
+    if (board.has("a node lies") || board.has("the chain is reorganised")) return undefined
+    for (const { payment } of paymentsOf(look)) {
+      if (payment.status !== "settled" || look.before.get(payment.id)?.status === "settled") continue
+      const hash = payment.reported?.evidence.transactionId ?? ""
+      const found = ledger.fork.find(hash, ledger.fork.height)
+      if (found !== undefined && ledger.fork.height - found.block.number < confirmations)
+        return `payment ${payment.id} is settled by ${hash} in block ${found.block.number} of ${ledger.fork.height}`
+    }
+    return undefined
+  },
+
+  // Nodes that stand still show no height that tells what is older, and a clock that is wrong no time.
+  "what came before a payment does not settle it": (look) => {
+    const { board, skewMillis } = look
+    if (skewMillis > 0 || board.has("a node stands still") || board.has("the chain is reorganised"))
+      return undefined
+    for (const { payment } of paymentsOf(look)) {
+      const older = look.thief.older.get(payment.id)
+      if (older !== undefined && payment.reported?.evidence.transactionId === older)
+        return `payment ${payment.id} is settled by ${older}, which was sent before`
+    }
+    return undefined
+  },
+
+  "a transfer pays one payment": (look) => {
+    const uses = new Map<string, number>()
+    for (const { payment, shop } of paymentsOf(look)) {
+      if (payment.status !== "settled" || payment.reported === null) continue
+      const { payer, transactionId } = payment.reported.evidence
+      const key = `${transactionId} ${payer} ${shop.receiver} ${payment.amount}`
+      const used = (uses.get(key) ?? 0) + 1
+      uses.set(key, used)
+      if (used > equalMoves(look.ledger, transactionId, payer, shop.receiver, payment.amount))
+        return `${transactionId} pays ${used} payments`
+    }
+    return undefined
+  },
+
+  // Reorganised blocks, and clocks that are wrong, may put a transfer on either side of the deadline.
+  "what was paid in time does not fail": (look) => {
+    const { board, ledger, people, skewMillis } = look
+    if (skewMillis > 0 || board.has("the chain is reorganised") || board.has("a node lies")) return undefined
+    for (const { payment } of paymentsOf(look)) {
+      if (payment.status !== "failed" || look.before.get(payment.id)?.status !== "pending") continue
+      const purchase = people.purchases.find(({ paymentId }) => paymentId === payment.id)
+      for (const hash of purchase?.sent ?? []) {
+        const found = ledger.fork.find(hash, ledger.fork.height)
+        if (found?.mined.succeeded !== true) continue
+        // Two payments of one wallet and amount, both waiting: nothing tells which of them it pays.
+        const isOthers = paymentsOf(look).some(
+          ({ payment: other }) =>
+            other.id !== payment.id &&
+            other.reported?.evidence.transactionId === hash &&
+            other.createdAt.getTime() < found.block.time * 1_000
+        )
+        if (isOthers) continue
+        const early = payment.createdAt.getTime() + look.expiryMillis - found.block.time * 1_000
+        if (early > 0) return `payment ${payment.id} has failed, and was paid ${early} ms before its deadline`
+      }
+    }
+    return undefined
+  },
+
+  // Of two equal payments of one wallet: its nonce tells which, where a node says who sent the transfer.
+  "a transfer pays the payment that it was announced for": (look) => {
+    if (look.board.has("a node lies")) return undefined
+    for (const { before, rows } of changesOf(look))
+      for (const { id, reported, settledAt, status } of rows.payments) {
+        if (status !== "settled" || reported === null || look.before.get(id)?.status !== "pending") continue
+        const { payer, transactionId } = reported.evidence
+        const meant = look.people.purchases.find(({ sent }) => sent.includes(transactionId))
+        if (meant === undefined || meant.paymentId === id || meant.withoutNonce.has(transactionId)) continue
+        if (look.before.get(meant.paymentId)?.status !== "pending") continue
+        const nonce = look.ledger.transactions.get(transactionId)?.nonce
+        const named = before.attempts.filter(
+          (one) => one.payer === payer && one.nonce !== null && Number(one.nonce) === nonce
+        )
+        if (!named.some(({ paymentId }) => paymentId === meant.paymentId)) continue
+        const found = look.ledger.fork.find(transactionId, look.ledger.fork.height)
+        const age = (settledAt?.getTime() ?? 0) - (found?.block.time ?? 0) * 1_000
+        if (age < senderPatienceMillis && !named.some(({ paymentId }) => paymentId === id))
+          return `${transactionId} was announced for ${meant.paymentId} and has settled ${id}`
+      }
+    return undefined
+  },
+
+  "nobody is told to pay while their money is to be matched": (look) => {
+    for (const { before, rows } of changesOf(look))
+      for (const { paymentId, payer, since } of rows.attempts) {
+        const wasOpen = before.attempts.some(
+          (one) =>
+            one.paymentId === paymentId && one.payer === payer && one.since.getTime() === since.getTime()
+        )
+        const payment = rows.payments.find(({ id }) => id === paymentId)
+        if (wasOpen || payment === undefined) continue
+        const [waiting] = stillIn(
+          unexplained(before, payment, payer),
+          unexplained(rows, payment, payer)
+        ).filter(({ kind }) => kind === null)
+        if (waiting !== undefined)
+          return `${payer} was told to pay ${paymentId} while ${waiting.transactionId} was to be matched`
+      }
+    return undefined
+  },
+
+  "what is reported is looked at for a day": (look) => {
+    for (const { payment } of paymentsOf(look)) {
+      const age = look.now - payment.createdAt.getTime()
+      if (payment.failureReason === "unverified" && age < 86_400_000 - 2 * look.skewMillis)
+        return `payment ${payment.id} has failed unverified after ${age} ms`
+    }
+    return undefined
+  }
+}
