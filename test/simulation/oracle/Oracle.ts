@@ -1,0 +1,161 @@
+// Holds a world against the invariants: what it looks at, and what the look before it saw.
+import type { Ledger } from "../chain/Ledger.ts"
+import type { FaultBoard } from "../faults.ts"
+import type { Parts } from "../makeParts.ts"
+import type { Plan } from "../Plan.ts"
+import type { Receivers } from "../Receivers.ts"
+import type { World } from "../World.ts"
+import { atEnd } from "./atEnd.ts"
+import type { Invariant, Look, PaymentOf, Rows } from "./Look.ts"
+
+export interface Broken {
+  readonly invariant: string
+  readonly detail: string
+}
+
+export class InvariantBroken extends Error {
+  readonly broken: Broken
+  constructor(broken: Broken) {
+    super(`${broken.invariant}: ${broken.detail}`)
+    this.broken = broken
+  }
+}
+
+export class Oracle {
+  /** Whether a payment waited in the last look. */
+  awaited = false
+  /** Once the faults have ceased: when. */
+  calmSince = 0
+  readonly #plan: Plan
+  readonly #world: World
+  readonly #board: FaultBoard
+  readonly #ledger: Ledger
+  readonly #receivers: Receivers
+  readonly #parts: Parts
+  readonly #isPatient: boolean
+  #rowsBefore: ReadonlyArray<Rows> = []
+  #before: ReadonlyMap<string, PaymentOf> = new Map()
+  #ended: ReadonlyMap<string, string> = new Map()
+
+  constructor(around: {
+    readonly plan: Plan
+    readonly world: World
+    readonly board: FaultBoard
+    readonly ledger: Ledger
+    readonly receivers: Receivers
+    readonly parts: Parts
+    /** Whether instances run for long enough to let payments expire. */
+    readonly isPatient: boolean
+  }) {
+    this.#plan = around.plan
+    this.#world = around.world
+    this.#board = around.board
+    this.#ledger = around.ledger
+    this.#receivers = around.receivers
+    this.#parts = around.parts
+    this.#isPatient = around.isPatient
+  }
+
+  /** Undefined while somebody is in a transaction. */
+  #look(): Look | undefined {
+    const { cluster, gasPerMerchant, people, shops, signers, store, thief } = this.#parts
+    const rows = store.rows(shops)
+    if (rows === undefined) return undefined
+    return {
+      now: this.#world.now,
+      rows,
+      rowsBefore: this.#rowsBefore,
+      before: this.#before,
+      ended: this.#ended,
+      ledger: this.#ledger,
+      posts: this.#receivers.posts,
+      people,
+      thief,
+      signers,
+      confirmations: this.#plan.confirmations,
+      openTransactions: this.#board.calm ? store.openTransactions() : 0,
+      gasPerMerchant,
+      board: this.#board,
+      expiryMillis: this.#plan.expirySeconds * 1_000,
+      overdueBefore: this.#isPatient && this.#board.calm ? this.calmSince : undefined,
+      skewMillis: cluster.worstSkew
+    }
+  }
+
+  /** Fails with an `InvariantBroken`. While somebody is in a transaction it waits for the next step. */
+  check(invariants: Readonly<Record<string, Invariant>>): void {
+    const look = this.#look()
+    if (look === undefined) {
+      this.#board.changed = true
+      return
+    }
+    for (const [invariant, holds] of Object.entries(invariants)) {
+      const detail = holds(look)
+      if (detail !== undefined) throw new InvariantBroken({ invariant, detail })
+    }
+    this.awaited = look.rows.some(({ payments }) => payments.some(({ status }) => status === "pending"))
+    this.#parts.people.stored(look.rows)
+    this.#rowsBefore = look.rows
+    this.#before = new Map(look.rows.flatMap(({ payments }) => payments.map((one) => [String(one.id), one])))
+    this.#ended = new Map(
+      look.rows.flatMap(({ deliveries }) =>
+        deliveries.flatMap(({ id, status }) => (status === "pending" ? [] : [[id, status]]))
+      )
+    )
+  }
+
+  /** Whether nothing is due any more. */
+  isQuiet(): boolean {
+    const look = this.#look()
+    if (look === undefined) return false
+    const read = this.#parts.store.readUpTo()
+    const busy = this.#ledger.fork.blocks.findLast(({ mined }) => mined.length > 0)?.number ?? -1
+    if (read < busy || this.#ledger.isWaiting) return false
+    return Object.values(atEnd).every((holds) => holds(look) === undefined)
+  }
+
+  /** What is stored, for the reader. */
+  tellRows(): void {
+    const tell = (what: string) => this.#world.trace.whisper(this.#world.elapsed, "rows", what)
+    for (const { deliveries, payments, settlements, shop, transfers } of this.#look()?.rows ?? []) {
+      for (const { id, nonce, paymentId, reason, status } of settlements)
+        tell(
+          `${shop.name} authorization ${nonce.slice(0, 10)} (${id}) for ${paymentId} ${status} ${reason ?? ""}`
+        )
+      for (const { id, reported, status } of payments)
+        tell(`${shop.name} payment ${id} ${status} ${reported?.evidence.transactionId.slice(0, 10) ?? ""}`)
+      for (const { blockNumber, droppedAt, kind, paymentId, transactionId } of transfers)
+        tell(
+          `${shop.name} transfer ${transactionId.slice(0, 10)} in ${blockNumber}, ${kind ?? "undecided"}, ${paymentId ?? "of no payment"}${droppedAt === null ? "" : ", dropped"}`
+        )
+      for (const { attempts, id, status, type } of deliveries)
+        tell(`${shop.name} ${type} ${id} ${status} after ${attempts.length}`)
+    }
+  }
+
+  /** What payments and deliveries came to, by name. */
+  states(): ReadonlyMap<string, number> {
+    const states = new Map<string, number>()
+    for (const { deliveries, payments, settlements, transfers } of this.#look()?.rows ?? []) {
+      const names = [
+        ...settlements.map(
+          ({ reason, status }) => `authorization ${status}${reason === null ? "" : `, ${reason}`}`
+        ),
+        ...payments.map(
+          ({ failureReason, status }) =>
+            `payment ${status}${failureReason === null ? "" : ` ${failureReason}`}`
+        ),
+        ...deliveries.map(({ attempts, status, type }) => `${type} ${status} after ${attempts.length}`),
+        ...transfers.map(({ droppedAt, kind, paymentId }) =>
+          droppedAt !== null
+            ? "transfer dropped"
+            : paymentId !== null
+              ? "transfer explained"
+              : `transfer ${kind ?? "undecided"}`
+        )
+      ]
+      for (const name of names) states.set(name, (states.get(name) ?? 0) + 1)
+    }
+    return states
+  }
+}
