@@ -182,7 +182,9 @@ export class Signers {
       const authorization: SignedAuthorization = { ...terms, signature }
       if (!purchase.nonces.includes(terms.nonce)) purchase.nonces.push(terms.nonce)
       this.#world.tell(who, `signs ${terms.nonce.slice(0, 10)} for ${paymentId}`)
-      if (mayLeak) yield* this.#exposed(authorization)
+      if (mayLeak && (yield* this.#exposed(authorization)) && this.#draw.chance(0.5))
+        // The buyer's browser is slow: what others have used is read before it comes to the service.
+        yield* Effect.sleep(this.#draw.between(15_000, 60_000))
       const isPaid = yield* this.#handIn(who, purchase, authorization, mayLeak ? 8 : 2)
       return isPaid ? undefined : authorization
     })
@@ -210,10 +212,10 @@ export class Signers {
     })
   }
 
-  /** Whoever sees a signature may use it. */
-  #exposed(authorization: SignedAuthorization): Effect.Effect<void> {
+  /** Whoever sees a signature may use it; whether somebody has. */
+  #exposed(authorization: SignedAuthorization): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
-      if (!this.#draw.chance(0.12)) return
+      if (!this.#draw.chance(0.2)) return false
       yield* Effect.sleep(this.#draw.between(0, 6_000))
       const { from, nonce, to, validAfter, validBefore, value } = authorization
       this.#ledger.submit({
@@ -225,6 +227,7 @@ export class Signers {
         spending: { payer: from, nonce, cancels: false, validAfter, validBefore }
       })
       this.#world.tell("stranger", `uses ${nonce.slice(0, 10)}`)
+      return true
     })
   }
 

@@ -35,9 +35,11 @@ export const blocks = (around: Nature): Effect.Effect<never> => {
       const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
       const slow = cluster.down ? 1_800 : 0
       yield* Effect.sleep((plan.blockSeconds + late + slow) * 1_000)
-      // With somebody's money on its way.
-      if (ledger.pool.length > 0 && board.comes("the chain stands still")) {
-        const seconds = draw.between(30, 300)
+      // With somebody's money on its way: more often, and for longer, where the service's wallet bids for its place.
+      const bids = ledger.pool.some(({ gas }) => gas !== undefined)
+      const stands = () => board.comes("the chain stands still")
+      if (ledger.pool.length > 0 && (bids ? Array.from({ length: 6 }).some(stands) : stands())) {
+        const seconds = bids ? draw.between(120, 400) : draw.between(30, 300)
         world.tell("chain", `stands still for ${seconds} s`)
         yield* Effect.sleep(seconds * 1_000)
       }

@@ -232,7 +232,12 @@ export const defects: ReadonlyArray<Defect> = [
     store: "sql",
     file: "src/x402/Settlements/ownTransferStandsSql.ts",
     from: "t.transaction_id IS DISTINCT FROM",
-    to: "t.payer IS DISTINCT FROM"
+    to: "t.payer IS DISTINCT FROM",
+    also: {
+      file: "src/payments/TransferWatch.ts",
+      from: "const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)",
+      to: "const asked = yield* repo.askedBy(transfer, [])"
+    }
   },
   {
     name: "an attempt ends with its nonce, while its wallet's prompt may be open",
@@ -243,14 +248,14 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a transfer is offered to a less likely payment while a node fails",
     file: "src/payments/TransferWatch.ts",
-    from: 'if (found._tag === "Pending") return "waiting"',
-    to: 'if (found._tag === "Pending") continue'
+    from: 'return "waiting"\n    }\n    return "unmatched"\n  })\n\n  /**',
+    to: 'continue\n    }\n    return "unmatched"\n  })\n\n  /**'
   },
   {
     name: "an attempt that was declined lends its nonce to the next one",
     file: "src/payments/TransferWatch/matchOrder.ts",
-    from: "if (named.length > 0) return named.some(({ ended }) => ended === null) ? 1 : 2",
-    to: "if (named.length > 0) return attempts.some(({ ended }) => ended === null) ? 1 : 2"
+    from: "const open = (named.length > 0 ? named : attempts).filter(({ ended }) => ended === null)",
+    to: "const open = attempts.filter(({ ended }) => ended === null)"
   },
   {
     name: "what nobody pays never expires",

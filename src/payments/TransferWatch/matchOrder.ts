@@ -1,5 +1,6 @@
 // Which payments an incoming transfer settles, the likeliest first: one that a report of this transaction
-// names, one whose attempt has the transaction's nonce, one whose attempt is open, then the newest; last,
+// names, one whose attempt has the transaction's nonce, one whose attempt is open, then the newest that was
+// announced before the transfer's block, by its time; last,
 // what lies in an attempt's own block and was sent by another account, as relayed transfers are: nothing
 // there tells which was first.
 import type { Address } from "../../domain/Chain.ts"
@@ -30,14 +31,20 @@ const isAfter = (
   )
 }
 
-const rankOf = (transfer: Transfer, { attempts, reportedAt }: Match, sender: TransferSender): number => {
-  if (reportedAt !== null) return 0
+/** How likely the transfer is a payment's, the likeliest first, and the attempts that say so. */
+const standingOf = (
+  transfer: Transfer,
+  { attempts, reportedAt }: Match,
+  sender: TransferSender
+): { readonly rank: number; readonly by: ReadonlyArray<MatchAttempt> } => {
+  if (reportedAt !== null) return { rank: 0, by: attempts }
   const isOwn = sender?.address === transfer.payer
   const named = isOwn ? attempts.filter(({ nonce }) => nonce === sender.nonce) : []
-  if (named.length > 0) return named.some(({ ended }) => ended === null) ? 1 : 2
-  const isOpen = attempts.some(({ ended }) => ended === null)
-  if (attempts.every(({ blockNumber }) => isOfItsBlock(transfer, blockNumber, sender))) return 5
-  return isOpen ? 3 : 4
+  const open = (named.length > 0 ? named : attempts).filter(({ ended }) => ended === null)
+  if (named.length > 0) return open.length > 0 ? { rank: 1, by: open } : { rank: 2, by: named }
+  if (attempts.every(({ blockNumber }) => isOfItsBlock(transfer, blockNumber, sender)))
+    return { rank: 5, by: attempts }
+  return open.length > 0 ? { rank: 3, by: open } : { rank: 4, by: attempts }
 }
 
 export const matchOrder = (
@@ -51,15 +58,23 @@ export const matchOrder = (
       attempts: match.attempts.filter((attempt) => isAfter(transfer, attempt, sender))
     }))
     .filter(({ attempts, reportedAt }) => reportedAt !== null || attempts.length > 0)
-    .map((match) => ({
-      match,
-      rank: rankOf(transfer, match, sender),
-      isFailed: match.payment.status === "failed",
-      newest: Math.max(0, ...match.attempts.map(({ announcedAt }) => announcedAt.getTime()))
-    }))
+    .map((match) => {
+      const { by, rank } = standingOf(transfer, match, sender)
+      return {
+        match,
+        rank,
+        isFailed: match.payment.status === "failed",
+        // By two clocks, which only order what nothing else tells apart.
+        isLater: by.every(({ announcedAt }) => announcedAt > transfer.blockTime),
+        newest: Math.max(0, ...by.map(({ announcedAt }) => announcedAt.getTime()))
+      }
+    })
     .toSorted(
       (left, right) =>
-        left.rank - right.rank || Number(left.isFailed) - Number(right.isFailed) || right.newest - left.newest
+        left.rank - right.rank ||
+        Number(left.isFailed) - Number(right.isFailed) ||
+        Number(left.isLater) - Number(right.isLater) ||
+        right.newest - left.newest
     )
     .map(({ match }) => match)
 

@@ -67,6 +67,21 @@ describe("the order in which an incoming transfer is offered to payments", () =>
     expect(order([first, second])).toEqual([2, 1])
   })
 
+  test("of two with the transaction's nonce, one announced after its block comes last", () => {
+    const announced = (secondsAfter: number) => new Date(at.getTime() + 1_000 * secondsAfter)
+    const [early, before, after] = [-60, -30, 2].map((seconds, index) =>
+      match(index + 1, [attempt({ announcedAt: announced(seconds) })])
+    )
+    const all = [early, before, after].flatMap((one) => one ?? [])
+    expect(order(all, { address: payer, nonce: 0n })).toEqual([2, 1, 3])
+    // What it declined before does not make it earlier.
+    const again = match(4, [
+      attempt({ announcedAt: announced(-10), ended: "declined" }),
+      attempt({ announcedAt: announced(2) })
+    ])
+    expect(order([again, ...all], { address: payer, nonce: 0n })[0]).toBe(2)
+  })
+
   test("an attempt that was declined lends its nonce to no later attempt on its payment", () => {
     const first = match(1, [attempt({ nonce: 0n })])
     const again = match(2, [

@@ -180,7 +180,7 @@ export class SimulatedNode {
     const seen =
       known !== undefined &&
       (this.fork.find(hash, this.height) !== undefined || this.#ledger.pool.includes(known))
-    return seen ? { from: known.sender.toLowerCase(), nonce: toHex(known.nonce) } : null
+    return seen ? { hash, from: known.sender.toLowerCase(), nonce: toHex(known.nonce) } : null
   }
 
   #logs({ address, blockHash, fromBlock, toBlock, topics }: Record<string, unknown>) {

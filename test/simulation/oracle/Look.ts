@@ -78,6 +78,8 @@ export interface Look {
   readonly before: ReadonlyMap<string, PaymentOf>
   /** What ended deliveries had come to then, by id. */
   readonly ended: ReadonlyMap<string, string>
+  /** Attempts that were open within the last few seconds. */
+  readonly lately: ReadonlyArray<AttemptOf>
   readonly ledger: Ledger
   readonly posts: ReadonlyArray<Post>
   readonly people: People

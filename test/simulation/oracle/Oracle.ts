@@ -6,7 +6,10 @@ import type { Plan } from "../Plan.ts"
 import type { Receivers } from "../Receivers.ts"
 import type { World } from "../World.ts"
 import { atEnd } from "./atEnd.ts"
-import type { Invariant, Look, PaymentOf, Rows } from "./Look.ts"
+import type { AttemptOf, Invariant, Look, PaymentOf, Rows } from "./Look.ts"
+
+/** For so long a payment may be on its way to being settled. */
+const latelyMillis = 15_000
 
 export interface Broken {
   readonly invariant: string
@@ -36,6 +39,8 @@ export class Oracle {
   #rowsBefore: ReadonlyArray<Rows> = []
   #before: ReadonlyMap<string, PaymentOf> = new Map()
   #ended: ReadonlyMap<string, string> = new Map()
+  /** Attempts, and when they were last seen open. */
+  readonly #seen = new Map<string, { readonly attempt: AttemptOf; readonly at: number }>()
 
   constructor(around: {
     readonly plan: Plan
@@ -67,6 +72,7 @@ export class Oracle {
       rowsBefore: this.#rowsBefore,
       before: this.#before,
       ended: this.#ended,
+      lately: [...this.#seen.values()].map(({ attempt }) => attempt),
       ledger: this.#ledger,
       posts: this.#receivers.posts,
       people,
@@ -95,6 +101,7 @@ export class Oracle {
     }
     this.awaited = look.rows.some(({ payments }) => payments.some(({ status }) => status === "pending"))
     this.#parts.people.stored(look.rows)
+    this.#see(look)
     this.#rowsBefore = look.rows
     this.#before = new Map(look.rows.flatMap(({ payments }) => payments.map((one) => [String(one.id), one])))
     this.#ended = new Map(
@@ -102,6 +109,16 @@ export class Oracle {
         deliveries.flatMap(({ id, status }) => (status === "pending" ? [] : [[id, status]]))
       )
     )
+  }
+
+  #see({ now, rows }: Look): void {
+    for (const [key, { at }] of this.#seen) if (at < now - latelyMillis) this.#seen.delete(key)
+    for (const { attempts } of rows)
+      for (const attempt of attempts)
+        this.#seen.set(`${attempt.paymentId} ${attempt.payer} ${attempt.since.getTime()}`, {
+          attempt,
+          at: now
+        })
   }
 
   /** Whether nothing is due any more. */

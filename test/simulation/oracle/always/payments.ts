@@ -1,7 +1,15 @@
 // Of payments and the transfers that pay them.
 import type { Address } from "../../../../src/domain/Chain.ts"
 import type { Ledger } from "../../chain/Ledger.ts"
-import { changesOf, type Invariant, type PaymentOf, paymentsOf, stillIn, unexplained } from "../Look.ts"
+import {
+  type AttemptOf,
+  changesOf,
+  type Invariant,
+  type PaymentOf,
+  paymentsOf,
+  stillIn,
+  unexplained
+} from "../Look.ts"
 
 /** How many transfers of a transaction are exactly these. */
 const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Address, amount: bigint) =>
@@ -122,7 +130,8 @@ export const payments: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
-  // Of two equal payments of one wallet: its nonce tells which, where a node says who sent the transfer.
+  // Of two equal payments of one wallet: its nonce tells which, where a node says who sent the transfer. An attempt may
+  // end while its payment is being settled.
   "a transfer pays the payment that it was announced for": (look) => {
     if (look.board.has("a node lies")) return undefined
     for (const { before, rows } of changesOf(look))
@@ -133,13 +142,19 @@ export const payments: Readonly<Record<string, Invariant>> = {
         if (meant === undefined || meant.paymentId === id || meant.withoutNonce.has(transactionId)) continue
         if (look.before.get(meant.paymentId)?.status !== "pending") continue
         const nonce = look.ledger.transactions.get(transactionId)?.nonce
-        const named = before.attempts.filter(
-          (one) => one.payer === payer && one.nonce !== null && Number(one.nonce) === nonce
-        )
-        if (!named.some(({ paymentId }) => paymentId === meant.paymentId)) continue
+        const naming = (attempts: ReadonlyArray<AttemptOf>, of: string) =>
+          attempts.filter(
+            (one) =>
+              one.payer === payer && one.paymentId === of && one.nonce !== null && Number(one.nonce) === nonce
+          )
+        const [own] = naming(before.attempts, meant.paymentId)
+        if (own === undefined) continue
         const found = look.ledger.fork.find(transactionId, look.ledger.fork.height)
-        const age = (settledAt?.getTime() ?? 0) - (found?.block.time ?? 0) * 1_000
-        if (age < senderPatienceMillis && !named.some(({ paymentId }) => paymentId === id))
+        const minedAt = (found?.block.time ?? 0) * 1_000
+        const isLater = ({ since }: AttemptOf) => look.skewMillis === 0 && since.getTime() > minedAt
+        const others = naming(look.lately, id).filter((one) => isLater(own) || !isLater(one))
+        const age = (settledAt?.getTime() ?? 0) - minedAt
+        if (age < senderPatienceMillis && others.length === 0)
           return `${transactionId} was announced for ${meant.paymentId} and has settled ${id}`
       }
     return undefined
