@@ -50,8 +50,9 @@ const last =
     ? Number(values.from) + Number(values.seeds ?? 2_000)
     : Number.POSITIVE_INFINITY
 
-/** Runs its share of the seeds, and tells of each. */
+/** Runs its share of the seeds, and tells of each. Without the stacks of errors, which cost a twentieth of the time. */
 const share = async (every: number) => {
+  Error.stackTraceLimit = 0
   for (let seed = Number(values.from); seed < last && performance.now() < end; seed += every)
     console.log(JSON.stringify(toldOf(await runPlan(planOf(String(seed), store)))))
 }
