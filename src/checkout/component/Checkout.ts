@@ -779,16 +779,12 @@ export class Checkout {
     return undefined
   }
 
-  /**
-   * The attempt pays nothing, and another one may take its place. What the wallet has answered it asks no more, and
-   * the service is told so; else its prompt may be open, as it may be in any other browser.
-   */
+  /** The wallet has answered and asks no more: the service is told so before another attempt takes its place. */
   #giveUp(attempt: Attempt): void {
-    const { from, hash, paymentId } = attempt
+    const { from, paymentId } = attempt
     const announced = readAnnounced(paymentId, from)
     forgetAttempt(attempt)
-    if (announced === undefined || hash === null) forgetAnnounced(paymentId, from)
-    else markAnnounced(paymentId, from, announced, "lost")
+    if (announced !== undefined) markAnnounced(paymentId, from, announced, "lost")
   }
 
   /** Takes the announcement back: the wallet has sent nothing. */

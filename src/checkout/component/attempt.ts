@@ -97,7 +97,7 @@ interface Announced {
   readonly at: number
   /**
    * `withdrawn`: the service has been asked to end it, and the request may arrive at any time. `lost`: the
-   * wallet has sent it, and its nonce went to something else.
+   * wallet has sent it, and its nonce is used by what pays nothing.
    */
   readonly state: "open" | "withdrawn" | "lost"
 }

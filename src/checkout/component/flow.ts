@@ -276,7 +276,7 @@ export type Command =
   | { readonly run: "poll" }
   | { readonly run: "save"; readonly attempt: Attempt }
   | { readonly run: "forget"; readonly attempt: Attempt }
-  /** Forgets an attempt that pays nothing, before another one. */
+  /** Forgets an attempt whose transaction pays nothing, before another one. */
   | { readonly run: "giveUp"; readonly attempt: Attempt }
   | { readonly run: "wait"; readonly millis: number; readonly next: Command }
 
@@ -321,6 +321,9 @@ const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {})
 /** As `enter`, dropping what is under way. */
 const leave = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model =>
   enter(model, state, { epoch: model.epoch + 1, ...changes })
+
+/** The wallet has sent it, and another transaction took its place, or it was mined and pays nothing. */
+const paysNothing: ReadonlySet<MessageKey> = new Set(["cancelledReplaced", "cancelledReverted"])
 
 const forgetting = (
   { attempt, signed }: Model,
@@ -906,13 +909,14 @@ export const transition = (model: Model, message: Message): Next => {
     case "Cancel":
       return [leave(model, "cancelled", { reason: "cancelledByBuyer" }), []]
     case "StartAgain": {
+      const isLost = model.reason !== undefined && paysNothing.has(model.reason)
       const [next, commands] = proceed({
         ...model,
         attempt: undefined,
         state: "connect",
         epoch: model.epoch + 1
       })
-      return [next, [...forgetting(model, "giveUp"), ...commands]]
+      return [next, [...forgetting(model, isLost ? "giveUp" : "forget"), ...commands]]
     }
   }
 }

@@ -285,6 +285,19 @@ describe("The flow", () => {
     expect(after(...looked, nothing)[0]).toMatchObject({ state: "awaiting-signature", step: "unsure" })
   })
 
+  test("after a transaction that pays nothing the service is told; after one that may be asked for still, not", () => {
+    const again = (...messages: ReadonlyArray<Message>) =>
+      runs(after(...messages, { type: "StartAgain" })[1]).filter(
+        (run) => run === "giveUp" || run === "forget"
+      )
+    const sent: Message = { ...loaded, attempt: { ...asked, hash } }
+    expect(again(sent, connected, { type: "Lost" }, { type: "Lost" })).toEqual(["giveUp"])
+    const reverted = refusal("TEST_SETTLEMENT_MISMATCH", { reason: "reverted" })
+    expect(again(sent, connected, { type: "ReportRefused", refusal: reverted })).toEqual(["giveUp"])
+    const none: Message = { type: "NoTransfer", mined: true, pending: false }
+    expect(again({ ...loaded, attempt: asked }, connected, none, none)).toEqual(["forget"])
+  })
+
   test("the service's refusals of a report each have their state", () => {
     const sent = [
       loaded,
