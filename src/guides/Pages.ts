@@ -1,7 +1,7 @@
 // What developers read of the running service: guides, the reference, errors; each as a page and as markdown.
 // Beside them the front page, and the packages where this release was built with them.
 import { existsSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import vectors from "../../docs/guides/webhook-vectors.json"
@@ -53,7 +53,8 @@ ${summaries.map(([name, title, summary]) => `- [${title}](${baseUrl}/docs/${name
 `
 
 /** Beside the built service, or where \`bun run packages\` puts them. */
-const packageDirectories = [join(import.meta.dir, "packages"), join(import.meta.dir, "../../dist/packages")]
+const directory = dirname(import.meta.path)
+const packageDirectories = [join(directory, "packages"), join(directory, "../../dist/packages")]
 const archive = (pattern: string) =>
   packageDirectories
     .flatMap((directory) =>

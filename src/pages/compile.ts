@@ -1,16 +1,17 @@
 // Bundles of browser code: where the build puts them, and how they are made.
-import { basename, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 
-const isSource = basename(import.meta.dir) === "pages"
+const directory = dirname(import.meta.path)
+const isSource = basename(directory) === "pages"
 
 /** A source by its path under `src`, seen from the sources and from the built service in `dist` alike. */
-const sourceFile = (entry: string): string => resolve(import.meta.dir, isSource ? ".." : "../src", entry)
+const sourceFile = (entry: string): string => resolve(directory, isSource ? ".." : "../src", entry)
 
 /** The name of an entry point's bundle. */
 export const bundleName = (entry: string): string => entry.replaceAll("/", ".").replace(/\.tsx?$/, ".js")
 
 /** Where the built service finds the bundle of an entry point. */
-export const builtFile = (entry: string): string => join(import.meta.dir, "browser", bundleName(entry))
+export const builtFile = (entry: string): string => join(directory, "browser", bundleName(entry))
 
 /** Stands in a built bundle where the service writes a constant. */
 export const placeholder = (name: string): string => `__${name}__`

@@ -1,14 +1,15 @@
 // A thread beside the event loop, which takes recoveries from it for as long as many come.
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { decodeKeys, encodeAsked } from "./messages.ts"
 import type { Recoverable } from "./secp256k1.ts"
 
+const directory = dirname(import.meta.path)
 /** Seen from the sources, and from the built service in `dist`. */
 const program =
-  basename(import.meta.dir) === "SignatureRecovery"
-    ? join(import.meta.dir, "recoverKeys.ts")
-    : join(import.meta.dir, "chain/SignatureRecovery/recoverKeys.js")
+  basename(directory) === "SignatureRecovery"
+    ? join(directory, "recoverKeys.ts")
+    : join(directory, "chain/SignatureRecovery/recoverKeys.js")
 
 /** Recoveries in one message: a thread that is asked for more answers the first of them late. */
 const most = 8
