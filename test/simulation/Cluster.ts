@@ -25,6 +25,7 @@ import { Receipts } from "../../src/receipts/Receipts.ts"
 import { DeliveryWake } from "../../src/webhooks/DeliveryWake.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { DueWork } from "../../src/workers/DueWork.ts"
+import { FaultPoints } from "../../src/workers/FaultPoints.ts"
 import { Facilitator } from "../../src/x402/Facilitator.ts"
 import { rpcNodeOf, type SimulatedNode } from "./chain/SimulatedNode.ts"
 import { doorOfSigning } from "./Door/signing.ts"
@@ -269,6 +270,7 @@ export class Cluster {
     ).pipe(
       Layer.provideMerge(Layer.merge(RpcPool.layerNodes({ test, live: [] }), ContractSignatures.layerNone)),
       Layer.provideMerge(Layer.merge(store.layer, Layer.succeed(AppConfig, config))),
+      Layer.provideMerge(Layer.succeed(FaultPoints, board.at)),
       Layer.provideMerge(Layer.succeed(SecureRandom.SecureRandom, random))
     )
     return Effect.gen(function* () {

@@ -130,10 +130,9 @@ export class FaultBoard {
       if (fiber.getRef(InStatement)) return call
       const owner = fiber.getRef(CurrentOwner)
       const isStatement = statements.test(name)
-      const whole = isStatement ? inStatement(call) : call
-      if (owner === this.#world.outside) return whole
+      if (owner === this.#world.outside) return isStatement ? inStatement(call) : call
       this.points.set(name, (this.points.get(name) ?? 0) + 1)
-      const done = isStatement ? this.#around(name, owner.name, whole) : whole
+      const done = isStatement ? this.#around(name, owner.name, call) : call
       return this.#plan.has(atPoint) ? this.#abandonedAt(name, owner, done) : done
     })
 
@@ -154,7 +153,7 @@ export class FaultBoard {
         this.#world.tell(who, `${name}: ${what}`)
         return Effect.die(new Error(`simulated: ${what}`))
       })
-    const done = Effect.map(statement, (answer) => {
+    const noted = Effect.map(statement, (answer) => {
       const isEmpty = Array.isArray(answer) && answer.length === 0
       if (isEmpty || !writes.test(name)) return answer
       this.changed = true
@@ -162,6 +161,7 @@ export class FaultBoard {
       if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, who, `  ${name}: ${shortly(answer)}`)
       return answer
     })
+    const done = inStatement(noted)
     if (this.comes("a statement fails before its commit")) return fails("a statement fails before its commit")
     const late = this.comes("a statement is slow")
       ? Effect.sleep(this.#order.between(20, 3_000))

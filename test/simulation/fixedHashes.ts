@@ -1,6 +1,9 @@
 /** The traces of three seeds in memory, which are the same everywhere. */
 export const fixedHashes = {
-  first: "596b2a90304f0d04",
-  second: "080e83a7f995883d",
-  third: "d8d0d022bc82e963"
+  first: "e8824f346059804b",
+  second: "6e43d14225be5e01",
+  third: "bd714a60aca49fea"
 }
+
+/** Of the seed `first` on SQL. */
+export const fixedSqlHash = "e3b62dd2869e9d4b"

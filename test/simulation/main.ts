@@ -28,9 +28,18 @@ const { values } = parseArgs({
   }
 })
 const store = values.sql ? "sql" : "memory"
+const sql = values.sql ? " --sql" : ""
+
+/** A whole number of at least one. */
+const numberOf = (name: "seeds" | "from" | "jobs" | "minutes", value: string): number => {
+  if (/^[1-9]\d*$/.test(value)) return Number(value)
+  console.error(`--${name} takes a whole number from 1 on, not ${value}.`)
+  process.exit(2)
+}
+const from = numberOf("from", values.from)
 
 const one = async (seed: string) => {
-  const outcome = await runPlan(planOf(seed, store))
+  const outcome = await runPlan(planOf(seed, store), values.explain)
   if (outcome.broken === undefined) {
     if (values.explain) console.log(timeline(outcome))
     return console.log(summary(outcome))
@@ -44,57 +53,61 @@ const one = async (seed: string) => {
 const end =
   values.minutes === undefined
     ? Number.POSITIVE_INFINITY
-    : performance.now() + 60_000 * Number(values.minutes)
+    : performance.now() + 60_000 * numberOf("minutes", values.minutes)
 const last =
-  values.minutes === undefined
-    ? Number(values.from) + Number(values.seeds ?? 2_000)
-    : Number.POSITIVE_INFINITY
+  values.minutes === undefined ? from + numberOf("seeds", values.seeds ?? "2000") : Number.POSITIVE_INFINITY
 
 /** Runs its share of the seeds, and tells of each. Without the stacks of errors, which cost a twentieth of the time. */
 const share = async (every: number) => {
   Error.stackTraceLimit = 0
-  for (let seed = Number(values.from); seed < last && performance.now() < end; seed += every)
+  for (let seed = from; seed < last && performance.now() < end; seed += every)
     console.log(JSON.stringify(toldOf(await runPlan(planOf(String(seed), store)))))
 }
 
 const many = async () => {
-  const jobs = values.jobs === "auto" ? navigator.hardwareConcurrency : Number(values.jobs)
+  const asked = values.jobs === "auto" ? navigator.hardwareConcurrency : numberOf("jobs", values.jobs)
+  const jobs = Math.min(asked, last - from)
   const tally = new Tally()
   /** Of each process. */
   const done = Array.from({ length: jobs }, () => 0)
   const progress = setInterval(() => console.log(tally.line), 10_000)
   const argumentsOf = (job: number) => [
-    ...["--from", String(Number(values.from) + job), "--every", String(jobs)],
+    ...["--from", String(from + job), "--every", String(jobs)],
     ...(values.minutes === undefined
-      ? ["--seeds", String(last - Number(values.from) - job)]
+      ? ["--seeds", String(last - from - job)]
       : ["--minutes", values.minutes]),
     ...(values.sql ? ["--sql"] : [])
   ]
+  const children = Array.from({ length: jobs }, (_, job) =>
+    Bun.spawn([process.execPath, import.meta.path, ...argumentsOf(job)], {
+      stdout: "pipe",
+      stderr: "inherit"
+    })
+  )
   await Promise.all(
-    Array.from({ length: jobs }, async (_, job) => {
-      const child = Bun.spawn([process.execPath, import.meta.path, ...argumentsOf(job)], {
-        stdout: "pipe",
-        stderr: "inherit"
-      })
+    children.map(async (child, job) => {
       for await (const line of linesOf(child.stdout)) {
         const told: Told = JSON.parse(line)
         tally.add(told)
         done[job] = (done[job] ?? 0) + 1
         if (told.broken !== undefined) console.log(`seed ${told.seed}  ${told.broken}`)
       }
-      if ((await child.exited) !== 0) throw new Error(`process ${job} ended with ${child.exitCode}`)
+      if ((await child.exited) === 0 || child.killed) return
+      console.error(`Process ${job + 1} of ${jobs} ended with ${child.exitCode}: all are stopped.`)
+      process.exitCode = 1
+      for (const other of children) other.kill()
     })
   )
   clearInterval(progress)
   console.log(tally.line)
   console.log(tally.coverage)
-  const next = Number(values.from) + jobs * Math.min(...done)
-  console.log(`\nTo go on where this ended: bun run simulate --from ${next}${values.sql ? " --sql" : ""}`)
+  const next = from + jobs * Math.min(...done)
+  console.log(`\nTo go on where this ended: bun run simulate --from ${next}${sql}`)
   const [first] = tally.failed
   if (first === undefined) return
   process.exitCode = 1
   console.log(
-    `\nThe first of ${tally.failed.length} that failed, with the fewest faults; its story: --seed ${first.seed} --explain`
+    `\nThe first of ${tally.failed.length} that failed, with the fewest faults; its story: --seed ${first.seed} --explain${sql}`
   )
   await one(first.seed)
 }

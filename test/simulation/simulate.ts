@@ -41,6 +41,14 @@ const shortExpiry = 300
 const longestSteps = 400_000
 /** The step of the world's time once the faults have ceased: nothing races any more, and minutes have to pass. */
 const slowTick = 15_000
+/** In one line, with the places that come first. */
+const told = (error: unknown) =>
+  (error instanceof Error ? (error.stack ?? String(error)) : String(error))
+    .split("\n")
+    .slice(0, 6)
+    .map((line) => line.trim())
+    .join(" ")
+
 export const simulate = (plan: Plan, verbose = false): Outcome => {
   const draw = new Draw(plan.seed)
   const world = new World(draw, { preemptAfter: plan.preemptAfter, longest: longestSteps })
@@ -55,7 +63,8 @@ export const simulate = (plan: Plan, verbose = false): Outcome => {
     } catch (error) {
       if (error instanceof InvariantBroken) broken = error.broken
       else if (error instanceof WorldStuck) broken = { invariant: "the world goes on", detail: error.message }
-      else throw error
+      // What nobody foresaw, in the product or in the world.
+      else broken = { invariant: "nothing fails that was not foreseen", detail: told(error) }
     }
     if (broken !== undefined) {
       world.tell("oracle", `${broken.invariant}: ${broken.detail}`)
