@@ -41,6 +41,7 @@ const shortExpiry = 300
 const longestSteps = 400_000
 /** The step of the world's time once the faults have ceased: nothing races any more, and minutes have to pass. */
 const slowTick = 15_000
+
 /** In one line, with the places that come first. */
 const told = (error: unknown) =>
   (error instanceof Error ? (error.stack ?? String(error)) : String(error))
@@ -244,8 +245,8 @@ class Run {
     this.#oracle.check(always)
   }
 
-  /** What is stored, for the reader. */
+  /** What is stored, for the reader; nothing of a world that was never built. */
   tellRows(): void {
-    this.#oracle.tellRows()
+    this.#built?.oracle.tellRows()
   }
 }
