@@ -1,22 +1,5 @@
 // Variables that are no setting but nearly one: a name that is misspelt is read by nobody.
-
-/** Letters to insert, drop or change on the way from one word to the other. */
-const distance = (left: string, right: string): number => {
-  let before = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (const [row, letter] of [...left].entries()) {
-    const now = [row + 1]
-    for (const [column, other] of [...right].entries())
-      now.push(
-        Math.min(
-          (now[column] ?? 0) + 1,
-          (before[column + 1] ?? 0) + 1,
-          (before[column] ?? 0) + Number(letter !== other)
-        )
-      )
-    before = now
-  }
-  return before.at(-1) ?? 0
-}
+import { distance } from "fastest-levenshtein"
 
 /** Shorter names are near many that mean something else. */
 const leastLength = 6
