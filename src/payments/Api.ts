@@ -151,6 +151,15 @@ export const TransactionId = Schema.String.check(
   )
 
 /** How many things a page has. */
+const QueryNonce = Schema.String.check(
+  Schema.isPattern(/^(0|[1-9][0-9]{0,14})$/u, { message: "an account nonce" })
+).pipe(
+  Schema.decodeTo(Schema.BigInt, {
+    decode: SchemaGetter.transform(BigInt),
+    encode: SchemaGetter.transform(String)
+  })
+)
+
 export const PageLimit = Schema.String.check(
   Schema.isPattern(/^([1-9][0-9]?|100)$/u, { message: "an integer from 1 to 100" })
 )
@@ -298,7 +307,13 @@ export class PaymentsApi extends endpointGroup("payments")(
         attemptId: Schema.optionalKey(
           Uuid.annotate({
             description:
-              "Your own attempt of this wallet, once the wallet has no prompt open for it: another transaction with its nonce, five blocks deep, ends it at once. Any other attempt ends so ten minutes after it was announced."
+              "Your own attempt of this wallet, once the wallet has sent something for it, with the `nonce` that it has used: another transaction with that nonce, five blocks deep, ends it at once. Any other attempt ends so ten minutes after it was announced."
+          })
+        ),
+        nonce: Schema.optionalKey(
+          QueryNonce.annotate({
+            description:
+              "With `attemptId`: the account nonce of what the wallet has sent, read off the transaction. Wallets may use another one than they are asked to."
           })
         )
       },

@@ -176,7 +176,10 @@ export const layer = HttpApiBuilder.group(
       attempts: Effect.fnUntraced(function* ({ params, query }) {
         const known = yield* attempts.read(yield* CurrentPrincipal, params.id, {
           payer: query.payer === undefined ? undefined : parseAddress(query.payer),
-          attemptId: query.attemptId,
+          own:
+            query.attemptId === undefined || query.nonce === undefined
+              ? undefined
+              : { attemptId: query.attemptId, nonce: query.nonce },
           client: yield* client
         })
         return HttpServerResponse.jsonUnsafe(attemptsView(known))

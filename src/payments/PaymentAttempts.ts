@@ -49,10 +49,16 @@ export interface AttemptRefused {
   readonly known: KnownAttempts
 }
 
+export interface SentAttempt {
+  readonly attemptId: string
+  /** The account nonce that the wallet has used: some choose their own. */
+  readonly nonce: bigint
+}
+
 export interface AttemptReader {
   readonly payer: Address | undefined
-  /** The reader's own attempt, whose wallet has no prompt open any more. */
-  readonly attemptId: string | undefined
+  /** The reader's own attempt, for which the wallet has sent something. */
+  readonly own: SentAttempt | undefined
   /** The address that the request came from, for the limit. */
   readonly client: string
 }
@@ -167,12 +173,12 @@ export class PaymentAttempts extends Context.Service<
 
       /**
        * Why an open attempt has ended, by what the chain shows; undefined while it may still pay. Who names it as
-       * their own knows that its wallet asks no more.
+       * their own knows that its wallet asks no more, and which nonce it has used.
        */
       const endOf = Effect.fnUntraced(function* (
         payment: Payment,
         attempt: PaymentAttempt,
-        own: string | undefined
+        own: SentAttempt | undefined
       ): Effect.fn.Return<AttemptEnd | undefined> {
         const now = (yield* DateTime.nowAsDate).getTime()
         const over = attempt.announcedAt.getTime() + attemptLifeMillis
@@ -180,8 +186,14 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
         // Asked below the height up to which transfers have been read: what used the nonce is among them.
-        const mayBeAsked = attempt.id !== own && now < attempt.announcedAt.getTime() + promptMillis
-        const nonceUsed = !mayBeAsked && (yield* hasLostNonce(payment, attempt, blockNumber - reorganised))
+        const sent = attempt.id === own?.attemptId && attempt.nonce !== null ? own.nonce : undefined
+        const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
+        const lost = hasLostNonce(
+          payment,
+          sent === undefined ? attempt : { ...attempt, nonce: sent },
+          blockNumber - reorganised
+        )
+        const nonceUsed = !mayBeAsked && (yield* lost)
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
@@ -189,7 +201,7 @@ export class PaymentAttempts extends Context.Service<
       })
 
       /** Closes the wallet's open attempt where it has ended; whether it did. */
-      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, own?: string) {
+      const closeEnded = Effect.fnUntraced(function* (payment: Payment, payer: Address, own?: SentAttempt) {
         const open = yield* repo.openAttempt(payment.id, payer)
         if (Option.isNone(open)) return false
         const end = yield* endOf(payment, open.value, own)
@@ -324,16 +336,12 @@ export class PaymentAttempts extends Context.Service<
 
       return {
         announce,
-        read: Effect.fn("PaymentAttempts.read")(function* (
-          principal,
-          paymentId,
-          { attemptId, client, payer }
-        ) {
+        read: Effect.fn("PaymentAttempts.read")(function* (principal, paymentId, { client, own, payer }) {
           yield* limited(principal, paymentId, client)
           const by = payer === undefined ? undefined : { payer, only: true }
           const known = yield* knownOf(principal, paymentId, by)
           const mayHaveEnded = payer !== undefined && known.payment.status === "pending"
-          return mayHaveEnded && (yield* closeEnded(known.payment, payer, attemptId))
+          return mayHaveEnded && (yield* closeEnded(known.payment, payer, own))
             ? yield* knownOf(principal, paymentId, by)
             : known
         }),

@@ -98,6 +98,63 @@ describe("A transaction", () => {
     await browser.close()
   })
 
+  browserTest(
+    "that the wallet's node does not show is not given up for the nonce that was asked for",
+    async () => {
+      const { automine, context, createIntent, mine, open, transfers, wallet } = world()
+      const buyer = await wallet()
+      buyer.ignoresNonce = true
+      // The node's own count: the nonce that the page asks for is used by then, and the transaction unknown.
+      buyer.behave("eth_getTransactionByHash", async () => null)
+      buyer.behave("eth_getTransactionCount", async (params, next) => {
+        if (params[1] === "pending") return "0x0"
+        return buyer.count("eth_sendTransaction") > 0 ? "0x1" : next()
+      })
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await automine(false)
+      await replace(buyer, buyer.account.address, "0x", 0)
+      await press(page, "Pay $10.00")
+      await untilState(page, "confirming")
+      const asked = buyer.count("eth_getLogs")
+      while (buyer.count("eth_getLogs") < asked + 3) await Bun.sleep(100)
+      await untilState(page, "confirming")
+      await mine()
+      await untilState(page, "settled", 40_000)
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
+
+  browserTest(
+    "that is cancelled and that the wallet's node has never shown is given up after ten minutes",
+    async () => {
+      const { automine, context, createIntent, mine, open, wallet } = world()
+      const buyer = await wallet()
+      buyer.behave("eth_getTransactionByHash", async () => null)
+      const browser = await context([buyer])
+      const { id, token } = await createIntent()
+      const page = await open(browser, token)
+      await toReview(page)
+      await automine(false)
+      await press(page, "Pay $10.00")
+      await untilState(page, "confirming")
+      await replace(buyer, buyer.account.address, "0x", 0)
+      await mine(deepEnough)
+      const asked = buyer.count("eth_getLogs")
+      while (buyer.count("eth_getLogs") < asked + 3) await Bun.sleep(100)
+      await untilState(page, "confirming")
+      await page.evaluate((key) => {
+        const attempt = JSON.parse(localStorage.getItem(key) ?? "{}")
+        localStorage.setItem(key, JSON.stringify({ ...attempt, startedAt: Date.now() - 600_000 }))
+      }, `quittance-checkout:${id}`)
+      await untilState(page, "cancelled", 40_000)
+      await automine(true)
+      await browser.close()
+    }
+  )
+
   browserTest("that reverts charges no payment and can be tried again", async () => {
     const { chain, automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()

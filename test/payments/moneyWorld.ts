@@ -71,7 +71,11 @@ export interface MoneyWorld {
     body?: Readonly<Record<string, unknown>>,
     merchant?: Merchant
   ) => Promise<Answer>
-  readonly attempts: (paymentId: string, payer?: string, attemptId?: string) => Promise<Answer>
+  readonly attempts: (
+    paymentId: string,
+    payer?: string,
+    own?: { readonly attemptId: string; readonly nonce: number }
+  ) => Promise<Answer>
   /** Sends USDC and mines it, with a block on top. */
   readonly transfer: (account: PrivateKeyAccount, atomic: bigint, to?: Address) => Promise<Hex>
   readonly report: (
@@ -235,10 +239,10 @@ const make = (environment: Readonly<Record<string, string>>) =>
           method: "transfer",
           ...body
         }),
-      attempts: (paymentId, payer, attemptId) => {
+      attempts: (paymentId, payer, own) => {
         const query = new URLSearchParams({
           ...(payer === undefined ? {} : { payer }),
-          ...(attemptId === undefined ? {} : { attemptId })
+          ...(own === undefined ? {} : { attemptId: own.attemptId, nonce: String(own.nonce) })
         })
         return call("GET", `/payments/${paymentId}/attempts?${query}`, merchant.keys.test.publishable)
       },

@@ -86,7 +86,7 @@ export type Ask =
       readonly key: string
       readonly paymentId: string
       readonly payer?: string
-      readonly attemptId?: string
+      readonly own?: { readonly attemptId: string; readonly nonce: number }
     }
   | { readonly do: "decline"; readonly key: string; readonly paymentId: string; readonly attemptId: string }
   | { readonly do: "create endpoint"; readonly key: string; readonly url: string }
@@ -209,7 +209,7 @@ const requestOf = (
         method: "GET",
         path: `/payments/${ask.paymentId}/attempts?${new URLSearchParams({
           ...(ask.payer === undefined ? {} : { payer: ask.payer }),
-          ...(ask.attemptId === undefined ? {} : { attemptId: ask.attemptId })
+          ...(ask.own === undefined ? {} : { attemptId: ask.own.attemptId, nonce: String(ask.own.nonce) })
         })}`
       }
     case "decline":
@@ -390,10 +390,10 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
             : { status: 200, body: paymentBody(found.value) }
         }
         case "read attempts": {
-          const { attemptId, paymentId, payer } = ask
+          const { own, paymentId, payer } = ask
           const known = yield* attempts.read(principal, PaymentId.make(paymentId), {
             payer: payer === undefined ? undefined : Address.make(payer),
-            attemptId,
+            own: own === undefined ? undefined : { ...own, nonce: BigInt(own.nonce) },
             client: "192.0.2.1"
           })
           return { status: 200, body: attemptsBody(known) }

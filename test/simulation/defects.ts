@@ -242,7 +242,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "an attempt ends with its nonce, while its wallet's prompt may be open",
     file: "src/payments/PaymentAttempts.ts",
-    from: "const mayBeAsked = attempt.id !== own && now < attempt.announcedAt.getTime() + promptMillis",
+    from: "const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis",
     to: "const mayBeAsked = now < 0"
   },
   {

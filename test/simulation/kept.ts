@@ -24,5 +24,10 @@ export const kept: ReadonlyArray<{ readonly seed: string; readonly found: string
     seed: "454193",
     found:
       "of two equal payments of one wallet, the likelier one was passed over while a node failed, and the other one took its transfer"
+  },
+  {
+    seed: "1161377",
+    found:
+      "nodes behind one address, some of which stood still, made a transfer look replaced; the service ended its attempt by the nonce that the wallet had been asked to use, not by the one that it had used, and the buyer paid again"
   }
 ]

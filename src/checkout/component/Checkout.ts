@@ -15,7 +15,7 @@ import {
   writeAttempt
 } from "./attempt.ts"
 import { callsStatus, sendCalls, takesCalls } from "./calls.ts"
-import { follow, inquire, isHash, minedNonce, nonceOf, startingPoint } from "./chain.ts"
+import { follow, inquire, isHash, minedNonce, sentTransaction, startingPoint } from "./chain.ts"
 import { atomicOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
 import { beforePayment, type Command, initial, type Message, type Model, transition } from "./flow.ts"
 import { readIntentToken, type UnverifiedIntent } from "./intentToken.ts"
@@ -92,8 +92,18 @@ const storage = {
   }
 }
 
-/** A wallet that has taken calls and forgotten them may still send them; a buyer is asked after this time. */
+/**
+ * A wallet that has taken calls and forgotten them may still send them, and a transaction that its node has never
+ * shown may still be mined, under any nonce; a buyer is asked after this time.
+ */
 const forgottenMillis = 600_000
+
+/** Wallets may ignore the nonce they are asked to use; what follows goes by the one they used. */
+const noteNonce = (attempt: Attempt & { readonly hash: Hex }, nonce: number | undefined): void => {
+  if (nonce === undefined || attempt.nonceSeen === true) return
+  if (readAttempt(attempt.paymentId)?.hash === attempt.hash)
+    writeAttempt({ ...attempt, nonce, nonceSeen: true })
+}
 
 /** The reason for the shop's developer; the buyer sees a plain sentence. */
 const tellDevelopers = ({ refusal: { code, docUrl, said } }: ServiceError): void => {
@@ -480,7 +490,7 @@ export class Checkout {
     if (payment === undefined) return
     try {
       const announced = account === undefined ? undefined : readAnnounced(payment.id, account)
-      const lost = announced?.state === "lost" ? announced.id : undefined
+      const lost = announced?.state === "lost" ? announced : undefined
       const [all, own] = await Promise.all([
         this.#service.attempts(payment.id),
         account === undefined ? undefined : this.#service.attempts(payment.id, account, lost)
@@ -722,7 +732,7 @@ export class Checkout {
     let kept = readAnnounced(paymentId, from)
     try {
       if (kept?.state === "lost") {
-        const { attempts } = await this.#service.attempts(paymentId, from, kept.id)
+        const { attempts } = await this.#service.attempts(paymentId, from, kept)
         if (attempts.length > 0) {
           restore(attempt, earlier)
           tell({ type: "AttemptOpen" })
@@ -783,8 +793,10 @@ export class Checkout {
   #giveUp(attempt: Attempt): void {
     const { from, paymentId } = attempt
     const announced = readAnnounced(paymentId, from)
+    const { nonce, nonceSeen } = readAttempt(paymentId) ?? attempt
     forgetAttempt(attempt)
-    if (announced !== undefined) markAnnounced(paymentId, from, announced, "lost")
+    if (announced !== undefined)
+      markAnnounced(paymentId, from, announced, "lost", nonceSeen === true ? nonce : undefined)
   }
 
   /** Takes the announcement back: the wallet has sent nothing. */
@@ -836,7 +848,7 @@ export class Checkout {
       writeAttempt(sent)
       // However late the wallet answers: the money has moved.
       this.send({ type: "Sent", attempt: sent })
-      await this.#noteNonce(provider, sent, hash)
+      noteNonce({ ...sent, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
     } catch (error) {
       const failure = failureOf(error)
       const notice = nothingSent[failure]
@@ -854,13 +866,6 @@ export class Checkout {
       if (this.model.attempt?.id === attempt.id) this.send(declined)
       else tell(declined)
     }
-  }
-
-  /** Wallets may ignore the nonce they are given; what follows goes by the one they used. */
-  async #noteNonce(provider: Eip1193Provider, attempt: Attempt, hash: Hex): Promise<void> {
-    const nonce = await nonceOf(provider, hash).catch(() => undefined)
-    if (nonce === undefined || nonce === attempt.nonce) return
-    if (readAttempt(attempt.paymentId)?.hash === hash) writeAttempt({ ...attempt, nonce })
   }
 
   // After the wallet was asked
@@ -918,10 +923,14 @@ export class Checkout {
     if (this.#claims === undefined || this.#wallet === undefined || kept.hash === null) return
     // What calls become is not replaced by the account's next transaction.
     if (kept.calls !== undefined) return
+    const sent = { ...kept, hash: kept.hash }
     try {
-      const replaced = await follow(this.#provider, { ...kept, hash: kept.hash }, this.#claims, this.#atomic)
-      if (replaced === "lost") tell({ type: "Lost" })
-      else if (replaced !== undefined) tell({ type: "TransferFound", hash: replaced })
+      const course = await follow(this.#provider, sent, this.#claims, this.#atomic)
+      if (course.outcome === "stands") noteNonce(sent, course.nonce)
+      if (course.outcome === "replaced") tell({ type: "TransferFound", hash: course.hash })
+      // The nonce that it was asked to use proves nothing of the one that it has.
+      const isProven = kept.nonceSeen === true || Date.now() - kept.startedAt >= forgottenMillis
+      if (course.outcome === "lost" && isProven) tell({ type: "Lost" })
     } catch {
       // The service goes on looking for the transaction; the next poll follows again.
     }

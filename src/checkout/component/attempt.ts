@@ -11,6 +11,8 @@ export interface Attempt {
   readonly from: string
   /** The account's next nonce when the wallet was asked. A second request reuses it: the chain takes one. */
   readonly nonce: number
+  /** Whether `nonce` is the transaction's own, read off it: a wallet may use another one than it is asked to. */
+  readonly nonceSeen?: boolean
   /** Block height when the wallet was first asked; a transfer of this payment cannot be older. */
   readonly block: number
   /** Unix milliseconds. */
@@ -44,6 +46,7 @@ const isAttempt = (value: unknown): value is Attempt => {
     typeof one.paymentId === "string" &&
     typeof one.from === "string" &&
     typeof one.nonce === "number" &&
+    (one.nonceSeen === undefined || typeof one.nonceSeen === "boolean") &&
     typeof one.block === "number" &&
     typeof one.startedAt === "number" &&
     typeof one.buyerToken === "string" &&
@@ -100,13 +103,20 @@ interface Announced {
    * wallet has sent it, and its nonce is used by what pays nothing.
    */
   readonly state: "open" | "withdrawn" | "lost"
+  /** Of a lost one: the nonce that the wallet has used, where the chain has shown it. */
+  readonly nonce: number | undefined
 }
 
-/** `<id> <Unix milliseconds>`, and its state where it is not open. */
+/** `<id> <Unix milliseconds>`, its state where it is not open, and the nonce. */
 const parseAnnounced = (text: string | null): Announced | undefined => {
-  const [id = "", at = "", state] = (text ?? "").split(" ")
+  const [id = "", at = "", state, nonce = ""] = (text ?? "").split(" ")
   return /^[0-9a-f-]{36}$/.test(id) && /^\d+$/.test(at)
-    ? { id, at: Number(at), state: state === "withdrawn" || state === "lost" ? state : "open" }
+    ? {
+        id,
+        at: Number(at),
+        state: state === "withdrawn" || state === "lost" ? state : "open",
+        nonce: /^\d+$/.test(nonce) ? Number(nonce) : undefined
+      }
     : undefined
 }
 
@@ -128,9 +138,10 @@ export const markAnnounced = (
   paymentId: string,
   from: string,
   { id, at }: Announced,
-  state: "withdrawn" | "lost"
+  state: "withdrawn" | "lost",
+  nonce?: number
 ): void => {
-  localStorage.setItem(announcedKey(paymentId, from), `${id} ${at} ${state}`)
+  localStorage.setItem(announcedKey(paymentId, from), [id, at, state, nonce].join(" ").trimEnd())
 }
 
 /** The account's next attempt is another one; `id`, where that alone is to be forgotten. */

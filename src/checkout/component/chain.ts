@@ -74,28 +74,40 @@ export const inquire = async (
     : { outcome: "found", hash }
 }
 
-/** The nonce that the wallet really used; undefined while the node does not know the transaction. */
-export const nonceOf = async (provider: Eip1193Provider, hash: Hex): Promise<number | undefined> => {
+/** The sent transaction, mined or waiting, with the nonce that the wallet has used; undefined where the node does not know it. */
+export const sentTransaction = async (
+  provider: Eip1193Provider,
+  hash: Hex
+): Promise<{ readonly nonce: number | undefined } | undefined> => {
   const transaction = await askNode(provider, "eth_getTransactionByHash", [hash])
-  const nonce = isRecord(transaction) ? transaction["nonce"] : undefined
-  return typeof nonce === "string" && /^0x[0-9a-f]+$/i.test(nonce) ? Number(nonce) : undefined
+  if (!isRecord(transaction)) return undefined
+  const { nonce } = transaction
+  return { nonce: typeof nonce === "string" && /^0x[0-9a-f]+$/i.test(nonce) ? Number(nonce) : undefined }
 }
 
-/**
- * Whether the attempt's transaction was replaced: the new hash where the money moved
- * all the same, `lost` where its nonce went to something else, undefined where it
- * stands or may still come.
- */
+export type Course =
+  /** The node knows the transaction. */
+  | { readonly outcome: "stands"; readonly nonce: number | undefined }
+  /** The money has moved under another hash. */
+  | { readonly outcome: "replaced"; readonly hash: Hex }
+  /** The attempt's nonce went to something else. */
+  | { readonly outcome: "lost" }
+  /** It may still come. */
+  | { readonly outcome: "unknown" }
+
+/** What becomes of the attempt's transaction. */
 export const follow = async (
   provider: Eip1193Provider,
   attempt: Attempt & { readonly hash: Hex },
   claims: UnverifiedIntent,
   atomic: bigint
-): Promise<Hex | "lost" | undefined> => {
+): Promise<Course> => {
   await onChain(provider, claims.token.chainId)
-  // The node still knows the transaction, mined or waiting.
-  if (isRecord(await askNode(provider, "eth_getTransactionByHash", [attempt.hash]))) return undefined
+  const sent = await sentTransaction(provider, attempt.hash)
+  if (sent !== undefined) return { outcome: "stands", ...sent }
   const found = await inquire(provider, attempt, claims, atomic)
-  if (found.outcome === "found") return sameHex(found.hash, attempt.hash) ? undefined : found.hash
-  return found.mined ? "lost" : undefined
+  if (found.outcome === "none") return { outcome: found.mined ? "lost" : "unknown" }
+  return sameHex(found.hash, attempt.hash)
+    ? { outcome: "stands", nonce: undefined }
+    : { outcome: "replaced", hash: found.hash }
 }

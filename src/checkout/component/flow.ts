@@ -549,7 +549,12 @@ const reportRefused = (model: Model, refusal: Refusal): Next => {
   }
   if (isBecause(refusal, "reverted")) return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]
   if (isBecause(refusal, "already_used") && attempt?.hash != null) {
-    const without: Attempt = { ...attempt, hash: null, refused: [...attempt.refused, attempt.hash] }
+    const without: Attempt = {
+      ...attempt,
+      hash: null,
+      nonceSeen: false,
+      refused: [...attempt.refused, attempt.hash]
+    }
     const [next, commands] = checking({ ...model, epoch: model.epoch + 1 }, without, { missed: 0 })
     return [next, [{ run: "save", attempt: without }, ...commands]]
   }
@@ -569,7 +574,7 @@ const reportRefused = (model: Model, refusal: Refusal): Next => {
 const found = (model: Model, hash: Hex): Next => {
   const { attempt } = model
   if (attempt === undefined || attempt.hash === hash) return [model, []]
-  const named: Attempt = { ...attempt, hash }
+  const named: Attempt = { ...attempt, hash, nonceSeen: false }
   const replaced: Notice | undefined =
     attempt.hash === null ? undefined : { key: "noticeReplaced", tone: "info" }
   const [next, commands] = proceed({ ...model, epoch: model.epoch + 1, attempt: named, missed: 0 }, replaced)

@@ -267,7 +267,11 @@ export interface CheckoutService {
   /** Tells of a transfer before the wallet is asked for it. Answers the account nonce to send it with. */
   readonly announce: (paymentId: string, announcement: AttemptAnswer) => Promise<number | undefined>
   /** Attempts that may still pay: a wallet's, or everybody's. `lost`: this browser's, whose nonce went to something else. */
-  readonly attempts: (paymentId: string, payer?: string, lost?: string) => Promise<KnownAttempts>
+  readonly attempts: (
+    paymentId: string,
+    payer?: string,
+    lost?: { readonly id: string; readonly nonce: number | undefined }
+  ) => Promise<KnownAttempts>
   /** Where to send the amount from anywhere. */
   readonly address: (paymentId: string) => Promise<PaymentAddress>
   /** The page of a settled payment's receipt. */
@@ -340,7 +344,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     attempts: async (paymentId, payer, lost) => {
       const query = new URLSearchParams({
         ...(payer === undefined ? {} : { payer }),
-        ...(lost === undefined ? {} : { attemptId: lost })
+        ...(lost?.nonce === undefined ? {} : { attemptId: lost.id, nonce: String(lost.nonce) })
       })
       return knownAttemptsOf((await call("GET", `/payments/${paymentId}/attempts?${query}`)).answer)
     },

@@ -175,13 +175,13 @@ export class Shopper {
         return { do: "decline", key, paymentId, attemptId }
       default: {
         const query = new URLSearchParams(path.split("?")[1])
-        const [payer, attemptId] = [query.get("payer"), query.get("attemptId")]
+        const [payer, attemptId, nonce] = ["payer", "attemptId", "nonce"].map((name) => query.get(name))
         return {
           do: "read attempts",
           key,
           paymentId,
-          ...(payer === null ? {} : { payer }),
-          ...(attemptId === null ? {} : { attemptId })
+          ...(payer == null ? {} : { payer }),
+          ...(attemptId == null || nonce == null ? {} : { own: { attemptId, nonce: Number(nonce) } })
         }
       }
     }
