@@ -132,7 +132,7 @@ export const doctor = Command.make(
     const { relayerKey } = yield* DerivedWallets
     const keys = [
       ...Option.toArray(faucet.privateKey).map((key) => ["faucet", Redacted.value(key)] as const),
-      ...Option.toArray(relayerKey).map((key) => ["relayer", toHex(key)] as const)
+      ...Option.toArray(relayerKey).map((key) => ["relayer", toHex(key())] as const)
     ]
     const findings: Array<Finding> = [
       ok("configuration", `It is complete, for ${environment}`),

@@ -45,19 +45,21 @@ const make = Effect.gen(function* () {
   const chain = yield* ChainVerifier
   const { relayerKey } = yield* DerivedWallets
 
-  const wallets = {
+  const addresses = () => ({
     faucet: addressOf(Option.getOrUndefined(Option.map(faucet.privateKey, Redacted.value))),
-    relayer: addressOf(Option.getOrUndefined(Option.map(relayerKey, (key) => toHex(key))))
-  }
-  const readBalances = Effect.forEach(
-    Object.entries(wallets),
-    Effect.fnUntraced(function* ([wallet, address]) {
-      if (address === undefined) return
-      const { usdcAtomic, gasWei } = yield* chain.readBalance("test", address)
-      yield* set(balance({ wallet, asset: "usdc" }), Number(usdcAtomic) / 1e6)
-      yield* set(balance({ wallet, asset: "eth" }), Number(gasWei) / 1e18)
-    }),
-    { discard: true }
+    relayer: addressOf(Option.getOrUndefined(Option.map(relayerKey, (key) => toHex(key()))))
+  })
+  const readBalances = Effect.suspend(() =>
+    Effect.forEach(
+      Object.entries(addresses()),
+      Effect.fnUntraced(function* ([wallet, address]) {
+        if (address === undefined) return
+        const { usdcAtomic, gasWei } = yield* chain.readBalance("test", address)
+        yield* set(balance({ wallet, asset: "usdc" }), Number(usdcAtomic) / 1e6)
+        yield* set(balance({ wallet, asset: "eth" }), Number(gasWei) / 1e18)
+      }),
+      { discard: true }
+    )
   )
 
   // The gauges keep their last values meanwhile.

@@ -10,18 +10,28 @@ import { BoundedMap } from "../domain/BoundedMap.ts"
 const seedOf = (mnemonic: string) => pbkdf2Sync(mnemonic.normalize("NFKD"), "mnemonic", 2048, 64, "sha512")
 
 const make = (mnemonic: string): typeof DerivedWallets.Service => {
-  const root = HDKey.fromMasterSeed(seedOf(mnemonic))
+  // When a key is first used: the curve's tables take a sixth of the start.
+  let root: HDKey | undefined
+  const rootKey = () => {
+    root ??= HDKey.fromMasterSeed(seedOf(mnemonic))
+    return root
+  }
   // Derivation costs a millisecond; a deployment's agents come again and again.
   const accounts = new BoundedMap<number, HDAccount>(10_000)
   return {
     accountOf: (index) => {
       const known = accounts.get(index)
       if (known !== undefined) return Option.some(known)
-      const account = hdKeyToAccount(root, { addressIndex: index })
+      const account = hdKeyToAccount(rootKey(), { addressIndex: index })
       accounts.set(index, account)
       return Option.some(account)
     },
-    relayerKey: Option.fromNullishOr(hdKeyToAccount(root, { accountIndex: 1 }).getHdKey().privateKey)
+    relayerKey: Option.some(() =>
+      // A key that comes from a seed has its private half.
+      Option.getOrThrow(
+        Option.fromNullishOr(hdKeyToAccount(rootKey(), { accountIndex: 1 }).getHdKey().privateKey)
+      )
+    )
   }
 }
 
@@ -30,8 +40,8 @@ export class DerivedWallets extends Context.Service<
   {
     /** BIP-44 `m/44'/60'/0'/0/{index}`; none while no mnemonic is configured. */
     readonly accountOf: (index: number) => Option.Option<HDAccount>
-    /** Private key of `m/44'/60'/1'/0/0`. */
-    readonly relayerKey: Option.Option<Uint8Array>
+    /** Derives the private key of `m/44'/60'/1'/0/0`. */
+    readonly relayerKey: Option.Option<() => Uint8Array>
   }
 >()("quittance/wallets/DerivedWallets") {
   static readonly layer: Layer.Layer<DerivedWallets, never, AppConfig> = Layer.effect(

@@ -9,7 +9,7 @@ import {
   parseTransaction,
   type TransactionSerializableEIP1559
 } from "viem"
-import { privateKeyToAccount } from "viem/accounts"
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import type { RpcNode } from "../chain/RpcPool/RpcNode.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { Quantity, Receipt, Word } from "../chain/RpcSchemas.ts"
@@ -72,16 +72,21 @@ const mostOf = (seen: ReadonlyArray<Sighting>): Sighting => {
   return seen.find(isInBlock) ?? (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
 }
 
-export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
-  const account = privateKeyToAccount(privateKey)
-  const address = Address.make(account.address)
+/** `privateKey` is asked for when the wallet is first used. */
+export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) => {
+  let known: PrivateKeyAccount | undefined
+  const account = () => {
+    known ??= privateKeyToAccount(privateKey())
+    return known
+  }
+  const addressOf = () => Address.make(account().address)
 
   const state = pool.reached(
     "test",
     (node) =>
       Effect.all(
         {
-          nonce: node.call("eth_getTransactionCount", [address, "pending"], Quantity),
+          nonce: node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity),
           price: node.call("eth_gasPrice", [], Quantity),
           usdcAtomic: node
             .call(
@@ -89,14 +94,14 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
               [
                 {
                   to: usdc.address,
-                  data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [address] })
+                  data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [addressOf()] })
                 },
                 "latest"
               ],
               Word
             )
             .pipe(Effect.map(BigInt)),
-          wei: node.call("eth_getBalance", [address, "latest"], Quantity)
+          wei: node.call("eth_getBalance", [addressOf(), "latest"], Quantity)
         },
         { concurrency: "unbounded" }
       ).pipe(
@@ -117,7 +122,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   )
 
   const sign = (transaction: TransactionSerializableEIP1559) =>
-    Effect.promise(() => account.signTransaction({ ...transaction, type: "eip1559", chainId }))
+    Effect.promise(() => account().signTransaction({ ...transaction, type: "eip1559", chainId }))
 
   const send = (node: RpcNode, raw: Hex): Effect.Effect<Broadcast> =>
     node.call("eth_sendRawTransaction", [raw], Word).pipe(
@@ -151,7 +156,7 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
     )
 
   const minedNonceOf = (node: RpcNode) =>
-    Effect.map(node.call("eth_getTransactionCount", [address, "latest"], Quantity), Number)
+    Effect.map(node.call("eth_getTransactionCount", [addressOf(), "latest"], Quantity), Number)
 
   const check = Effect.fnUntraced(function* (
     node: RpcNode,
@@ -176,15 +181,17 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
   })
 
   return {
-    address,
+    get address() {
+      return addressOf()
+    },
     state,
     sign: (fees: Fees, transaction: Unsigned) => sign({ ...transaction, chainId, ...fees }),
     /** Fills a nonce with an empty transfer to itself. */
     signFiller: (fees: Fees, nonce: number) =>
-      sign({ nonce, to: address, value: 0n, gas: 21_000n, chainId, ...fees }),
+      sign({ nonce, to: addressOf(), value: 0n, gas: 21_000n, chainId, ...fees }),
     isFiller: (raw: Hex) => {
       const { to, value = 0n, data } = parseTransaction(raw)
-      return to?.toLowerCase() === address.toLowerCase() && value === 0n && data === undefined
+      return to?.toLowerCase() === addressOf().toLowerCase() && value === 0n && data === undefined
     },
     /** The same transaction at other fees. */
     signAgain: (fees: Fees, raw: Hex) => {
@@ -231,8 +238,8 @@ export const makeHotWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
     freshNonce: Effect.map(
       onAll((node) =>
         Effect.all([
-          node.call("eth_getTransactionCount", [address, "pending"], Quantity),
-          node.call("eth_getTransactionCount", [address, "latest"], Quantity)
+          node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity),
+          node.call("eth_getTransactionCount", [addressOf(), "latest"], Quantity)
         ])
       ),
       (answers) =>

@@ -303,7 +303,8 @@ export const makeOutbox = ({
         Effect.sleep(Math.min(endedCheckAfter, Math.max(millis(timing.checkEvery), endedCheckAt - now)))
       ).pipe(Effect.andThen(Clock.currentTimeMillis), Effect.repeat({ until: (now) => now >= endedCheckAt }))
       const pause = Effect.raceFirst(due.next("wallet transactions", timing.checkEvery), untilEndedCheck)
-      yield* periodic("Checking a wallet's open transactions", pause, finishOpen)
+      // Nothing is checked at once: the wallet's key is derived beside the first requests, not before them.
+      yield* periodic("Checking a wallet's open transactions", Effect.void, Effect.andThen(pause, finishOpen))
     })
   }
 }

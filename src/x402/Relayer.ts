@@ -65,14 +65,16 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const key = wallets.relayerKey
   if (Option.isNone(key)) return off
-  const wallet = makeHotWallet(toHex(key.value), pool)
+  const wallet = makeHotWallet(() => toHex(key.value()), pool)
 
-  const tellEmpty = alerts.raise({
-    kind: "relayer_empty",
-    tenant: Option.none(),
-    subject: wallet.address,
-    message: `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on Base Sepolia.`
-  })
+  const tellEmpty = Effect.suspend(() =>
+    alerts.raise({
+      kind: "relayer_empty",
+      tenant: Option.none(),
+      subject: wallet.address,
+      message: `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on Base Sepolia.`
+    })
+  )
   const outbox = makeOutbox({
     wallet,
     repo: stored,
@@ -157,7 +159,16 @@ const make = Effect.gen(function* () {
 
   yield* outbox.worker
 
-  const shape: Shape = { address: wallet.address, state: wallet.state, obstacle, send, check, reconsider }
+  const shape: Shape = {
+    get address() {
+      return wallet.address
+    },
+    state: wallet.state,
+    obstacle,
+    send,
+    check,
+    reconsider
+  }
   return shape
 })
 

@@ -9,9 +9,8 @@ const { usdc } = networks.test
 const gasLimits = { gas: 100_000n, usdc: 150_000n }
 
 export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
-  const wallet = makeHotWallet(privateKey, pool)
-  return {
-    ...wallet,
+  const wallet = makeHotWallet(() => privateKey, pool)
+  return Object.assign(wallet, {
     /** Wei that a grant costs the wallet at most. */
     costOf: ({ fees }: WalletState, gasWei: bigint) =>
       gasWei + (gasLimits.gas + gasLimits.usdc) * fees.maxFeePerGas,
@@ -25,7 +24,7 @@ export const makeFaucetWallet = (privateKey: Hex, pool: RpcPool["Service"]) => {
         data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, value] }),
         gas: gasLimits.usdc
       })
-  }
+  })
 }
 
 export type FaucetWallet = ReturnType<typeof makeFaucetWallet>

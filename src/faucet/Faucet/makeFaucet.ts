@@ -76,12 +76,14 @@ const make = Effect.fnUntraced(function* (
     })
   const empty = (asset: string) => Effect.andThen(tellEmpty(asset), Effect.fail(emptyWallet))
 
-  const tellShared = alerts.raise({
-    kind: "faucet_wallet_shared",
-    tenant: Option.none(),
-    subject: wallet.address,
-    message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
-  })
+  const tellShared = Effect.suspend(() =>
+    alerts.raise({
+      kind: "faucet_wallet_shared",
+      tenant: Option.none(),
+      subject: wallet.address,
+      message: `Something else sends transactions from the faucet's wallet ${wallet.address}, so grants lose their nonces to it. Give each deployment a FAUCET_PRIVATE_KEY of its own, and use the key nowhere else.`
+    })
+  )
 
   const outbox = makeOutbox({
     wallet,

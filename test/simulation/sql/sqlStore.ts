@@ -79,7 +79,7 @@ let separate: SharedSession | undefined
 const relayer = Effect.runSync(
   Effect.gen(function* () {
     const { relayerKey } = yield* DerivedWallets
-    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey))).address)
+    return Address.make(privateKeyToAccount(toHex(Option.getOrThrow(relayerKey)())).address)
   }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
 )
 
