@@ -12,7 +12,11 @@ const staleMillis = 30_000
 export class ChainReach extends Context.Service<
   ChainReach,
   {
-    readonly reached: (env: Env, height: bigint) => void
+    /**
+     * To be called before the nodes are asked, and what it returns with the height that they answer: an answer that
+     * is heard late, as after the process has been suspended, is as old as the question.
+     */
+    readonly reading: (env: Env) => (height: bigint) => void
     /** `openedBlock` where the present height is known. */
     readonly openedBlock: (env: Env) => { readonly openedBlock?: bigint }
   }
@@ -24,7 +28,10 @@ export class ChainReach extends Context.Service<
         const heights = new Map<Env, { readonly openedBlock: bigint; readonly at: number }>()
         const now = () => clock.currentTimeMillisUnsafe()
         return {
-          reached: (env, openedBlock) => void heights.set(env, { openedBlock, at: now() }),
+          reading: (env) => {
+            const at = now()
+            return (openedBlock) => void heights.set(env, { openedBlock, at })
+          },
           openedBlock: (env) => {
             const known = heights.get(env)
             if (known === undefined || Math.abs(now() - known.at) > staleMillis) return {}

@@ -33,9 +33,14 @@ export class RateLimiter extends Context.Service<
         Effect.map(Clock.currentTimeMillis, (now) => {
           sweep(now)
           const interval = (perSeconds * 1000) / rate
-          const arrival = Math.max(arrivals.get(key) ?? now, now)
+          const known = arrivals.get(key) ?? now
+          // No further ahead than a full burst leaves it: a clock that is set back limits nobody for that long.
+          const arrival = Math.min(Math.max(known, now), now + interval * burst)
           const wait = arrival - now - interval * (burst - 1)
-          if (wait > 0) return Math.ceil(wait / 1000)
+          if (wait > 0) {
+            if (arrival < known) arrivals.set(key, arrival)
+            return Math.ceil(wait / 1000)
+          }
           arrivals.set(key, arrival + interval)
           return 0
         })

@@ -246,12 +246,13 @@ const make = Effect.gen(function* () {
 
   /** True where more blocks wait. */
   const read = Effect.gen(function* () {
+    const reached = reach.reading(env)
     const head = yield* Effect.option(chain.headBlock(env))
     if (Option.isNone(head)) return false
     const target = head.value.number - BigInt(testnetConfirmations)
     if (target < 0n) return false
     // Whatever has been read of it: what is older than a payment lies below, after an outage as well.
-    reach.reached(env, target)
+    reached(target)
     const held = yield* cursor.take
     if (Option.isNone(held)) return yield* readByOthers(target)
     let at = held.value

@@ -1,6 +1,6 @@
 // GCRA in memory and shared through a real Redis.
 import { describe, expect, test } from "bun:test"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { redisMissing, startRedis } from "../support/redis.ts"
@@ -37,6 +37,17 @@ describe("RateLimiter in memory", () => {
     }).pipe(Effect.provide(RateLimiter.layerMemory))
   )
 
+  testEffect("a clock that is set back costs the burst and no more", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("1 hour")
+      yield* takeMany("a", 5)
+      yield* TestClock.setTime(0)
+      expect(yield* takeMany("a", 1)).toEqual([6])
+      yield* TestClock.adjust("6 seconds")
+      expect(yield* takeMany("a", 2)).toEqual([0, 6])
+    }).pipe(Effect.provide(RateLimiter.layerMemory))
+  )
+
   testEffect("over a long time the rate holds to the request", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter
@@ -62,6 +73,27 @@ describe.skipIf(redisMissing !== undefined)(
         const answers = (yield* Effect.all([take(one), take(two)], { concurrency: 2 })).flat()
         expect(answers.filter((wait) => wait === 0)).toHaveLength(10)
         expect(Math.max(...answers)).toBeLessThanOrEqual(6)
+      })
+    )
+
+    liveEffect("an instance whose clock is behind is limited to the rate, not shut out", () =>
+      Effect.gen(function* () {
+        const { url } = yield* startRedis
+        const context = yield* Layer.build(RateLimiter.layerRedis(Redacted.make(url)))
+        const clock = yield* Clock.Clock
+        const behind = (millis: number) =>
+          Effect.provideService(Effect.provideContext(takeMany("set back", 1), context), Clock.Clock, {
+            sleep: (duration) => clock.sleep(duration),
+            currentTimeNanos: clock.currentTimeNanos,
+            currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+            monotonicTimeNanos: clock.monotonicTimeNanos,
+            monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+            currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() - millis,
+            currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now - millis)
+          })
+        yield* behind(0)
+        expect(yield* behind(3_600_000)).toEqual([6])
+        expect(yield* behind(3_593_000)).toEqual([0])
       })
     )
 

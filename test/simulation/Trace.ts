@@ -1,5 +1,5 @@
-// What happened, in order, and a hash of all of it: two runs of a seed are the same run exactly where
-// their hashes are equal.
+// What happened, in order, and a hash of all of it and of the rows and posts that came of it: two runs of a seed are
+// the same run where their hashes are equal.
 
 export interface Happening {
   /** Milliseconds since the world began. */
@@ -22,8 +22,13 @@ export class Trace {
   tell(at: number, who: string, what: string): void {
     this.happenings.push({ at, who, what })
     this.note(at)
-    for (let index = 0; index < who.length; index++) this.note(who.charCodeAt(index))
-    for (let index = 0; index < what.length; index++) this.note(what.charCodeAt(index))
+    this.noteText(who)
+    this.noteText(what)
+  }
+
+  /** What the run depends on, or has made. */
+  noteText(text: string): void {
+    for (let index = 0; index < text.length; index++) this.note(text.charCodeAt(index))
   }
 
   /** For the reader alone: no part of the hash. */

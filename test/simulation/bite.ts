@@ -11,6 +11,10 @@ import { linesOf } from "./linesOf.ts"
 import type { Told } from "./Tally.ts"
 
 const root = join(import.meta.dir, "../..")
+const refuse = (message: string): never => {
+  console.error(message)
+  process.exit(2)
+}
 const { values } = parseArgs({
   options: {
     mutants: { type: "boolean", default: false },
@@ -32,6 +36,7 @@ const judges = [
   "src/chain/ChainVerifier/judgeBlock.ts",
   "src/chain/ChainVerifier/TransferLog.ts",
   "src/chain/ChainVerifier/Agreement.ts",
+  "src/domain/Money.ts",
   "src/domain/Payment.ts",
   "src/domain/TokenChange.ts"
 ]
@@ -87,14 +92,17 @@ const seedsUntil = async ({ files, store }: Change) => {
   child.kill("SIGKILL")
   const code = await child.exited
   for (const { file } of files) await cp(join(root, file), join(tree, file))
-  // A defect with which the service does not even start.
-  if (killed === undefined && seeds < Number(limit)) return { seeds: seeds + 1, killed: `ended with ${code}` }
+  if (killed === undefined && seeds < Number(limit))
+    throw new Error(`With the defect the simulation ends by itself, with ${code}, after ${seeds} seeds.`)
   return { seeds, killed }
 }
 
 const changes = (values.mutants ? await mutants() : await putBack()).filter(({ name }) =>
   name.includes(values.only)
 )
+if (changes.length === 0) refuse(`No name holds ${values.only}.`)
+for (const limit of [values.limit ?? "1", values["sql-limit"]])
+  if (!/^[1-9]\d*$/.test(limit)) refuse(`A limit is a whole number from 1 on, not ${limit}.`)
 let kills = 0
 try {
   for (const change of changes) {
@@ -108,3 +116,5 @@ try {
   await rm(tree, { recursive: true, force: true })
 }
 console.log(`${kills} of ${changes.length} killed`)
+// Mutants live for good reasons as well; a defect that lives does not.
+process.exit(values.mutants || kills === changes.length ? 0 : 1)

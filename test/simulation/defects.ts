@@ -50,6 +50,18 @@ export const defects: ReadonlyArray<Defect> = [
     to: "const since: { readonly sinceBlock?: bigint } = {}"
   },
   {
+    name: "a settlement needs a block less than it should",
+    file: "src/chain/ChainVerifier/judgeTransfer.ts",
+    from: "  if (confirmations < required) {",
+    to: "  if (confirmations < required - 1) {"
+  },
+  {
+    name: "what came before a payment pays it",
+    file: "src/chain/ChainVerifier/judgeTransfer.ts",
+    from: "if (age !== undefined) return mismatch(age)",
+    to: ""
+  },
+  {
     name: "a transfer settles any number of payments",
     file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
     from: "if (claims.has(key)) return yield* new TransferAlreadyUsed()",

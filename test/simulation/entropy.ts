@@ -48,8 +48,21 @@ const hmac = (key: object, data: BufferSource) => {
   return createHmac("sha256", bytes).update(bytesOf(data)).digest()
 }
 
+/** Dates of now are the world's. */
+const dateIn = (now: () => number) =>
+  new Proxy(Date, {
+    construct: (real, given: ReadonlyArray<unknown>, made) =>
+      given.length === 0 ? new real(now()) : Reflect.construct(real, given, made),
+    apply: (real) => new real(now()).toString()
+  })
+
+const closed = (name: string) => () => {
+  throw new Error(`a simulated world has no ${name}`)
+}
+
 /** Until the returned function is called. */
 export const closeEntropy = (world: World, draw: Draw): Restore => {
+  const now = () => world.now + world.running.skewMillis
   const timers = new Map<number, Timer>()
   let count = 0
   const setTimer = (run: () => void, millis = 0) => {
@@ -81,7 +94,11 @@ export const closeEntropy = (world: World, draw: Draw): Restore => {
     ].join("-")
   }
   const restores = [
-    replace(Date, "now", () => world.now + world.running.skewMillis),
+    replace(Date, "now", now),
+    replace(globalThis, "Date", dateIn(now)),
+    replace(globalThis, "setInterval", closed("setInterval")),
+    replace(process, "hrtime", closed("process.hrtime")),
+    replace(crypto.subtle, "digest", closed("crypto.subtle.digest")),
     replace(Math, "random", () => draw.fraction()),
     replace(performance, "now", () => world.elapsed),
     replace(globalThis, "setTimeout", setTimer),

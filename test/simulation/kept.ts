@@ -29,5 +29,14 @@ export const kept: ReadonlyArray<{ readonly seed: string; readonly found: string
     seed: "1161377",
     found:
       "nodes behind one address, some of which stood still, made a transfer look replaced; the service ended its attempt by the nonce that the wallet had been asked to use, not by the one that it had used, and the buyer paid again"
+  },
+  {
+    seed: "1250640",
+    found:
+      "a process that was suspended while a node answered took the height of two minutes ago for that of now: a transfer from before the payment settled it"
+  },
+  {
+    seed: "1283841",
+    found: "a clock that was set back by two minutes limited everybody for as long"
   }
 ]

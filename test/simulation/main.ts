@@ -13,30 +13,46 @@ bun run simulate --seeds 1000000 --from 1   so many seeds
 bun run simulate --minutes 60 --jobs auto   for so long, in as many processes as there are cores
 With --sql the store is SQL, on PGlite.`
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string" },
-    explain: { type: "boolean", default: false },
-    seeds: { type: "string" },
-    from: { type: "string", default: "1" },
-    minutes: { type: "string" },
-    jobs: { type: "string", default: "1" },
-    sql: { type: "boolean", default: false },
-    /** Of a process that another one has started: every so many seeds, told in JSON. */
-    every: { type: "string" },
-    help: { type: "boolean", default: false }
+const refuse = (message: string): never => {
+  console.error(`${message}\n\n${usage}`)
+  process.exit(2)
+}
+
+const parse = () => {
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
   }
-})
+}
+
+const options = {
+  seed: { type: "string" },
+  explain: { type: "boolean", default: false },
+  seeds: { type: "string" },
+  from: { type: "string", default: "1" },
+  minutes: { type: "string" },
+  jobs: { type: "string", default: "1" },
+  sql: { type: "boolean", default: false },
+  /** Of a process that another one has started: every so many seeds, told in JSON. */
+  every: { type: "string" },
+  help: { type: "boolean", default: false }
+} as const
+const values = parse()
 const store = values.sql ? "sql" : "memory"
 const sql = values.sql ? " --sql" : ""
 
 /** A whole number of at least one. */
 const numberOf = (name: "seeds" | "from" | "jobs" | "minutes", value: string): number => {
   if (/^[1-9]\d*$/.test(value)) return Number(value)
-  console.error(`--${name} takes a whole number from 1 on, not ${value}.`)
-  process.exit(2)
+  return refuse(`--${name} takes a whole number from 1 on, not ${value}.`)
 }
 const from = numberOf("from", values.from)
+if (values.seed === "") refuse("--seed takes a seed.")
+if (values.seed !== undefined && (values.minutes ?? values.seeds) !== undefined)
+  refuse("--seed is one seed: it takes neither --seeds nor --minutes.")
+if (values.seed === undefined && values.explain) refuse("--explain tells of one seed: give it by --seed.")
+if (values.seeds !== undefined && values.minutes !== undefined) refuse("Give --seeds or --minutes, not both.")
 
 const one = async (seed: string) => {
   const outcome = await runPlan(planOf(seed, store), values.explain)
@@ -84,6 +100,14 @@ const many = async () => {
       stderr: "inherit"
     })
   )
+  // What has run is told, whoever stops it.
+  let stopped = false
+  const stop = () => {
+    stopped = true
+    for (const child of children) child.kill()
+  }
+  process.on("SIGINT", stop)
+  process.on("SIGTERM", stop)
   await Promise.all(
     children.map(async (child, job) => {
       for await (const line of linesOf(child.stdout)) {
@@ -92,7 +116,7 @@ const many = async () => {
         done[job] = (done[job] ?? 0) + 1
         if (told.broken !== undefined) console.log(`seed ${told.seed}  ${told.broken}`)
       }
-      if ((await child.exited) === 0 || child.killed) return
+      if ((await child.exited) === 0 || child.killed || stopped) return
       console.error(`Process ${job + 1} of ${jobs} ended with ${child.exitCode}: all are stopped.`)
       process.exitCode = 1
       for (const other of children) other.kill()
@@ -101,7 +125,9 @@ const many = async () => {
   clearInterval(progress)
   console.log(tally.line)
   console.log(tally.coverage)
-  const next = from + jobs * Math.min(...done)
+  const ran = done.reduce((sum, count) => sum + count, 0)
+  // Shares differ by a seed where all have run; otherwise the slowest one tells where to go on.
+  const next = ran === last - from ? last : from + jobs * Math.min(...done)
   console.log(`\nTo go on where this ended: bun run simulate --from ${next}${sql}`)
   const [first] = tally.failed
   if (first === undefined) return

@@ -1,4 +1,5 @@
-// The smallest set of faults with which a seed still breaks the same invariant.
+// The fewest faults with which a seed still breaks the same invariant: of so many that halving leaves, every set is
+// tried, the small ones first.
 import type { FaultName } from "./faults.ts"
 import type { Plan } from "./Plan.ts"
 import { runPlan } from "./runPlan.ts"
@@ -8,6 +9,15 @@ const without = (plan: Plan, dropped: ReadonlySet<FaultName>): Plan => ({
   ...plan,
   faults: new Map([...plan.faults].filter(([name]) => !dropped.has(name)))
 })
+
+/** 2 to the power of it are the runs that it takes. */
+const mostTried = 7
+
+/** All but the whole, by size. */
+const subsetsOf = (names: ReadonlyArray<FaultName>): ReadonlyArray<ReadonlyArray<FaultName>> =>
+  Array.from({ length: 2 ** names.length - 1 }, (_, bits) =>
+    names.filter((_, index) => (bits >> index) % 2 === 1)
+  ).toSorted((left, right) => left.length - right.length)
 
 /** Leaves out halves of the faults, then each by itself, for as long as the run still fails. */
 export const shrink = async (failed: Outcome): Promise<Outcome> => {
@@ -27,6 +37,14 @@ export const shrink = async (failed: Outcome): Promise<Outcome> => {
       const outcome = await runPlan(smaller)
       if (outcome.broken?.invariant === invariant) smallest = outcome
     }
+  }
+  const left = [...smallest.plan.faults.keys()]
+  if (left.length > mostTried) return smallest
+  for (const kept of subsetsOf(left)) {
+    const outcome = await runPlan(
+      without(smallest.plan, new Set(left.filter((name) => !kept.includes(name))))
+    )
+    if (outcome.broken?.invariant === invariant) return outcome
   }
   return smallest
 }

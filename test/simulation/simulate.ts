@@ -67,6 +67,7 @@ export const simulate = (plan: Plan, verbose = false): Outcome => {
       // What nobody foresaw, in the product or in the world.
       else broken = { invariant: "nothing fails that was not foreseen", detail: told(error) }
     }
+    run.noteRows()
     if (broken !== undefined) {
       world.tell("oracle", `${broken.invariant}: ${broken.detail}`)
       if (verbose) run.tellRows()
@@ -243,6 +244,11 @@ class Run {
     if (!this.#board.changed) return
     this.#board.changed = false
     this.#oracle.check(always)
+  }
+
+  /** What has come of it, for the hash. */
+  noteRows(): void {
+    this.#built?.oracle.noteRows()
   }
 
   /** What is stored, for the reader; nothing of a world that was never built. */

@@ -7,10 +7,14 @@ import type { RateLimiter } from "../RateLimiter.ts"
 // KEYS[1]; ARGV: now, interval and burst tolerance in milliseconds. Answers the wait in milliseconds.
 const script = `
 local now, interval, tolerance = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+local known = tonumber(redis.call('GET', KEYS[1]) or now)
+local arrival = math.min(math.max(known, now), now + interval + tolerance)
 local wait = arrival - now - tolerance
+local next = wait > 0 and arrival or arrival + interval
+if wait <= 0 or arrival < known then
+  redis.call('SET', KEYS[1], tostring(next), 'PX', math.ceil(next - now) + 1000)
+end
 if wait > 0 then return tostring(wait) end
-redis.call('SET', KEYS[1], tostring(arrival + interval), 'PX', math.ceil(arrival + interval - now) + 1000)
 return '0'
 `
 

@@ -131,6 +131,16 @@ export class Oracle {
     return Object.values(atEnd).every((holds) => holds(look) === undefined)
   }
 
+  /** All that is stored and was posted, for the hash. */
+  noteRows(): void {
+    const { posts, rows } = this.#look() ?? { posts: [], rows: [] }
+    this.#world.trace.noteText(
+      JSON.stringify([rows.map(({ shop: _, ...stored }) => stored), posts], (_, value: unknown) =>
+        typeof value === "bigint" ? value.toString() : value
+      )
+    )
+  }
+
   /** What is stored, for the reader. */
   tellRows(): void {
     const tell = (what: string) => this.#world.trace.whisper(this.#world.elapsed, "rows", what)
