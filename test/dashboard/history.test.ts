@@ -146,7 +146,12 @@ describe("What the dashboard shows on Postgres", () => {
     expect(told?.subject).toBe("test rpc.internal:8545")
     expect((await person.call("POST", `${at}/alerts/${alert?.id}/acknowledge`, {})).status).toBe(200)
     const after = await get("/alerts")
-    expect(after.openAlerts).toBe(page.openAlerts - 1)
+    // The service may raise another one meanwhile.
+    const open = after.alerts.filter(
+      ({ acknowledgedBy }: { acknowledgedBy: unknown }) => acknowledgedBy === null
+    )
+    expect(after.openAlerts).toBe(open.length)
+    expect(open.map(({ id }: { id: string }) => id)).not.toContain(alert?.id)
     expect(after.alerts.find(({ id }: { id: string }) => id === alert?.id)?.acknowledgedBy).toBe(person.email)
   })
 })
