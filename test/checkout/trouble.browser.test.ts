@@ -2,6 +2,7 @@
 // its state and a way on.
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
+import type { Page } from "playwright-core"
 import { type Hex, toHex } from "viem"
 import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
 import { networks } from "../../src/domain/Chain.ts"
@@ -25,6 +26,13 @@ const replace = async (wallet: TestWallet, to: Hex, data: Hex, nonce: number) =>
     type: "eip1559"
   })
   return wallet.rpc("eth_sendRawTransaction", [signed])
+}
+
+/** However often the page looks what has become of it: two looks would decide. */
+const staysConfirming = async (page: Page, wallet: TestWallet) => {
+  const asked = wallet.count("eth_getLogs")
+  while (wallet.count("eth_getLogs") < asked + 3) await Bun.sleep(100)
+  await untilState(page, "confirming")
 }
 
 describe("A transaction", () => {
@@ -117,9 +125,7 @@ describe("A transaction", () => {
       await replace(buyer, buyer.account.address, "0x", 0)
       await press(page, "Pay $10.00")
       await untilState(page, "confirming")
-      const asked = buyer.count("eth_getLogs")
-      while (buyer.count("eth_getLogs") < asked + 3) await Bun.sleep(100)
-      await untilState(page, "confirming")
+      await staysConfirming(page, buyer)
       await mine()
       await untilState(page, "settled", 40_000)
       expect(await transfers(buyer)).toBe(1)
@@ -142,9 +148,7 @@ describe("A transaction", () => {
       await untilState(page, "confirming")
       await replace(buyer, buyer.account.address, "0x", 0)
       await mine(deepEnough)
-      const asked = buyer.count("eth_getLogs")
-      while (buyer.count("eth_getLogs") < asked + 3) await Bun.sleep(100)
-      await untilState(page, "confirming")
+      await staysConfirming(page, buyer)
       await page.evaluate((key) => {
         const attempt = JSON.parse(localStorage.getItem(key) ?? "{}")
         localStorage.setItem(key, JSON.stringify({ ...attempt, startedAt: Date.now() - 600_000 }))

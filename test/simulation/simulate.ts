@@ -67,8 +67,8 @@ export const simulate = (plan: Plan, verbose = false): Outcome => {
       // What nobody foresaw, in the product or in the world.
       else broken = { invariant: "nothing fails that was not foreseen", detail: told(error) }
     }
-    run.noteRows()
-    if (broken !== undefined) {
+    if (broken === undefined) run.noteRows()
+    else {
       world.tell("oracle", `${broken.invariant}: ${broken.detail}`)
       if (verbose) run.tellRows()
     }

@@ -793,10 +793,12 @@ export class Checkout {
   #giveUp(attempt: Attempt): void {
     const { from, paymentId } = attempt
     const announced = readAnnounced(paymentId, from)
-    const { nonce, nonceSeen } = readAttempt(paymentId) ?? attempt
+    const kept = readAttempt(paymentId)
+    // Another tab may have asked the wallet again: that nonce is not this one's.
+    const isSeen = kept?.id === attempt.id && kept.nonceSeen === true
     forgetAttempt(attempt)
     if (announced !== undefined)
-      markAnnounced(paymentId, from, announced, "lost", nonceSeen === true ? nonce : undefined)
+      markAnnounced(paymentId, from, announced, "lost", isSeen ? kept.nonce : undefined)
   }
 
   /** Takes the announcement back: the wallet has sent nothing. */
