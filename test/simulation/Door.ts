@@ -22,7 +22,19 @@ import type { SettleAnswer } from "../../src/x402/Facilitator.ts"
 
 const Body = Schema.Struct({
   error: Schema.optionalKey(
-    Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String) })
+    Schema.Struct({
+      code: Schema.String,
+      reason: Schema.optionalKey(Schema.String),
+      details: Schema.optionalKey(
+        Schema.Array(
+          Schema.Struct({
+            path: Schema.String,
+            expected: Schema.optionalKey(Schema.String),
+            actual: Schema.optionalKey(Schema.String)
+          })
+        )
+      )
+    })
   ),
   payment: Schema.optionalKey(
     Schema.Struct({
@@ -307,9 +319,15 @@ const statuses: Readonly<Record<string, number>> = {
   WEBHOOK_ENDPOINT_EXISTS: 409
 }
 
-export const refused = ({ code, reason }: CodedError): Answer => ({
+export const refused = ({ code, details, reason }: CodedError): Answer => ({
   status: statuses[code] ?? 400,
-  body: { error: { code, ...(reason === undefined ? {} : { reason }) } }
+  body: {
+    error: {
+      code,
+      ...(reason === undefined ? {} : { reason }),
+      ...(details === undefined ? {} : { details })
+    }
+  }
 })
 
 export type Services =
@@ -348,9 +366,10 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
       const tenant = { merchantId: principal.merchant.id, env: principal.env }
       switch (ask.do) {
         case "create intent": {
-          const amount = Schema.decodeSync(UsdAmount)(ask.amount)
+          const amount = Schema.decodeOption(UsdAmount)(ask.amount)
+          if (Option.isNone(amount)) return { status: 400, body: {} }
           const { intentToken } = yield* intents.create(principal, {
-            amount,
+            amount: amount.value,
             intentUrl: "https://shop.example.com/orders/1"
           })
           return { status: 201, body: { intentToken } }

@@ -7,9 +7,11 @@ import type { Merchant } from "../../src/domain/Merchant.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Ledger } from "./chain/Ledger.ts"
+import type { SimulatedNode } from "./chain/SimulatedNode.ts"
 import type { Answer, Ask } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
-import type { Rows } from "./oracle/Look.ts"
+import type { PaymentOf, Rows } from "./oracle/Look.ts"
+import { type ReportAnswered, wrongInReportAnswer } from "./oracle/reportAnswer.ts"
 import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
 
@@ -61,6 +63,10 @@ export class People {
   readonly purchases: Array<Purchase> = []
   /** Everything that was asked and answered by the service. */
   readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
+  /** Answers that were not true. */
+  readonly untrue: Array<string> = []
+  /** Since the oracle last looked. */
+  #unjudged: Array<Omit<ReportAnswered, "now" | "receiver">> = []
   /** Payments that somebody has tried to report. */
   readonly reported = new Set<string>()
   readonly wallets: ReadonlyArray<Address>
@@ -69,7 +75,10 @@ export class People {
   readonly #ledger: Ledger
   readonly draw: Draw
   readonly #uuid: () => string
-  readonly #plan: Pick<Plan, "oneWallet" | "plain">
+  readonly #plan: Plan
+  readonly #nodes: ReadonlyArray<SimulatedNode>
+  /** As the oracle last saw them. */
+  rows: ReadonlyArray<Rows> = []
   /** Shops that have a payment. */
   readonly #opened = new Set<Shop>()
   /** Who waits for a transfer to be stored, by its transaction. */
@@ -80,9 +89,11 @@ export class People {
     readonly cluster: Cluster
     readonly ledger: Ledger
     readonly draw: Draw
-    readonly plan: Pick<Plan, "oneWallet" | "plain">
+    readonly plan: Plan
+    readonly nodes: ReadonlyArray<SimulatedNode>
   }) {
     this.#plan = around.plan
+    this.#nodes = around.nodes
     this.#world = around.world
     this.#cluster = around.cluster
     this.#ledger = around.ledger
@@ -93,11 +104,18 @@ export class People {
   }
 
   ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
+    return Effect.suspend(() => this.#ask(who, ask))
+  }
+
+  #ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
     if (ask.do === "report") this.reported.add(ask.paymentId)
+    const before = ask.do === "report" ? this.#paymentOf(ask.paymentId) : undefined
+    const mustSettle = ask.do === "report" && this.#mustSettle(ask)
     return Effect.tap(this.#cluster.ask(who, ask), (answer) =>
       Effect.sync(() => {
         if (answer === undefined) return
         this.answers.push({ ask, answer, at: this.#world.now })
+        if (ask.do === "report") this.#unjudged.push({ ask, answer, before, mustSettle })
         if (ask.do !== "pay by signature" || answer.status >= 429) return
         const purchase = this.purchases.find(({ paymentId }) => paymentId === ask.paymentId)
         purchase?.handedIn.add(ask.authorization.nonce)
@@ -105,16 +123,46 @@ export class People {
     )
   }
 
+  #paymentOf(id: string): PaymentOf | undefined {
+    return this.rows.flatMap(({ payments }) => payments).find((one) => one.id === id)
+  }
+
+  /** Nothing goes wrong, every node shows the buyer's transfer deep enough, and it pays nothing else. */
+  #mustSettle({ paymentId, transactionId }: Extract<Ask, { do: "report" }>): boolean {
+    const purchase = this.purchases.find((one) => one.paymentId === paymentId)
+    const { fork } = this.#ledger
+    const found = fork.find(transactionId, fork.height)
+    return (
+      this.#plan.faults.size === 0 &&
+      purchase?.sent.includes(transactionId) === true &&
+      found?.mined.succeeded === true &&
+      fork.height - found.block.number >= this.#plan.confirmations &&
+      this.#nodes.every((node) => node.fork === fork && node.height === fork.height) &&
+      this.#paymentOf(paymentId)?.status === "pending" &&
+      this.purchases.filter(({ buyer, shop }) => buyer === purchase.buyer && shop === purchase.shop)
+        .length === 1
+    )
+  }
+
   /** A wallet, and what its owner pays. */
   pickBuyer(draw: Draw): { readonly buyer: Address; readonly amount: bigint } {
     const buyer = this.wallets[draw.below(this.wallets.length)] ?? careless
-    const amount = draw.pick([1_000_000n, 1_000_000n, 2_500_000n])
+    const amount = draw.pick([1_000_000n, 1_000_000n, 1_000_000n, 2_500_000n, 2_500_000n, 1n])
     const [first = buyer] = this.wallets
     return this.#plan.oneWallet ? { buyer: first, amount: 1_000_000n } : { buyer, amount }
   }
 
   /** The oracle has seen these rows. */
   stored(rows: ReadonlyArray<Rows>): void {
+    this.rows = rows
+    for (const one of this.#unjudged) {
+      const id = one.ask.paymentId
+      const receiver = rows.find(({ payments }) => payments.some((payment) => payment.id === id))?.shop
+        .receiver
+      const wrong = wrongInReportAnswer({ ...one, receiver, now: this.#paymentOf(id) })
+      if (wrong !== undefined) this.untrue.push(wrong)
+    }
+    this.#unjudged = []
     for (const { payments, shop } of rows) if (payments.length > 0) this.#opened.add(shop)
     if (this.#waiting.size === 0) return
     for (const { transactionId } of rows.flatMap(({ transfers }) => transfers)) {

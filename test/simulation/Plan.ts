@@ -10,6 +10,8 @@ export interface Plan {
   readonly instances: number
   readonly nodes: number
   readonly confirmations: number
+  /** Blocks after which a settled transfer is watched no more. */
+  readonly finality: number
   /** Whether people go through the HttpApi handlers. */
   readonly handlers: boolean
   readonly merchants: number
@@ -43,13 +45,15 @@ export interface Plan {
 export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
   const draw = new Draw(seed).of("plan")
   const faults = drawFaults(draw.of("faults"))
+  const confirmations = draw.pick([1, 1, 2, 3])
   const plan: Plan = {
     seed,
     store,
     faults,
     instances: draw.pick([1, 1, 1, 1, 2, 2, 3]),
     nodes: faults.has("a node lies") ? 3 : draw.pick([1, 1, 1, 2, 3]),
-    confirmations: draw.pick([1, 1, 2, 3]),
+    confirmations,
+    finality: confirmations + (faults.has("a reorganisation is deep") ? 14 : 4),
     handlers: draw.chance(1 / 25),
     merchants: draw.pick([1, 1, 2]),
     payments: draw.pick([1, 1, 2, 2, 3]),
@@ -79,6 +83,8 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     payments: signers === 0 ? Math.min(2, plan.payments) : 1,
     attentive: false,
     paceMillis: 5_000,
+    // Often shorter than a signature takes on its way.
+    expirySeconds: signers === 0 ? plan.expirySeconds : draw.pick([45, 45, 300, 86_400]),
     upkeep: draw.of("upkeep").pick(["none", "none", "none", "none", "none", "none", "partition", "rollback"])
   }
 }

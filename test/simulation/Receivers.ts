@@ -1,7 +1,8 @@
 // The network to the merchants' webhook receivers, and the receivers: each verifies what it gets as a
 // careful merchant does, handles each event once, and misbehaves as the seed has it.
+import { createHmac } from "node:crypto"
 import { Effect } from "effect"
-import { serviceSignature, signatureHeaders } from "../../src/webhooks/Signature.ts"
+import { signatureHeaders } from "../../src/webhooks/Signature.ts"
 import {
   answered,
   failed,
@@ -30,6 +31,10 @@ export interface Post {
 const totalMillis = 15_000
 /** A delivery that was claimed under the old secret may be on its way for so long. */
 const oldSecretMillis = 45_000
+
+/** As a merchant's server computes it (docs/contract.md 6.2). */
+const macOf = (secret: string, timestamp: number, body: Uint8Array) =>
+  createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")
 
 export class Receivers {
   readonly posts: Array<Post> = []
@@ -86,7 +91,7 @@ export class Receivers {
       known.length === 0 || (this.#unsure.get(receiver) ?? 0) > 0 || this.#board.has("a request comes twice")
     const verified = known.some(
       ({ secret, until }) =>
-        until > this.#world.now && serviceSignature({ timestamp, body: request.body }, secret) === signature
+        until > this.#world.now && signature === `t=${timestamp},v1=${macOf(secret, timestamp, request.body)}`
     )
     this.posts.push({
       at: this.#world.now,

@@ -1,6 +1,7 @@
 // A shop's server, which registers its receiver, and its people, who move it, renew its secret, rotate keys and
 // explain transfers.
 import { Effect } from "effect"
+import { badAmounts, goodAmounts } from "./amounts.ts"
 import { careless, type People, type Shop } from "./People.ts"
 import type { Receivers } from "./Receivers.ts"
 
@@ -40,6 +41,40 @@ export class ShopPeople {
           yield* this.#people.ask(shop.name, { do: "delete endpoint", key: shop.secret })
         yield* Effect.sleep(this.#people.draw.between(200, 2_000))
       }
+    })
+  }
+
+  /** The shop's server asks for amounts of all forms. A good one opens a payment of as much, which nobody pays. */
+  ask(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { draw, rows, untrue } = this.#people
+      const bad = draw.pick(badAmounts)
+      const refused = yield* this.#people.insist(shop.name, () => ({
+        do: "create intent",
+        key: shop.secret,
+        amount: bad
+      }))
+      if (refused !== undefined && refused.status !== 400 && refused.status !== 401)
+        untrue.push(`an intent of ${JSON.stringify(bad)} was answered ${refused.status}`)
+      const [asked, shown, atomic] = draw.pick(goodAmounts)
+      const made = yield* this.#people.insist(shop.name, () => ({
+        do: "create intent",
+        key: shop.secret,
+        amount: asked
+      }))
+      if (made?.status === 400) untrue.push(`an intent of ${asked} was refused`)
+      const intentToken = made?.body.intentToken
+      if (intentToken === undefined) return
+      const opened = yield* this.#people.insist(shop.name, () => ({
+        do: "open",
+        key: shop.publishable,
+        intentToken
+      }))
+      const payment = opened?.body.payment
+      if (payment === undefined) return
+      const stored = rows.flatMap(({ payments }) => payments).find(({ id }) => id === payment.id)
+      if (payment.amount !== shown || (stored !== undefined && stored.amount !== atomic))
+        untrue.push(`an intent of ${asked} opens a payment of ${payment.amount}, ${stored?.amount} units`)
     })
   }
 

@@ -41,14 +41,14 @@ export interface Store {
   readonly abandon: (owner: Owner) => void
 }
 
-/** Alerts that keep in `dropped` the payments whose transfers are told to be gone. */
-const keeping = (dropped: Set<string>) =>
+/** Alerts that keep in `dropped` what is told of the payments whose transfers are gone. */
+const keeping = (dropped: Map<string, string>) =>
   Layer.effect(
     Alerts,
     Effect.map(Alerts, ({ raise, resolve }) =>
       Alerts.of({
         raise: (alert) => {
-          if (alert.kind === "transfer_dropped") dropped.add(alert.subject)
+          if (alert.kind === "transfer_dropped") dropped.set(alert.subject, alert.message)
           return raise(alert)
         },
         resolve: (kind, subject) => {
@@ -61,7 +61,7 @@ const keeping = (dropped: Set<string>) =>
 
 /** The memory stores that tests swap in. */
 export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureRandom.SecureRandom> => {
-  const dropped = new Set<string>()
+  const dropped = new Map<string, string>()
   const memory = Layer.mergeAll(PaymentRepo.layerMemory, KeyAuth.layerMemory, keeping(dropped))
   return Effect.map(Layer.buildWithScope(memory, Scope.makeUnsafe()), (context) => {
     const payments = Context.get(context, PaymentRepo)
@@ -90,7 +90,7 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
                 })
               }),
             settlements: [],
-            dropped: [...dropped],
+            dropped: new Map(dropped),
             deliveries: read(webhooks.listDeliveries(tenant, 100)),
             transfers: read(
               payments.listTransfers(tenant, { status: "all", limit: 200, startingAfter: undefined })

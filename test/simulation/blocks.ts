@@ -19,8 +19,6 @@ export interface Nature {
   readonly draw: Draw
 }
 
-/** Blocks that come at their time after the last that carried something, beside its confirmations. */
-const blocksAfter = 6
 /** Of the blocks after those, one in so many comes. */
 const sparse = 8
 
@@ -28,7 +26,7 @@ const sparse = 8
 export const blocks = (around: Nature): Effect.Effect<never> => {
   const { board, cluster, ledger, nodes, plan, world } = around
   const draw = around.draw.of("mining")
-  const deep = plan.confirmations + blocksAfter
+  const deep = plan.finality + 2
   let empty = 0
   return Effect.gen(function* () {
     while (true) {
@@ -57,7 +55,9 @@ export const blocks = (around: Nature): Effect.Effect<never> => {
         }
       }
       if (board.comes("the chain is reorganised")) {
-        const depth = draw.between(1, plan.confirmations + 2)
+        // Under what has settled, and is not final yet.
+        const isDeep = board.comes("a reorganisation is deep")
+        const depth = draw.between(1, isDeep ? plan.finality - 1 : plan.confirmations + 2)
         const lost = board.comes("a reorganisation loses transactions") ? 0.5 : 0
         world.tell("chain", `the last ${depth} blocks are replaced`)
         ledger.reorganise(depth, time, lost)

@@ -320,5 +320,91 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/checkout/component/Checkout.ts",
     from: '        case "PAYMENT_ATTEMPT_OPEN":\n          tell({ type: "AttemptOpen" })\n          break',
     to: '        case "PAYMENT_ATTEMPT_OPEN":\n          return attempt'
+  },
+  {
+    name: "what is paid late keeps the reason why it had failed",
+    file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
+    from: "        settledAt: settlement.at,\n        failureReason: null",
+    to: "        settledAt: settlement.at,\n        failureReason: payment.failureReason"
+  },
+  {
+    name: "a webhook is signed with a part of the secret",
+    file: "src/webhooks/Signature.ts",
+    from: 'const hmac = createHmac("sha256", secret)',
+    to: 'const hmac = createHmac("sha256", secret.slice(1))'
+  },
+  {
+    name: "a report is answered as settled although nothing was stored",
+    file: "src/payments/Payments.ts",
+    from: 'if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }',
+    to: 'return { _tag: "Settled", payment: Option.getOrElse(settled.success, () => ({ ...payment, status: "settled" as const })) }'
+  },
+  {
+    name: "a settled payment is reported again with other evidence, and answered as settled",
+    file: "src/domain/Payment.ts",
+    from: '? "replay" : "conflict"',
+    to: '? "replay" : "replay"'
+  },
+  {
+    name: "what a report declares is not compared",
+    file: "src/chain/ChainVerifier/judgeTransfer.ts",
+    from: "if (!sameTokenChanges(expectation.tokenChanges, [shown])) {",
+    to: "if (expectation.amount === 0n) {"
+  },
+  {
+    name: "a refusal names the first transfer, not the nearest",
+    file: "src/chain/ChainVerifier/judgeTransfer.ts",
+    from: "usdc.find((transfer) => to(transfer) && exact(transfer)) ?? usdc.find(to)",
+    to: "usdc.find(to)"
+  },
+  {
+    name: "a transaction whose transfers are all taken is not expected",
+    file: "src/chain/ChainVerifier/judgeTransfer.ts",
+    from: 'if (transfer === undefined) return mismatch({ reason: "already_used" })',
+    to: 'if (transfer === undefined) throw new Error("no transfer")'
+  },
+  {
+    name: "anybody's transfer to the receiver pays",
+    file: "src/chain/ChainVerifier/judgeTransfer.ts",
+    from: "      sameAddress(transfer.from, expectation.payer) &&\n",
+    to: ""
+  },
+  {
+    name: "an approval counts as a transfer",
+    file: "src/chain/ChainVerifier/TransferLog.ts",
+    from: " || log.topics[0] !== transferTopic ||",
+    to: " ||"
+  },
+  {
+    name: "the block of a settled payment is not looked at again",
+    file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
+    from: "        watchAt: settlement.watchAt,",
+    to: "        watchAt: null,"
+  },
+  {
+    name: "a node that lags behind a settled transfer takes it for gone",
+    file: "src/chain/ChainVerifier/Agreement.ts",
+    from: "return agreement.head >= settled.blockNumber",
+    to: "return agreement.head >= 0n"
+  },
+  {
+    name: "a transfer that a reorganisation has changed counts as moved",
+    file: "src/chain/ChainVerifier/judgeBlock.ts",
+    from: "if (settled.transfer === undefined) return BlockStatus.Moved(moved)",
+    to: "if (settled.blockNumber > 0n) return BlockStatus.Moved(moved)"
+  },
+  {
+    name: "a paused agent signs",
+    store: "sql",
+    file: "src/agents/AgentRepo.ts",
+    from: 'if (agent.status !== "active") return { _tag: "Inactive", status: agent.status }',
+    to: 'if (agent.status === "revoked") return { _tag: "Inactive", status: agent.status }'
+  },
+  {
+    name: "what a block has taken of the wallet's transactions is not noted",
+    store: "sql",
+    file: "src/wallets/Outbox.ts",
+    from: "    if (transaction.nonce < next) {\n",
+    to: "    if (transaction.nonce < next) {\n      if (head > 0n) return\n"
   }
 ]

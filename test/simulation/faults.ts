@@ -21,8 +21,10 @@ export const faults = {
   "a node does not say who sent a transaction": 0.7,
   "a node is silent": 0.1,
   "a node stands still": 0.1,
+  "a node goes back": 0.1,
   "a node lies": 1,
   "the chain is reorganised": 0.2,
+  "a reorganisation is deep": 1,
   "a reorganisation loses transactions": 1,
   "a transaction is dropped from the mempool": 0.1,
   "blocks come late": 0.2,
@@ -54,12 +56,16 @@ export type FaultPlan = ReadonlyMap<FaultName, number>
 
 export const drawFaults = (draw: Draw): FaultPlan => {
   const share = draw.pick([0, 0.15, 0.3, 0.5])
-  return new Map(
+  const drawn = new Map(
     faultNames.flatMap((name): ReadonlyArray<[FaultName, number]> => {
       const one = draw.of(name)
       return one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
     })
   )
+  // A fault of another one never comes alone.
+  if (drawn.has("a reorganisation is deep") && !drawn.has("the chain is reorganised"))
+    drawn.set("the chain is reorganised", 0.4)
+  return drawn
 }
 
 /** Whether the fiber is inside a statement: what it calls there is part of it. */

@@ -107,7 +107,7 @@ export const makeParts = ({
         ...baseConfig,
         paymentExpiry: Duration.seconds(expirySeconds),
         testnetConfirmations: confirmations,
-        finalityDepth: confirmations + 4,
+        finalityDepth: plan.finality,
         relaying: { ...baseConfig.relaying, gasPerMerchant, gasPerPayer }
       },
       nodes,
@@ -115,7 +115,7 @@ export const makeParts = ({
       isAwaited,
       draw
     })
-    const people = new People({ world, cluster, ledger, draw, plan })
+    const people = new People({ world, cluster, ledger, draw, plan, nodes })
     if (store.relayer !== undefined) {
       ledger.relayer = store.relayer
       ledger.wei.set(store.relayer, relayerWei)

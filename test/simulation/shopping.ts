@@ -51,6 +51,7 @@ export const shopping = (around: Around): Effect.Effect<void> => {
       if (draw.chance(0.25)) start(thief.steal(shop))
       if (draw.chance(0.15)) start(people.stray(shop))
       if (draw.chance(0.15)) start(shopPeople.operate(shop))
+      if (draw.chance(0.1)) start(shopPeople.ask(shop))
       yield* Effect.sleep(draw.between(0, plan.arrivalMillis))
     }
     for (let number = 1; number <= plan.signers; number++) {

@@ -54,6 +54,15 @@ export const troubles = (around: Nature): Effect.Effect<void> => {
           other.follow()
         })
       }
+      const third = node()
+      if (third !== undefined && board.comes("a node goes back")) {
+        third.goBack(draw.between(1, 8))
+        world.tell(third.name, "goes back")
+        world.after(draw.between(1_000, 40_000), world.outside, () => {
+          third.stuck = false
+          third.follow()
+        })
+      }
       gasTroubles(around, draw)
       const [first] = cluster.instances
       if (first !== undefined && board.comes("a clock jumps")) cluster.skew(first.owner)

@@ -28,9 +28,13 @@ export interface Transaction {
   readonly sender: Address
   readonly nonce: number
   readonly moves: ReadonlyArray<Move>
+  /** What it moves in their place in blocks of odd height: what a contract does depends on where it does it. */
+  readonly movesInOdd?: ReadonlyArray<Move>
+  /** Events that are no transfers of the token, before those that are. */
+  readonly logs?: ReadonlyArray<Log>
   /** Emits so many logs of its own before the transfers, in blocks of odd height one more. */
   readonly noise: number
-  readonly reverts: boolean
+  readonly reverts: boolean | "in odd blocks"
   /** The authorization that it uses. */
   readonly spending?: Spending
   /** Of the wallets whose gas counts: its limit, and what it offers for each in wei. */
@@ -40,6 +44,8 @@ export interface Transaction {
 export interface Mined {
   readonly transaction: Transaction
   readonly succeeded: boolean
+  /** What it has moved: nothing where it has reverted. */
+  readonly moves: ReadonlyArray<Move>
   readonly logs: ReadonlyArray<Log>
   /** Index of its first log in the block. */
   readonly firstLog: number
@@ -112,7 +118,7 @@ export class Fork {
   }
 }
 
-const addressWord = (address: Address) => padHex(address, { size: 32 }).toLowerCase()
+export const addressWord = (address: Address) => padHex(address, { size: 32 }).toLowerCase()
 
 const logOf = ({ amount, from, to, token = usdc.address }: Move): Log => ({
   address: token.toLowerCase(),
@@ -129,6 +135,8 @@ export class Ledger {
   readonly transactions = new Map<string, Transaction>()
   /** Transactions that some block that was once canonical has carried out. */
   readonly everMined = new Set<string>()
+  /** Transactions of which a block was replaced. */
+  readonly everReplaced = new Set<string>()
   /** Wei of the wallets whose gas counts. */
   readonly wei = new Map<Address, bigint>()
   /** The service's wallet, which alone sends raw transactions. */
@@ -300,9 +308,10 @@ export class Ledger {
     const removed = this.fork.blocks.slice(kept.length)
     const again: Array<Transaction> = []
     for (const { mined } of removed.toReversed())
-      for (const { fee, succeeded, transaction } of mined.toReversed()) {
+      for (const { fee, moves, transaction } of mined.toReversed()) {
         if (fee > 0n) this.wei.set(transaction.sender, this.weiOf(transaction.sender) + fee)
-        if (succeeded) this.#move(transaction.moves, -1n)
+        this.#move(moves, -1n)
+        this.everReplaced.add(transaction.hash)
         if (!this.#draw.chance(lost)) again.unshift(transaction)
       }
     this.#pool = [...again, ...this.#pool]
@@ -317,7 +326,10 @@ export class Ledger {
     firstLog: number,
     spent: Set<string>
   ): Mined {
-    const { gas, moves, noise, reverts, sender, spending } = transaction
+    const { gas, logs = [], noise, sender, spending } = transaction
+    const isOdd = number % 2 === 1
+    const moves = (isOdd ? transaction.movesInOdd : undefined) ?? transaction.moves
+    const reverts = transaction.reverts === "in odd blocks" ? isOdd : transaction.reverts
     const taken = new Map<Address, bigint>()
     for (const { amount, from, token } of moves)
       if (token === undefined) taken.set(from, (taken.get(from) ?? 0n) + amount)
@@ -331,12 +343,14 @@ export class Ledger {
     const covered = [...taken].every(([address, sum]) => this.balance(address) >= sum)
     const fee = gas === undefined ? 0n : (gas.limit < transferGas ? gas.limit : transferGas) * this.price
     if (fee > 0n) this.wei.set(sender, this.weiOf(sender) - fee)
-    if (reverts || !covered || !isGood) return { transaction, succeeded: false, logs: [], firstLog, fee }
+    if (reverts || !covered || !isGood)
+      return { transaction, succeeded: false, moves: [], logs: [], firstLog, fee }
     if (key !== undefined) spent.add(key)
     this.#move(moves, 1n)
     const own = Array.from({ length: noise + (noise > 0 ? number % 2 : 0) }, () => noiseLog)
     const signed = spending === undefined ? [] : [spendingLog(spending)]
-    return { transaction, succeeded: true, logs: [...own, ...signed, ...moves.map(logOf)], firstLog, fee }
+    const all = [...own, ...logs, ...signed, ...moves.map(logOf)]
+    return { transaction, succeeded: true, moves, logs: all, firstLog, fee }
   }
 
   #move(moves: ReadonlyArray<Move>, sign: bigint): void {

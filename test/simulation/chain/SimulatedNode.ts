@@ -40,6 +40,12 @@ export class SimulatedNode {
     this.height = ledger.fork.height
   }
 
+  /** Behind its address another machine answers for a while, which has seen so many blocks fewer. */
+  goBack(blocks: number): void {
+    this.height = Math.max(0, this.height - blocks)
+    this.stuck = true
+  }
+
   /** Sees the chain as it stands. */
   follow(): void {
     if (this.stuck) return
@@ -171,7 +177,7 @@ export class SimulatedNode {
     }))
     return {
       block: { ...block, mined: [] },
-      mined: { transaction, succeeded: true, logs, firstLog: 0, fee: 0n }
+      mined: { transaction, succeeded: true, moves: transaction.moves, logs, firstLog: 0, fee: 0n }
     }
   }
 

@@ -20,8 +20,8 @@ export interface Rows {
   readonly settlements: ReadonlyArray<SettlementOf>
   /** Those that are open. */
   readonly attempts: ReadonlyArray<AttemptOf>
-  /** Ids of payments of which an open alert says that the chain no longer shows their transfer. */
-  readonly dropped: ReadonlyArray<string>
+  /** What open alerts say of payments whose transfer the chain no longer shows, by the payment's id. */
+  readonly dropped: ReadonlyMap<string, string>
 }
 
 export interface SettlementOf {
@@ -106,6 +106,16 @@ export const paymentsOf = ({ rows }: Look) =>
   rows.flatMap(({ payments, shop }) => payments.map((payment) => ({ payment, shop })))
 export const settlementsOf = ({ rows }: Look) =>
   rows.flatMap(({ deliveries }) => deliveries.filter(({ type }) => type === "payment.settled"))
+
+/** Whether the chain now shows the transfer that has settled the payment. */
+export const isCarried = ({ ledger }: Look, shop: Shop, { amount, reported }: PaymentOf): boolean => {
+  const { payer, transactionId = "" } = reported?.evidence ?? {}
+  const moves = ledger.fork.find(transactionId, ledger.fork.height)?.mined.moves ?? []
+  return moves.some(
+    (move) =>
+      move.token === undefined && move.from === payer && move.to === shop.receiver && move.amount === amount
+  )
+}
 
 /** As `judgeTransfer` has it. */
 export const clockToleranceMillis = 60_000

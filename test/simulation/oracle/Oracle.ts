@@ -95,12 +95,12 @@ export class Oracle {
       this.#board.changed = true
       return
     }
+    this.#parts.people.stored(look.rows)
     for (const [invariant, holds] of Object.entries(invariants)) {
       const detail = holds(look)
       if (detail !== undefined) throw new InvariantBroken({ invariant, detail })
     }
     this.awaited = look.rows.some(({ payments }) => payments.some(({ status }) => status === "pending"))
-    this.#parts.people.stored(look.rows)
     this.#see(look)
     this.#rowsBefore = look.rows
     this.#before = new Map(look.rows.flatMap(({ payments }) => payments.map((one) => [String(one.id), one])))

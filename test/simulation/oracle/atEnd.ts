@@ -2,7 +2,7 @@
 // it answers what is wrong, or undefined.
 import type { Address } from "../../../src/domain/Chain.ts"
 import type { Purchase } from "../People.ts"
-import { clockToleranceMillis, type Invariant, type Look, paymentsOf } from "./Look.ts"
+import { clockToleranceMillis, type Invariant, isCarried, type Look, paymentsOf } from "./Look.ts"
 
 /** Seconds after which an authorization that is over has ended. */
 const authorizationGrace = 420
@@ -10,15 +10,13 @@ const authorizationGrace = 420
 /** Transfers to a shop that the chain now shows. */
 const arrivedAt = ({ ledger }: Look, receiver: Address) =>
   ledger.fork.blocks.flatMap(({ mined }) =>
-    mined.flatMap(({ succeeded, transaction }) =>
-      succeeded
-        ? transaction.moves
-            .filter(
-              ({ amount, from, to, token }) =>
-                token === undefined && to === receiver && from !== to && amount > 0n
-            )
-            .map((move) => ({ ...move, hash: transaction.hash }))
-        : []
+    mined.flatMap(({ moves, transaction }) =>
+      moves
+        .filter(
+          ({ amount, from, to, token }) =>
+            token === undefined && to === receiver && from !== to && amount > 0n
+        )
+        .map((move) => ({ ...move, hash: transaction.hash }))
     )
   )
 
@@ -58,9 +56,9 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
         )
           return `${transactionId} is explained by payment ${paymentId}, which it does not pay`
       }
-      for (const { id, reported, status } of payments) {
-        if (status !== "settled" || reported === null || !isMined(look, reported.evidence.transactionId))
-          continue
+      for (const payment of payments) {
+        const { id, status } = payment
+        if (status !== "settled" || !isCarried(look, shop, payment)) continue
         if (!stored.some(({ paymentId }) => paymentId === id))
           return `no transfer is explained by settled payment ${id}`
       }
@@ -126,12 +124,13 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
   },
 
   "a settled transfer that the chain has lost is told, and none that it shows": (look) => {
-    for (const { dropped, payments } of look.rows)
-      for (const { id, reported, status } of payments) {
-        if (status !== "settled" || reported === null) continue
-        const isShown = isMined(look, reported.evidence.transactionId)
-        if (isShown === dropped.includes(id))
-          return `${reported.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
+    for (const { dropped, payments, shop } of look.rows)
+      for (const payment of payments) {
+        const { id, reported, status } = payment
+        if (status !== "settled") continue
+        const isShown = isCarried(look, shop, payment)
+        if (isShown === dropped.has(id))
+          return `${reported?.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
       }
     return undefined
   },
@@ -160,7 +159,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
       if (status === "pending" && (isUsed || validBefore < head - authorizationGrace))
         return `authorization ${nonce} of ${payer} is still pending (${reason})`
       // What a reorganisation has thrown out is told, by the invariant of settled transfers.
-      const isLost = look.rows.some(({ dropped }) => dropped.includes(paymentId))
+      const isLost = look.rows.some(({ dropped }) => dropped.has(paymentId))
       if (status === "settled" && !isUsed && !isLost)
         return `authorization ${nonce} of ${payer} is settled and not used`
     }

@@ -146,7 +146,7 @@ const Row = Schema.fromJsonString(
         nonce: Schema.NullOr(Schema.BigIntFromString)
       })
     ),
-    dropped: Schema.Array(Schema.String),
+    dropped: Schema.Record(Schema.String, Schema.String),
     transfers: Schema.Array(
       Schema.Struct({
         transactionId: TransactionHash,
@@ -187,7 +187,7 @@ const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated
     'attempts', (SELECT coalesce(json_agg(json_build_object('paymentId', payment_id, 'payer', ${hex("payer_address")},
         'since', announced_at, 'nonce', nonce::text) ORDER BY payment_id, id), '[]')
       FROM payment_attempts WHERE closed_at IS NULL AND payment_id IN (SELECT id FROM payments WHERE ${ofTenant})),
-    'dropped', (SELECT coalesce(json_agg(subject ORDER BY subject), '[]') FROM alerts
+    'dropped', (SELECT coalesce(json_object_agg(subject, message ORDER BY subject), '{}') FROM alerts
       WHERE ${ofTenant} AND kind = 'transfer_dropped' AND acknowledged_at IS NULL),
     'transfers', (SELECT coalesce(json_agg(json_build_object('transactionId', ${hex("transaction_id")},
         'payer', ${hex("payer")}, 'amount', amount::text, 'blockNumber', block_number, 'blockTime', block_time,
@@ -212,7 +212,7 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
     })),
     attempts: attempts.map((one) => ({ ...one, payer: spelled(one.payer) })),
     deliveries,
-    dropped,
+    dropped: new Map(Object.entries(dropped)),
     settlements: settlements.map((one) => ({ ...one, payer: spelled(one.payer) })),
     transfers: transfers.map(({ amount, blockNumber, payer, ...transfer }) => ({
       ...transfer,

@@ -4,6 +4,10 @@ import { type Invariant, paymentsOf } from "../Look.ts"
 export const answers: Readonly<Record<string, Invariant>> = {
   "what is wrong is refused": ({ thief }) => thief.gotAway[0],
 
+  "a refusal tells what is wrong": ({ thief }) => thief.misled[0],
+
+  "an answer tells what was asked, stored and on the chain": ({ people }) => people.untrue[0],
+
   "an answer tells what is stored": (look) => {
     const payments = new Map(paymentsOf(look).map(({ payment }) => [String(payment.id), payment]))
     const last = look.people.answers.at(-1)

@@ -1,6 +1,6 @@
 // Of payments and the transfers that pay them.
 import type { Address } from "../../../../src/domain/Chain.ts"
-import type { Ledger } from "../../chain/Ledger.ts"
+import type { Ledger, Move } from "../../chain/Ledger.ts"
 import {
   type AttemptOf,
   changesOf,
@@ -11,12 +11,16 @@ import {
   unexplained
 } from "../Look.ts"
 
-/** How many transfers of a transaction are exactly these. */
-const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Address, amount: bigint) =>
-  (ledger.transactions.get(hash)?.moves ?? []).filter(
-    (move) =>
-      move.token === undefined && move.from === payer && move.to === receiver && move.amount === amount
-  ).length
+/** How many transfers of a transaction are exactly these, in the blocks in which it has most of them. */
+const equalMoves = (ledger: Ledger, hash: string, payer: Address, receiver: Address, amount: bigint) => {
+  const { moves = [], movesInOdd = [] } = ledger.transactions.get(hash) ?? {}
+  const equal = (all: ReadonlyArray<Move>) =>
+    all.filter(
+      ({ amount: moved, from, to, token }) =>
+        token === undefined && from === payer && to === receiver && from !== to && moved === amount
+    ).length
+  return Math.max(equal(moves), equal(movesInOdd))
+}
 
 const shownBy = (payment: PaymentOf) =>
   `${payment.status} ${payment.settledAt?.getTime()} ${payment.reported?.evidence.transactionId} ${payment.reported?.evidence.payer}`
@@ -88,6 +92,25 @@ export const payments: Readonly<Record<string, Invariant>> = {
       if (older !== undefined && payment.reported?.evidence.transactionId === older)
         return `payment ${payment.id} is settled by ${older}, which was sent before`
     }
+    return undefined
+  },
+
+  "only what a block has lost is told to be gone, and why": (look) => {
+    for (const { dropped, payments } of look.rows)
+      for (const [id, message] of dropped) {
+        const hash = payments.find((one) => one.id === id)?.reported?.evidence.transactionId
+        const sent = look.ledger.transactions.get(hash ?? "")
+        // Told at another shop, in memory.
+        if (hash === undefined || sent === undefined) continue
+        if (!look.ledger.everReplaced.has(hash))
+          return `${hash} of ${id} is told to be gone, and no block of it was replaced`
+        const why = /\((\w+)\)/.exec(message)?.[1]
+        const isTrue =
+          why === "not_included" ||
+          (why === "reverted" && sent.reverts !== false) ||
+          (why === "transfer_changed" && sent.movesInOdd !== undefined)
+        if (!isTrue) return `${hash} of ${id} is told to be gone for ${why}`
+      }
     return undefined
   },
 
