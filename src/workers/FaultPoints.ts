@@ -3,7 +3,11 @@
 import { Context, Effect } from "effect"
 
 /** Runs a call at the fault point of this name. */
-export type FaultPoint = <A, E, R>(name: string, call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+export interface FaultPoint {
+  <A, E, R>(name: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+  /** Hears of the points of a service when it is built. */
+  readonly built?: (names: ReadonlyArray<string>) => void
+}
 
 export const FaultPoints = Context.Reference<FaultPoint | undefined>("quittance/workers/FaultPoints", {
   defaultValue: () => undefined
@@ -18,6 +22,7 @@ export const withFaultPoints = <S extends object, E, R>(
     const service = yield* make
     const at = yield* FaultPoints
     if (at === undefined) return service
+    at.built?.(Object.keys(service).map((method) => `${name}.${method}`))
     const around = (method: PropertyKey, result: unknown) =>
       Effect.isEffect(result) ? at(`${name}.${String(method)}`, result) : result
     return new Proxy(service, {

@@ -1,5 +1,8 @@
 // What many runs came to: how many, how fast, what they reached, and which of them failed.
-import { faultNames } from "./faults.ts"
+import { nodeMethods } from "./chain/SimulatedNode.ts"
+import { faultNames, sqlFaults } from "./faults.ts"
+import type { Plan } from "./Plan.ts"
+import { possibleStates } from "./possibleStates.ts"
 import type { Outcome } from "./simulate.ts"
 
 /** One run, as a process tells it to another. */
@@ -10,16 +13,27 @@ export interface Told {
   readonly broken: string | undefined
   readonly hits: ReadonlyArray<readonly [string, number]>
   readonly points: ReadonlyArray<string>
+  readonly builtPoints: ReadonlyArray<string>
   readonly states: ReadonlyArray<string>
 }
 
-export const toldOf = ({ broken, elapsed, hits, plan, points, states, steps }: Outcome): Told => ({
+export const toldOf = ({
+  broken,
+  builtPoints,
+  elapsed,
+  hits,
+  plan,
+  points,
+  states,
+  steps
+}: Outcome): Told => ({
   seed: plan.seed,
   steps,
   elapsed,
   broken: broken === undefined ? undefined : `${broken.invariant}: ${broken.detail}`,
   hits: [...hits],
   points: [...points.keys()],
+  builtPoints: [...builtPoints],
   states: [...states.keys()]
 })
 
@@ -32,9 +46,19 @@ export class Tally {
   /** In how many seeds each fault point was passed, and each state was come to. */
   readonly points = new Map<string, number>()
   readonly states = new Map<string, number>()
+  /** What there is to meet. */
+  readonly #faults: ReadonlyArray<string>
+  readonly #points: Set<string>
+  readonly #states: ReadonlyArray<string>
   /** The seed count at which something was last met for the first time. */
   #lastNew = 0
   readonly #began = performance.now()
+
+  constructor(store: Plan["store"]) {
+    this.#faults = faultNames.filter((name) => store === "sql" || !sqlFaults.has(name))
+    this.#points = new Set(nodeMethods(store).map((method) => `RpcNode.${method}`))
+    this.#states = possibleStates(store)
+  }
 
   add(told: Told): void {
     this.seeds++
@@ -42,6 +66,7 @@ export class Tally {
     this.worldMillis += told.elapsed
     for (const [name, count] of told.hits) this.hits.set(name, (this.hits.get(name) ?? 0) + count)
     for (const name of told.points) this.#meet(this.points, name)
+    for (const name of told.builtPoints) this.#points.add(name)
     for (const name of told.states) this.#meet(this.states, name)
     if (told.broken !== undefined) this.failed.push(told)
   }
@@ -52,20 +77,22 @@ export class Tally {
     met.set(name, count + 1)
   }
 
-  /** What was met, in how many seeds, and the faults that never came. */
+  /** What was met, in how many seeds, and what there is and never was. */
   get coverage(): string {
-    const table = (title: string, met: ReadonlyMap<string, number>) => [
+    const table = (title: string, met: ReadonlyMap<string, number>, all: Iterable<string>) => [
       `\n${title}`,
       ...[...met]
         .toSorted(([, left], [, right]) => right - left)
-        .map(([name, count]) => `${String(count).padStart(9)}  ${name}`)
+        .map(([name, count]) => `${String(count).padStart(9)}  ${name}`),
+      // Of an authorization's state the reason comes after a comma.
+      ...[...all]
+        .filter((name) => ![...met.keys()].some((one) => one === name || one.startsWith(`${name},`)))
+        .map((name) => `    never  ${name}`)
     ]
-    const never = faultNames.filter((name) => !this.hits.has(name))
     return [
-      ...table("Faults, how often they came", this.hits),
-      ...never.map((name) => `    never  ${name}`),
-      ...table("Fault points, in how many seeds they were passed", this.points),
-      ...table("States, in how many seeds they were come to", this.states)
+      ...table("Faults, how often they came", this.hits, this.#faults),
+      ...table("Fault points, in how many seeds they were passed", this.points, this.#points),
+      ...table("States, in how many seeds they were come to", this.states, this.#states)
     ].join("\n")
   }
 
@@ -75,8 +102,8 @@ export class Tally {
     return [
       `${this.seeds} seeds, ${(this.seeds / seconds).toFixed(1)}/s`,
       `${(this.worldMillis / 3_600_000).toFixed(0)} h of the world's time`,
-      `${hits} faults of ${this.hits.size}/${faultNames.length} kinds`,
-      `${this.points.size} fault points`,
+      `${hits} faults of ${this.hits.size}/${this.#faults.length} kinds`,
+      `${this.points.size}/${new Set([...this.#points, ...this.points.keys()]).size} fault points`,
       `${this.states.size} states (the last new one after ${this.#lastNew} seeds)`,
       `${this.failed.length} failed`
     ].join(" · ")

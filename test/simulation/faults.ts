@@ -46,6 +46,13 @@ export const faults = {
   "an operator's command is killed": 0.05
 } as const
 
+/** Those of signatures and of tables: on SQL alone. */
+export const sqlFaults: ReadonlySet<string> = new Set([
+  "gas is dear",
+  "the relaying wallet is empty",
+  "an operator's command is killed"
+])
+
 export type FaultName = keyof typeof faults
 export const faultNames: ReadonlyArray<FaultName> = Object.keys(faults).filter(
   (name): name is FaultName => name in faults
@@ -95,6 +102,8 @@ export class FaultBoard {
   readonly hits = new Map<FaultName, number>()
   /** How often each fault point of the product was passed. */
   readonly points = new Map<string, number>()
+  /** Those that the product has. */
+  readonly builtPoints = new Set<string>()
   /** Ends an instance where it stands, and starts another one later. */
   abandon: (owner: Owner) => void = () => {}
   /** Set once the faults cease. */
@@ -131,8 +140,14 @@ export class FaultBoard {
   }
 
   /** Statements of instances are atomic, and anything may happen before and after one. */
-  readonly at: FaultPoint = (name, call) =>
-    Effect.withFiber((fiber) => {
+  readonly at: FaultPoint = Object.assign(this.#at.bind(this), {
+    built: (names: ReadonlyArray<string>) => {
+      for (const name of names) this.builtPoints.add(name)
+    }
+  })
+
+  #at<A, E, R>(name: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.withFiber((fiber) => {
       if (fiber.getRef(InStatement)) return call
       const owner = fiber.getRef(CurrentOwner)
       const isStatement = statements.test(name)
@@ -141,6 +156,7 @@ export class FaultBoard {
       const done = isStatement ? this.#around(name, owner.name, call) : call
       return this.#plan.has(atPoint) ? this.#abandonedAt(name, owner, done) : done
     })
+  }
 
   /** Before the call, or after it and before its answer. */
   #abandonedAt<A, E, R>(name: string, owner: Owner, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {

@@ -83,7 +83,7 @@ const share = async (every: number) => {
 const many = async () => {
   const asked = values.jobs === "auto" ? navigator.hardwareConcurrency : numberOf("jobs", values.jobs)
   const jobs = Math.min(asked, last - from)
-  const tally = new Tally()
+  const tally = new Tally(store)
   /** Of each process. */
   const done = Array.from({ length: jobs }, () => 0)
   const progress = setInterval(() => console.log(tally.line), 10_000)

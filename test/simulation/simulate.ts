@@ -28,6 +28,8 @@ export interface Outcome {
   readonly happenings: ReadonlyArray<Happening>
   readonly hits: ReadonlyMap<FaultName, number>
   readonly points: ReadonlyMap<string, number>
+  /** Fault points that the product has. */
+  readonly builtPoints: ReadonlySet<string>
   /** What payments and deliveries came to, by name. */
   readonly states: ReadonlyMap<string, number>
 }
@@ -81,6 +83,7 @@ export const simulate = (plan: Plan, verbose = false): Outcome => {
       happenings: world.trace.happenings,
       hits: board.hits,
       points: board.points,
+      builtPoints: board.builtPoints,
       states: run.states
     }
   } finally {

@@ -10,6 +10,16 @@ test("without a simulation a service is built as it is", () => {
   expect(Effect.runSync(made)).toBe(service)
 })
 
+test("a simulation hears of the points of a service when it is built", () => {
+  const points: Array<string> = []
+  const at: FaultPoint = Object.assign(
+    <A, E, R>(_: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => call,
+    { built: (names: ReadonlyArray<string>) => void points.push(...names) }
+  )
+  Effect.runSync(Effect.provideContext(made, Context.make(FaultPoints, at)))
+  expect(points).toEqual(["Repo.find", "Repo.all", "Repo.name"])
+})
+
 test("under one, each effect of it is a point named after its method", () => {
   const passed: Array<string> = []
   const at: FaultPoint = (name, call) => {

@@ -5,11 +5,27 @@ import { isHex, toHex } from "viem"
 import { NodeFailure, type RpcNode } from "../../../src/chain/RpcPool/RpcNode.ts"
 import { Address } from "../../../src/domain/Chain.ts"
 import type { Draw } from "../Draw.ts"
+import type { Plan } from "../Plan.ts"
 import { tokenCallOf } from "./authorizations.ts"
 import { type Block, type Fork, type Ledger, type Mined, transferGas, Untaken } from "./Ledger.ts"
 
 /** `withholds`: shows no receipt and no log. `invents`: shows what waits as mined long ago. `inflates`: ten times the amount. */
 export type Lie = "withholds" | "invents" | "inflates"
+
+/** What it answers, in memory and on SQL, where the service's wallet sends. */
+const read = [
+  "eth_blockNumber",
+  "eth_getBlockByNumber",
+  "eth_getTransactionReceipt",
+  "eth_getTransactionByHash"
+]
+const alsoRead = ["eth_getLogs", "eth_getTransactionCount", "eth_getCode"]
+const relay = ["eth_getBalance", "eth_gasPrice", "eth_call", "eth_estimateGas", "eth_sendRawTransaction"]
+export const nodeMethods = (store: Plan["store"]): ReadonlyArray<string> => [
+  ...read,
+  ...alsoRead,
+  ...(store === "sql" ? relay : [])
+]
 
 /** Whether something goes wrong between the service and a node at this call. */
 export interface NodeTrouble {
