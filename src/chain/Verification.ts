@@ -48,8 +48,6 @@ export type Verification = Data.TaggedEnum<{
   }
   Pending: {
     readonly reason: PendingReason
-    /** With `confirmations`: blocks still to come. */
-    readonly missingConfirmations?: number
   }
   Mismatch: {
     readonly reason: MismatchReason

@@ -93,9 +93,9 @@ export interface RefundStore {
   /** Of whomever: proven, and still on the chain; the oldest first. */
   readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
   readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
-  /** The merchant's receiving addresses of present and past: what leaves them is the merchant's. */
   /** Whether what comes to an address may pay a payment: it has been some merchant's receiver. */
   readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
+  /** The merchant's receiving addresses of present and past: what leaves them is the merchant's. */
   readonly ownReceivers: (tenant: Tenant) => Effect.Effect<ReadonlySet<Address>>
   /** Names the transaction of a pending refund; false where it is not pending. */
   readonly nameRefundTransaction: (

@@ -92,8 +92,7 @@ export const chainVerifierContract = <R, E>(
         const expected = yield* paid(driver)
         expect<unknown>(yield* verify(expected)).toEqual({
           _tag: "Pending",
-          reason: "confirmations",
-          missingConfirmations: 1
+          reason: "confirmations"
         })
         yield* driver.mine(1)
         const result = yield* verify(expected)

@@ -6,7 +6,7 @@ import type { AgentChange } from "../../src/agents/AgentRepo.ts"
 import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { CodedError } from "../../src/domain/Errors.ts"
 import type { MerchantId } from "../../src/domain/Merchant.ts"
-import { formatUsd, UsdAmount } from "../../src/domain/Money.ts"
+import { AtomicUsdc, formatUsd, UsdAmount } from "../../src/domain/Money.ts"
 import { PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import type { TokenChange } from "../../src/domain/TokenChange.ts"
 import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
@@ -16,6 +16,7 @@ import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import type { KnownAttempts } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
+import { Refunds } from "../../src/refunds/Refunds.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
 import type { Authorization, SignedAuthorization } from "../../src/x402/Authorization.ts"
 import type { SettleAnswer } from "../../src/x402/Facilitator.ts"
@@ -113,6 +114,21 @@ export type Ask =
       readonly merchantId: MerchantId
       readonly kind: "secret" | "publishable"
     }
+  /** Of a settled payment, in atomic units. */
+  | {
+      readonly do: "create refund"
+      readonly key: string
+      readonly id: string
+      readonly paymentId: string
+      readonly amount: bigint
+    }
+  | {
+      readonly do: "name refund"
+      readonly key: string
+      readonly id: string
+      readonly transactionId: TransactionHash
+    }
+  | { readonly do: "cancel refund"; readonly key: string; readonly id: string }
   /** A person looks at the transfers of this payer that nothing explains, and explains the first. */
   | { readonly do: "explain a transfer"; readonly key: string; readonly payer: Address }
   | SigningAsk
@@ -338,6 +354,7 @@ export type Services =
   | PaymentRepo
   | IncomingTransfers
   | WebhookEndpoints
+  | Refunds
 
 /** Straight through the services, as the handlers call them. */
 export const doorOfServices = (context: Context.Context<Services>): Door => {
@@ -348,6 +365,7 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
   const repo = Context.get(context, PaymentRepo)
   const endpoints = Context.get(context, WebhookEndpoints)
   const transfers = Context.get(context, IncomingTransfers)
+  const refunds = Context.get(context, Refunds)
 
   const rotated = Effect.fnUntraced(function* ({ kind, merchantId }: Extract<Ask, { do: "rotate key" }>) {
     const known = yield* keys.listKeys(merchantId)
@@ -449,6 +467,21 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
           const payment = yield* transfers.attach(tenant, transfer.id, first.payment.id, by)
           return { status: 200, body: paymentBody(payment) }
         }
+        case "create refund": {
+          const { created } = yield* refunds.create(tenant, {
+            id: ask.id,
+            of: { paymentId: PaymentId.make(ask.paymentId) },
+            amount: AtomicUsdc.make(ask.amount),
+            by: "operator@example.com"
+          })
+          return { status: created ? 201 : 200, body: {} }
+        }
+        case "name refund":
+          yield* refunds.report(tenant, ask.id, ask.transactionId)
+          return { status: 200, body: {} }
+        case "cancel refund":
+          yield* refunds.cancel(tenant, ask.id)
+          return { status: 200, body: {} }
         case "send test":
           yield* endpoints.sendTest(tenant)
           return { status: 200, body: {} }

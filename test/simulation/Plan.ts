@@ -53,7 +53,7 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     instances: draw.pick([1, 1, 1, 1, 2, 2, 3]),
     nodes: faults.has("a node lies") ? 3 : draw.pick([1, 1, 1, 2, 3]),
     confirmations,
-    finality: confirmations + (faults.has("a reorganisation is deep") ? 14 : 4),
+    finality: confirmations + (faults.has("a reorganisation is deep") ? 20 : 4),
     handlers: draw.chance(1 / 25),
     merchants: draw.pick([1, 1, 2]),
     payments: draw.pick([1, 1, 2, 2, 3]),

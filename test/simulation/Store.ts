@@ -1,5 +1,5 @@
 // What the instances share, and how the oracle reads it past all faults.
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Layer, Option, Scope } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { AppConfig } from "../../src/AppConfig.ts"
 import type { Agents } from "../../src/agents/Agents.ts"
@@ -90,6 +90,7 @@ export const memoryStore = (outside: Owner): Effect.Effect<Store, never, SecureR
                 })
               }),
             settlements: [],
+            refunds: Option.getOrElse(read(payments.listRefunds(tenant, { limit: 100 })), () => []),
             dropped: new Map(dropped),
             deliveries: read(webhooks.listDeliveries(tenant, 100)),
             transfers: read(

@@ -155,10 +155,17 @@ export class Thief {
           this.#world.tell("thief", name)
           return yield* insistOn(first, submit(part), told)
         }
+        // Which a later block may show, when its payment has settled.
         case "changeable":
-          return yield* insistOn(first, submit(changeable(shop.receiver, whole)))
-        case "at times reverted":
-          return yield* insistOn(first, submit({ reverts: "in odd blocks" }))
+        case "at times reverted": {
+          const part =
+            trick === "changeable"
+              ? changeable(shop.receiver, whole)
+              : ({ reverts: "in odd blocks" } as const)
+          yield* insistOn(first, submit(part))
+          if (isDeep) yield* Effect.sleep(draw.between(0, 150_000))
+          return
+        }
         // The shop's own wallet, once it holds something.
         case "to itself": {
           yield* Effect.sleep(draw.between(10_000, 40_000))

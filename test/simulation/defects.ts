@@ -52,8 +52,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a settlement needs a block less than it should",
     file: "src/chain/ChainVerifier/judgeTransfer.ts",
-    from: "  if (confirmations < required) {",
-    to: "  if (confirmations < required - 1) {"
+    from: "  if (confirmations < required) return",
+    to: "  if (confirmations < required - 1) return"
   },
   {
     name: "what came before a payment pays it",
@@ -406,5 +406,35 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/wallets/Outbox.ts",
     from: "    if (transaction.nonce < next) {\n",
     to: "    if (transaction.nonce < next) {\n      if (head > 0n) return\n"
+  },
+  {
+    name: "more may be given back than was paid",
+    file: "src/payments/PaymentRepo/refundsMemory.ts",
+    from: "if (!input.beyondPaid && balance.refunded + input.amount > balance.paid)",
+    to: "if (input.amount > balance.paid)"
+  },
+  {
+    name: "a transfer proves any number of refunds",
+    file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
+    from: 'if (claims.has(key)) return "taken"',
+    to: ""
+  },
+  {
+    name: "a refund that was cancelled is proven",
+    file: "src/payments/PaymentRepo/refundsMemory.ts",
+    from: 'if (one?.status !== "pending") return Option.none()\n      if ([',
+    to: "if (one === undefined) return Option.none()\n      if (["
+  },
+  {
+    name: "what was sent for a refund is not looked for",
+    file: "src/payments/PaymentRepo/refundsMemory.ts",
+    from: "found.slice(0, 10)",
+    to: "found.slice(0, 0)"
+  },
+  {
+    name: "the block of a refund is not looked at again",
+    file: "src/payments/PaymentRepo/refundsMemory.ts",
+    from: "...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt },",
+    to: "...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt: null },"
   }
 ]

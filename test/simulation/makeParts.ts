@@ -15,6 +15,7 @@ import type { FaultBoard } from "./faults.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import type { Receivers } from "./Receivers.ts"
+import { RefundDesk } from "./RefundDesk.ts"
 import { ShopPeople } from "./ShopPeople.ts"
 import { Signers } from "./Signers.ts"
 import { memoryStore, type Store } from "./Store.ts"
@@ -31,6 +32,7 @@ export interface Parts {
   readonly thief: Thief
   readonly shopper: Shopper
   readonly signers: Signers
+  readonly refundDesk: RefundDesk
   /** What may be relayed for a merchant in a day. */
   readonly gasPerMerchant: bigint
 }
@@ -129,6 +131,7 @@ export const makeParts = ({
       shopPeople: new ShopPeople(people, receivers),
       thief: new Thief(world, people, ledger, plan),
       shopper: new Shopper({ world, people, ledger, nodes, draw, signs }),
+      refundDesk: new RefundDesk(world, people, ledger, plan),
       signers: new Signers(world, people, ledger, draw),
       gasPerMerchant
     }

@@ -121,9 +121,7 @@ export const judgeTransfer = (
   if (!sameTokenChanges(expectation.tokenChanges, [shown])) {
     return mismatch({ reason: "declared_changes", expected: JSON.stringify([shown]) })
   }
-  if (confirmations < required) {
-    return Verification.Pending({ reason: "confirmations", missingConfirmations: required - confirmations })
-  }
+  if (confirmations < required) return Verification.Pending({ reason: "confirmations" })
   return Verification.Verified({
     chainId,
     transactionId: expectation.transactionId,

@@ -2,11 +2,13 @@
 import type { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import type { PaymentId, PaymentSummary } from "../../../src/domain/Payment.ts"
 import type { Delivery, DeliveryAttempt } from "../../../src/domain/Webhook.ts"
+import type { Refund } from "../../../src/payments/RefundStore.ts"
 import type { IncomingTransfer } from "../../../src/payments/TransferStore.ts"
 import type { Ledger } from "../chain/Ledger.ts"
 import type { FaultBoard } from "../faults.ts"
 import type { People, Shop } from "../People.ts"
 import type { Post } from "../Receivers.ts"
+import type { RefundDesk } from "../RefundDesk.ts"
 import type { Signers } from "../Signers.ts"
 import type { Thief } from "../Thief.ts"
 
@@ -20,6 +22,7 @@ export interface Rows {
   readonly settlements: ReadonlyArray<SettlementOf>
   /** Those that are open. */
   readonly attempts: ReadonlyArray<AttemptOf>
+  readonly refunds: ReadonlyArray<RefundOf>
   /** What open alerts say of payments whose transfer the chain no longer shows, by the payment's id. */
   readonly dropped: ReadonlyMap<string, string>
 }
@@ -54,6 +57,12 @@ export interface PaymentOf
 export interface DeliveryOf extends Pick<Delivery, "id" | "type" | "status" | "paymentId"> {
   readonly attempts: ReadonlyArray<Pick<DeliveryAttempt, "number" | "manual" | "startedAt" | "durationMs">>
 }
+export interface RefundOf
+  extends Pick<
+    Refund,
+    "id" | "status" | "amount" | "recipient" | "paymentId" | "transactionId" | "failureReason" | "droppedAt"
+  > {}
+
 export interface TransferOf
   extends Pick<
     IncomingTransfer,
@@ -85,6 +94,7 @@ export interface Look {
   readonly people: People
   readonly thief: Thief
   readonly signers: Signers
+  readonly refundDesk: RefundDesk
   /** Of the relaying wallet, which no block has taken. */
   readonly openTransactions: number
   /** What may be relayed for a merchant in a day. */

@@ -63,7 +63,7 @@ export class Oracle {
 
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
-    const { cluster, gasPerMerchant, people, shops, signers, store, thief } = this.#parts
+    const { cluster, gasPerMerchant, people, refundDesk, shops, signers, store, thief } = this.#parts
     const rows = store.rows(shops)
     if (rows === undefined) return undefined
     return {
@@ -78,6 +78,7 @@ export class Oracle {
       people,
       thief,
       signers,
+      refundDesk,
       confirmations: this.#plan.confirmations,
       openTransactions: this.#board.calm ? store.openTransactions() : 0,
       gasPerMerchant,
@@ -144,7 +145,7 @@ export class Oracle {
   /** What is stored, for the reader. */
   tellRows(): void {
     const tell = (what: string) => this.#world.trace.whisper(this.#world.elapsed, "rows", what)
-    for (const { deliveries, payments, settlements, shop, transfers } of this.#look()?.rows ?? []) {
+    for (const { deliveries, payments, refunds, settlements, shop, transfers } of this.#look()?.rows ?? []) {
       for (const { id, nonce, paymentId, reason, status } of settlements)
         tell(
           `${shop.name} authorization ${nonce.slice(0, 10)} (${id}) for ${paymentId} ${status} ${reason ?? ""}`
@@ -155,6 +156,8 @@ export class Oracle {
         tell(
           `${shop.name} transfer ${transactionId.slice(0, 10)} in ${blockNumber}, ${kind ?? "undecided"}, ${paymentId ?? "of no payment"}${droppedAt === null ? "" : ", dropped"}`
         )
+      for (const { amount, id, paymentId, status, transactionId } of refunds)
+        tell(`${shop.name} refund ${id} of ${amount} for ${paymentId} ${status} ${transactionId ?? ""}`)
       for (const { attempts, id, status, type } of deliveries)
         tell(`${shop.name} ${type} ${id} ${status} after ${attempts.length}`)
     }
@@ -163,7 +166,7 @@ export class Oracle {
   /** What payments and deliveries came to, by name. */
   states(): ReadonlyMap<string, number> {
     const states = new Map<string, number>()
-    for (const { deliveries, payments, settlements, transfers } of this.#look()?.rows ?? []) {
+    for (const { deliveries, payments, refunds, settlements, transfers } of this.#look()?.rows ?? []) {
       const names = [
         ...settlements.map(
           ({ reason, status }) => `authorization ${status}${reason === null ? "" : `, ${reason}`}`
@@ -173,6 +176,11 @@ export class Oracle {
             `payment ${status}${failureReason === null ? "" : ` ${failureReason}`}`
         ),
         ...deliveries.map(({ attempts, status, type }) => `${type} ${status} after ${attempts.length}`),
+        ...refunds.map(({ droppedAt, failureReason, status }) =>
+          droppedAt === null
+            ? `refund ${status}${failureReason === null ? "" : ` ${failureReason}`}`
+            : "refund dropped"
+        ),
         ...transfers.map(({ droppedAt, kind, paymentId }) =>
           droppedAt !== null
             ? "transfer dropped"

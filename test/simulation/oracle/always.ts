@@ -4,11 +4,13 @@ import { answers } from "./always/answers.ts"
 import { authorizations } from "./always/authorizations.ts"
 import { deliveries } from "./always/deliveries.ts"
 import { payments } from "./always/payments.ts"
+import { refunds } from "./always/refunds.ts"
 import type { Invariant } from "./Look.ts"
 
 export const always: Readonly<Record<string, Invariant>> = {
   ...payments,
   ...authorizations,
   ...deliveries,
+  ...refunds,
   ...answers
 }

@@ -20,6 +20,12 @@ const arrivedAt = ({ ledger }: Look, receiver: Address) =>
     )
   )
 
+/** What the chain now shows to have left a shop. */
+const leftFrom = ({ ledger }: Look, receiver: Address) =>
+  ledger.fork.blocks
+    .flatMap(({ mined }) => mined.flatMap(({ moves }) => moves))
+    .filter(({ from, to, token }) => token === undefined && from === receiver && from !== to)
+
 const isMined = ({ ledger }: Look, hash: string) => {
   const found = ledger.fork.find(hash, ledger.fork.height)
   return found?.mined.succeeded === true
@@ -42,7 +48,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
       const stored = transfers.filter(({ droppedAt }) => droppedAt === null)
       const sum = (all: ReadonlyArray<{ readonly amount: bigint }>) =>
         all.reduce((total, one) => total + one.amount, 0n)
-      if (sum(arrived) !== look.ledger.balance(shop.receiver))
+      if (sum(arrived) - sum(leftFrom(look, shop.receiver)) !== look.ledger.balance(shop.receiver))
         return `the ledger itself does not balance at ${shop.name}`
       if (sum(arrived) !== sum(stored) || arrived.length !== stored.length)
         return `${arrived.length} transfers of ${sum(arrived)} have reached ${shop.name}, ${stored.length} of ${sum(stored)} are explained or listed (chain: ${arrived.map(({ hash }) => hash.slice(0, 10)).join(" ")}; stored: ${stored.map(({ blockNumber, transactionId }) => `${transactionId.slice(0, 10)} in ${blockNumber}`).join(" ")})`
@@ -131,6 +137,21 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
         const isShown = isCarried(look, shop, payment)
         if (isShown === dropped.has(id))
           return `${reported?.evidence.transactionId} of settled payment ${id} is ${isShown ? "told to be gone, and on the chain" : "gone, and nobody is told"}`
+      }
+    return undefined
+  },
+
+  "what was sent for a refund proves it, and what the chain has lost is told": (look) => {
+    for (const { refunds } of look.rows)
+      for (const { droppedAt, id, status, transactionId } of refunds) {
+        const own = look.refundDesk.sent.find((one) => one.id === id)
+        // By a clock that was ahead by more than the tolerance it lies before its announcement: a person names it.
+        const isEarly = transactionId === null && look.skewMillis > clockToleranceMillis
+        const isTaken = refunds.some((one) => one.id !== id && one.transactionId === own?.hash)
+        if (status === "pending" && own !== undefined && !isEarly && !isTaken && isMined(look, own.hash))
+          return `refund ${id} is pending, and ${own.hash} is mined`
+        if (status === "proven" && isMined(look, transactionId ?? "") === (droppedAt !== null))
+          return `${transactionId} of refund ${id} is ${droppedAt === null ? "gone, and nobody is told" : "told to be gone, and on the chain"}`
       }
     return undefined
   },

@@ -18,6 +18,7 @@ import { migrate } from "../../../src/database/migrate.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
 import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
+import { RefundFailure, RefundStatus } from "../../../src/domain/Refund.ts"
 import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
 import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
 import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
@@ -146,6 +147,18 @@ const Row = Schema.fromJsonString(
         nonce: Schema.NullOr(Schema.BigIntFromString)
       })
     ),
+    refunds: Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        status: RefundStatus,
+        amount: Schema.String,
+        recipient: Schema.String,
+        paymentId: Schema.NullOr(PaymentId),
+        transactionId: Schema.NullOr(TransactionHash),
+        failureReason: Schema.NullOr(RefundFailure),
+        droppedAt: NullableDate
+      })
+    ),
     dropped: Schema.Record(Schema.String, Schema.String),
     transfers: Schema.Array(
       Schema.Struct({
@@ -187,6 +200,10 @@ const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated
     'attempts', (SELECT coalesce(json_agg(json_build_object('paymentId', payment_id, 'payer', ${hex("payer_address")},
         'since', announced_at, 'nonce', nonce::text) ORDER BY payment_id, id), '[]')
       FROM payment_attempts WHERE closed_at IS NULL AND payment_id IN (SELECT id FROM payments WHERE ${ofTenant})),
+    'refunds', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
+        'recipient', ${hex("recipient")}, 'paymentId', payment_id, 'transactionId', ${hex("transaction_id")},
+        'failureReason', failure_reason, 'droppedAt', dropped_at) ORDER BY created_at, id), '[]')
+      FROM refunds WHERE ${ofTenant}),
     'dropped', (SELECT coalesce(json_object_agg(subject, message ORDER BY subject), '{}') FROM alerts
       WHERE ${ofTenant} AND kind = 'transfer_dropped' AND acknowledged_at IS NULL),
     'transfers', (SELECT coalesce(json_agg(json_build_object('transactionId', ${hex("transaction_id")},
@@ -199,7 +216,7 @@ const spelled = (address: string): Address => parseAddress(address) ?? Address.m
 
 const rowsOf = (session: SharedSession, shop: Shop): Rows => {
   const [text = "{}"] = session.run(`EXECUTE simulated_rows ('${shop.merchant.id}')`)
-  const { attempts, deliveries, dropped, payments, settlements, transfers } = decodeRow(text)
+  const { attempts, deliveries, dropped, payments, refunds, settlements, transfers } = decodeRow(text)
   return {
     shop,
     payments: payments.map(({ amount, payer, transactionId, ...payment }) => ({
@@ -212,6 +229,11 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
     })),
     attempts: attempts.map((one) => ({ ...one, payer: spelled(one.payer) })),
     deliveries,
+    refunds: refunds.map((one) => ({
+      ...one,
+      amount: AtomicUsdc.make(BigInt(one.amount)),
+      recipient: spelled(one.recipient)
+    })),
     dropped: new Map(Object.entries(dropped)),
     settlements: settlements.map((one) => ({ ...one, payer: spelled(one.payer) })),
     transfers: transfers.map(({ amount, blockNumber, payer, ...transfer }) => ({

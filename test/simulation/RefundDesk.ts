@@ -1,0 +1,99 @@
+// A shop's people who give money back: they announce a refund, send it from the shop's wallet, and name the transaction
+// or leave it to the service to find; some send nothing, and some cancel.
+import { Effect } from "effect"
+import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
+import { formatUsd } from "../../src/domain/Money.ts"
+import type { Ledger } from "./chain/Ledger.ts"
+import type { People, Shop } from "./People.ts"
+import type { Plan } from "./Plan.ts"
+import type { World } from "./World.ts"
+
+/** What was sent for a refund. */
+export interface SentRefund {
+  readonly id: string
+  readonly shop: Shop
+  readonly recipient: Address
+  readonly amount: bigint
+  readonly hash: TransactionHash
+}
+
+export class RefundDesk {
+  readonly sent: Array<SentRefund> = []
+  readonly #world: World
+  readonly #people: People
+  readonly #ledger: Ledger
+  /** Whether blocks of refunds may be replaced, which takes its time. */
+  readonly #isDeep: boolean
+
+  constructor(world: World, people: People, ledger: Ledger, { faults }: Plan) {
+    this.#isDeep = faults.has("a reorganisation is deep")
+    this.#world = world
+    this.#people = people
+    this.#ledger = ledger
+  }
+
+  /** Two of the shop's people, who may both give the same payment back. */
+  refund(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.sleep(this.#people.draw.between(5_000, 60_000))
+      yield* Effect.all([this.#refund(shop, "desk"), this.#refund(shop, "second desk")], {
+        concurrency: 2,
+        discard: true
+      })
+    })
+  }
+
+  #refund(shop: Shop, desk: string): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { draw, rows } = this.#people
+      const who = `${shop.name}, ${desk}`
+      const settled = rows
+        .filter((one) => one.shop === shop)
+        .flatMap(({ payments }) => payments.filter(({ status }) => status === "settled"))
+      const payment = settled[draw.below(settled.length)]
+      if (payment?.reported === undefined || payment.reported === null) return
+      const recipient = payment.reported.evidence.payer
+      const id = crypto.randomUUID()
+      const amount = draw.chance(0.5) ? payment.amount : payment.amount / 2n + 1n
+      const made = yield* this.#people.insist(who, () => ({
+        do: "create refund",
+        key: shop.secret,
+        id,
+        paymentId: payment.id,
+        amount
+      }))
+      if (made === undefined || made.status >= 300) return
+      yield* Effect.sleep(draw.between(100, 20_000))
+      const cancel = this.#people.insist(who, () => ({ do: "cancel refund", key: shop.secret, id }))
+      if (draw.chance(0.15)) return yield* Effect.asVoid(cancel)
+      if (draw.chance(0.1)) return
+      const { hash } = this.#ledger.submit({
+        sender: shop.receiver,
+        nonce: this.#ledger.pendingNonce(shop.receiver),
+        moves: [{ from: shop.receiver, to: recipient, amount }],
+        noise: draw.below(2),
+        reverts: draw.chance(0.1) ? "in odd blocks" : false
+      })
+      this.sent.push({ id, shop, recipient, amount, hash })
+      this.#world.tell(who, `sends ${hash.slice(0, 10)}, ${formatUsd(amount)} back, for refund ${id}`)
+      if (draw.chance(0.15)) yield* Effect.andThen(Effect.sleep(draw.between(1_000, 20_000)), cancel)
+      else if (draw.chance(0.6)) yield* this.#name(who, shop, id, hash)
+      if (this.#isDeep) yield* Effect.sleep(draw.between(0, 120_000))
+    })
+  }
+
+  #name(who: string, shop: Shop, id: string, transactionId: TransactionHash): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      for (let tries = 0; tries < 4; tries++) {
+        const named = yield* this.#people.ask(who, {
+          do: "name refund",
+          key: shop.secret,
+          id,
+          transactionId
+        })
+        if (named?.status === 200) return
+        yield* Effect.sleep(this.#people.draw.between(500, 5_000))
+      }
+    })
+  }
+}
