@@ -1,6 +1,26 @@
-// A defect that is put back is found.
+// A defect that is put back is found; what is said not to be is still there.
 import { expect, test } from "bun:test"
 import { join } from "node:path"
+import { mutantsOf } from "../mutation/mutants.ts"
+import { judges, livingMutants, whyLives } from "./livingMutants.ts"
+
+const root = join(import.meta.dir, "../..")
+const read = (file: string) => Bun.file(join(root, file)).text()
+
+test("each mutant that is known to live is one of its file", async () => {
+  const met = new Set<string>()
+  for (const file of judges) {
+    const source = await read(file)
+    for (const mutant of mutantsOf(file, source)) {
+      const why = whyLives(mutant, source)
+      const text = source.split("\n")[mutant.line - 1] ?? ""
+      for (const one of livingMutants)
+        if (why === one.why && one.file === file && one.change === mutant.change && text.includes(one.line))
+          met.add(JSON.stringify(one))
+    }
+  }
+  expect(livingMutants.filter((one) => !met.has(JSON.stringify(one)))).toEqual([])
+})
 
 test("a checkout that pays beside another browser's attempt breaks an invariant", async () => {
   const child = Bun.spawn(
