@@ -56,6 +56,9 @@ export interface Mined {
 /** Why a node does not take a transaction, in the words of nodes. */
 export class Untaken extends Error {}
 
+/** More than any world asks for. */
+const countedDepth = 4
+
 /** What a transfer by authorization takes. */
 export const transferGas = 62_000n
 
@@ -135,6 +138,8 @@ export class Ledger {
   readonly transactions = new Map<string, Transaction>()
   /** Transactions that some block that was once canonical has carried out. */
   readonly everMined = new Set<string>()
+  /** Blocks that have come on top of a transaction's at most, up to `countedDepth`. */
+  readonly deepest = new Map<string, number>()
   /** Transactions of which a block was replaced. */
   readonly everReplaced = new Set<string>()
   /** Wei of the wallets whose gas counts. */
@@ -299,6 +304,9 @@ export class Ledger {
       mined
     }
     this.fork.add(block)
+    for (let depth = 0; depth <= countedDepth; depth++)
+      for (const { transaction } of this.fork.blocks[number - depth]?.mined ?? [])
+        if (depth > (this.deepest.get(transaction.hash) ?? -1)) this.deepest.set(transaction.hash, depth)
     return block
   }
 

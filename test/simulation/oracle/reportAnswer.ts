@@ -1,5 +1,6 @@
 // What is wrong with the answer to a report, by what was stored and on the chain.
 import type { Address } from "../../../src/domain/Chain.ts"
+import { MismatchReason } from "../../../src/domain/VerdictReason.ts"
 import type { Answer, Ask } from "../Door.ts"
 import { clockToleranceMillis, type PaymentOf } from "./Look.ts"
 
@@ -42,6 +43,8 @@ const isTooOld = ({ answer, now }: ReportAnswered) => {
   return timeIn(expected) === earliest && timeIn(actual) < earliest
 }
 
+const isReason = (reason: string | undefined) => MismatchReason.literals.some((one) => one === reason)
+
 /** What is wrong; undefined where nothing is. */
 export const wrongInReportAnswer = (answered: ReportAnswered): string | undefined => {
   const { answer, ask, before, mustSettle, now } = answered
@@ -55,6 +58,7 @@ export const wrongInReportAnswer = (answered: ReportAnswered): string | undefine
   }
   if (answer.status === 200 && (now?.status !== "settled" || !isSame(answered, now)))
     return `${told}, and the payment is ${now?.status} with ${now?.reported?.evidence.transactionId}`
+  if (error?.code === "TEST_SETTLEMENT_MISMATCH" && !isReason(error.reason)) return told
   if (error?.reason === "too_old" && !isTooOld(answered)) return `${told} ${JSON.stringify(error.details)}`
   if (mustSettle && answer.status !== 200) return `${told}, where every node had shown it deep enough`
   return undefined
