@@ -66,7 +66,7 @@ export class People {
   /** Answers that were not true. */
   readonly untrue: Array<string> = []
   /** Since the oracle last looked. */
-  #unjudged: Array<Omit<ReportAnswered, "now" | "receiver">> = []
+  #unjudged: Array<Omit<ReportAnswered, "isHonest" | "now" | "receiver">> = []
   /** Payments that somebody has tried to report. */
   readonly reported = new Set<string>()
   readonly wallets: ReadonlyArray<Address>
@@ -159,7 +159,8 @@ export class People {
       const id = one.ask.paymentId
       const receiver = rows.find(({ payments }) => payments.some((payment) => payment.id === id))?.shop
         .receiver
-      const wrong = wrongInReportAnswer({ ...one, receiver, now: this.#paymentOf(id) })
+      const isHonest = this.purchases.some(({ paymentId }) => paymentId === id)
+      const wrong = wrongInReportAnswer({ ...one, isHonest, receiver, now: this.#paymentOf(id) })
       if (wrong !== undefined) this.untrue.push(wrong)
     }
     this.#unjudged = []
@@ -232,6 +233,9 @@ export class People {
     { amount, buyer, paymentId, shop }: Purchase,
     transactionId: TransactionHash
   ): Extract<Ask, { do: "report" }> {
+    // One wallet's page writes addresses without the checksum's letters.
+    const written = (address: Address) =>
+      buyer === this.wallets[1] ? Address.make(address.toLowerCase()) : address
     return {
       do: "report",
       key: shop.publishable,
@@ -239,7 +243,12 @@ export class People {
       buyerDidToken: `buyer:${buyer}:${paymentId}`,
       transactionId,
       tokenChanges: [
-        { amountAtomic: amount.toString(), chainId, receiver: shop.receiver, tokenAddress: usdc.address }
+        {
+          amountAtomic: amount.toString(),
+          chainId,
+          receiver: written(shop.receiver),
+          tokenAddress: written(usdc.address)
+        }
       ]
     }
   }

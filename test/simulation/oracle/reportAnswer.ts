@@ -7,6 +7,8 @@ import { clockToleranceMillis, type PaymentOf } from "./Look.ts"
 export interface ReportAnswered {
   readonly ask: Extract<Ask, { readonly do: "report" }>
   readonly answer: Answer
+  /** Whether who asks has sent what they tell. */
+  readonly isHonest: boolean
   /** Where the payment is to be paid. */
   readonly receiver: Address | undefined
   /** The payment when it was asked, and as it stands now. */
@@ -28,7 +30,7 @@ const isSame = ({ ask, receiver }: ReportAnswered, payment: PaymentOf) => {
     ask.buyerDidToken.includes(evidence.payer) &&
     ask.tokenChanges.length === 1 &&
     change?.amountAtomic === payment.amount.toString() &&
-    change.receiver === receiver
+    change.receiver.toLowerCase() === receiver?.toLowerCase()
   )
 }
 
@@ -59,6 +61,7 @@ export const wrongInReportAnswer = (answered: ReportAnswered): string | undefine
   if (answer.status === 200 && (now?.status !== "settled" || !isSame(answered, now)))
     return `${told}, and the payment is ${now?.status} with ${now?.reported?.evidence.transactionId}`
   if (error?.code === "TEST_SETTLEMENT_MISMATCH" && !isReason(error.reason)) return told
+  if (answered.isHonest && error?.reason === "declared_changes") return told
   if (error?.reason === "too_old" && !isTooOld(answered)) return `${told} ${JSON.stringify(error.details)}`
   if (mustSettle && answer.status !== 200) return `${told}, where every node had shown it deep enough`
   return undefined
