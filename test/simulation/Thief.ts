@@ -158,10 +158,11 @@ export class Thief {
         // Which a later block may show, when its payment has settled.
         case "changeable":
         case "at times reverted": {
+          const next = this.#ledger.fork.height + 1
           const part =
             trick === "changeable"
-              ? changeable(shop.receiver, whole)
-              : ({ reverts: "in odd blocks" } as const)
+              ? changeable(shop.receiver, whole, next)
+              : { reverts: next % 2 === 0 ? ("in odd blocks" as const) : ("in even blocks" as const) }
           yield* insistOn(first, submit(part))
           if (isDeep) yield* Effect.sleep(draw.between(0, 150_000))
           return

@@ -2,7 +2,7 @@
 export const fixedHashes = {
   first: "03249c1829e18dc2",
   second: "56299a90650c8aa0",
-  third: "6e622775a7c7e825"
+  third: "9fadaad8a7edf118"
 }
 
 /** Of the seed `first` on SQL. */

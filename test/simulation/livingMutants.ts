@@ -21,7 +21,116 @@ export interface LivingMutant {
   readonly why: string
 }
 
-export const livingMutants: ReadonlyArray<LivingMutant> = []
+const [judgeTransfer, judgeBlock, transferLog, agreement, money, , tokenChange] = judges
+
+const inHistory = "a word of the payment's history, which memory does not keep"
+const words = "topics are 32 bytes, by the schema of what nodes answer: nothing else comes here"
+const asText = "what is declared is compared as text with what the chain shows"
+
+export const livingMutants: ReadonlyArray<LivingMutant> = [
+  {
+    file: judgeTransfer,
+    line: "return facts.blockTime >= earliest",
+    change: ">= -> >",
+    why: "a second of a minute's tolerance, where no height is known"
+  },
+  ...[">= -> >", ">= -> <"].map((change) => ({
+    file: judgeTransfer,
+    line: "confirmed: confirmations >= required",
+    change,
+    why: "a report that is asked about no more, or for longer: the reader of the chain settles what a reorganisation makes good"
+  })),
+  {
+    file: judgeTransfer,
+    line: "return Number.isNaN(time.getTime())",
+    change: "? -> && false ?",
+    why: "block times lie within the calendar here"
+  },
+  ...["reorganised", "confirmations"].map((reason) => ({
+    file: judgeTransfer,
+    line: `reason: "${reason}"`,
+    change: `reason: "${reason}" -> reason: "mutated"`,
+    why: inHistory
+  })),
+  {
+    file: judgeBlock,
+    line: "final: confirmations >= finalityDepth",
+    change: ">= -> >",
+    why: "a settled transfer is watched for a block more"
+  },
+  ...["Math.max( -> Math.min(", "0 -> (0 + 1)"].map((change) => ({
+    file: judgeBlock,
+    line: "const confirmations =",
+    change,
+    why: "a settled transfer is watched for longer, or its own block counts as one on top"
+  })),
+  {
+    file: judgeBlock,
+    line: "if (facts.blockHash === settled.blockHash) {",
+    change: "if (facts.blockHash === settled.blockHash) { -> if (false) {",
+    why: "a settled transfer is watched for longer"
+  },
+  {
+    file: judgeBlock,
+    line: "if (settled.transfer === undefined)",
+    change: "if (settled.transfer === undefined) return BlockStatus.Moved(moved) -> (removed)",
+    why: "what the service watches names its transfer"
+  },
+  ...["addressTopic.exec(topic)", "return digits === undefined"].map((line) => ({
+    file: transferLog,
+    line,
+    change: "? -> && false ?",
+    why: "what is undefined is no address in the next step either"
+  })),
+  ...["/^ -> /", "$/ -> /", "{24} -> {23,}", "{40} -> {39,}"].map((change) => ({
+    file: transferLog,
+    line: "const addressTopic",
+    change,
+    why: words
+  })),
+  {
+    file: transferLog,
+    line: "const word",
+    change: "/^ -> /",
+    why: "data begins with 0x, by the schema of what nodes answer"
+  },
+  ...["spreading", "not_found"].map((reason) => ({
+    file: agreement,
+    line: `Verification.Pending({ reason: "${reason}" })`,
+    change: `reason: "${reason}" -> reason: "mutated"`,
+    why: inHistory
+  })),
+  {
+    file: agreement,
+    line: 'BlockStatus.Unknown({ reason: "lagging" })',
+    change: 'reason: "lagging" -> reason: "mutated"',
+    why: "nobody is told why a look says nothing"
+  },
+  ...["Spreading", "Open"].map((name) => ({
+    file: agreement,
+    line: `case "${name}":`,
+    change: `"${name}" -> "mutated"`,
+    why: "a look that fails is repeated, as one that says nothing is"
+  })),
+  {
+    file: money,
+    line: "isLessThanOrEqualToBigInt",
+    change: "99_999_999_999_999_999_999n -> (99_999_999_999_999_999_999n + 1n)",
+    why: "14 digits are no more, by the pattern of amounts"
+  },
+  {
+    file: tokenChange,
+    line: ".sort()",
+    change: ".sort() -> (removed)",
+    why: "of one movement there is one order, and a report is of one"
+  },
+  ...["0 -> (0 + 1)", "/^ -> /", "$/ -> /"].map((change) => ({
+    file: tokenChange,
+    line: "Schema.isPattern(",
+    change,
+    why: asText
+  }))
+]
 
 /** Why the mutant of this source lives; undefined where a seed has to kill it. */
 export const whyLives = ({ change, file, line }: Mutant, source: string): string | undefined => {

@@ -12,6 +12,7 @@ export const possibleStates = (store: Plan["store"]): ReadonlyArray<string> => [
   ...FailureReason.literals.map((reason) => `payment failed ${reason}`),
   ...EventType.literals.flatMap((type) => deliveries.map((state) => `${type} ${state}`)),
   ...["dropped", "explained", "undecided", ...TransferKind.literals].map((state) => `transfer ${state}`),
+  ...["not_included", "reverted", "transfer_changed"].map((why) => `settled transfer gone, ${why}`),
   ...["refund pending", "refund proven", "refund cancelled", "refund dropped", "refund failed reverted"],
   ...(store === "sql" ? ["authorization pending", "authorization settled", "authorization failed"] : [])
 ]

@@ -48,7 +48,9 @@ export const shopping = (around: Around): Effect.Effect<void> => {
       const shop = shops[draw.below(shops.length)]
       if (shop === undefined) continue
       start(plan.checkout && draw.chance(0.7) ? shopper.buy(shop, number) : people.buy(shop, number))
-      if (draw.chance(0.25)) start(thief.steal(shop))
+      // What settles and is lost again is the thief's.
+      const isDeep = plan.faults.has("a reorganisation is deep")
+      if (draw.chance(isDeep ? 0.5 : 0.25)) start(thief.steal(shop))
       if (draw.chance(0.15)) start(people.stray(shop))
       if (draw.chance(0.15)) start(shopPeople.operate(shop))
       if (draw.chance(0.1)) start(shopPeople.ask(shop))

@@ -109,15 +109,20 @@ export const wrongTransfers = (shop: Address, amount: bigint): Readonly<Record<s
   }
 }
 
-/** Pays in blocks of even height, and in those of odd height only nearly so. */
-export const changeable = (shop: Address, amount: bigint): Pick<Transaction, "moves" | "movesInOdd"> => ({
-  moves: [{ from: thief, to: shop, amount }],
-  movesInOdd: [
+/** Pays in blocks of the height's parity, and in others only nearly so. */
+export const changeable = (
+  shop: Address,
+  amount: bigint,
+  height: number
+): Pick<Transaction, "moves" | "movesInOdd"> => {
+  const right: ReadonlyArray<Move> = [{ from: thief, to: shop, amount }]
+  const nearly: ReadonlyArray<Move> = [
     { from: thief, to: shop, amount: amount - 1n },
     { from: careless, to: shop, amount },
     { from: thief, to: elsewhere, amount },
     { from: thief, to: shop, amount, token }
   ]
-})
+  return height % 2 === 0 ? { moves: right, movesInOdd: nearly } : { moves: nearly, movesInOdd: right }
+}
 
 export const bystanders: ReadonlyArray<Address> = [bystander]

@@ -34,7 +34,7 @@ export interface Transaction {
   readonly logs?: ReadonlyArray<Log>
   /** Emits so many logs of its own before the transfers, in blocks of odd height one more. */
   readonly noise: number
-  readonly reverts: boolean | "in odd blocks"
+  readonly reverts: boolean | "in odd blocks" | "in even blocks"
   /** The authorization that it uses. */
   readonly spending?: Spending
   /** Of the wallets whose gas counts: its limit, and what it offers for each in wei. */
@@ -337,7 +337,12 @@ export class Ledger {
     const { gas, logs = [], noise, sender, spending } = transaction
     const isOdd = number % 2 === 1
     const moves = (isOdd ? transaction.movesInOdd : undefined) ?? transaction.moves
-    const reverts = transaction.reverts === "in odd blocks" ? isOdd : transaction.reverts
+    const reverts =
+      transaction.reverts === "in odd blocks"
+        ? isOdd
+        : transaction.reverts === "in even blocks"
+          ? !isOdd
+          : transaction.reverts
     const taken = new Map<Address, bigint>()
     for (const { amount, from, token } of moves)
       if (token === undefined) taken.set(from, (taken.get(from) ?? 0n) + amount)

@@ -117,6 +117,9 @@ export const paymentsOf = ({ rows }: Look) =>
 export const settlementsOf = ({ rows }: Look) =>
   rows.flatMap(({ deliveries }) => deliveries.filter(({ type }) => type === "payment.settled"))
 
+/** The reason in an alert that a settled transfer is gone. */
+export const whyDropped = (message = "") => /\((\w+)\)/.exec(message)?.[1]
+
 /** Whether the chain now shows the transfer that has settled the payment. */
 export const isCarried = ({ ledger }: Look, shop: Shop, { amount, reported }: PaymentOf): boolean => {
   const { payer, transactionId = "" } = reported?.evidence ?? {}

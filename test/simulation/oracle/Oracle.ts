@@ -6,7 +6,7 @@ import type { Plan } from "../Plan.ts"
 import type { Receivers } from "../Receivers.ts"
 import type { World } from "../World.ts"
 import { atEnd } from "./atEnd.ts"
-import type { AttemptOf, Invariant, Look, PaymentOf, Rows } from "./Look.ts"
+import { type AttemptOf, type Invariant, type Look, type PaymentOf, type Rows, whyDropped } from "./Look.ts"
 
 /** For so long a payment may be on its way to being settled. */
 const latelyMillis = 15_000
@@ -166,7 +166,8 @@ export class Oracle {
   /** What payments and deliveries came to, by name. */
   states(): ReadonlyMap<string, number> {
     const states = new Map<string, number>()
-    for (const { deliveries, payments, refunds, settlements, transfers } of this.#look()?.rows ?? []) {
+    for (const { deliveries, dropped, payments, refunds, settlements, transfers } of this.#look()?.rows ??
+      []) {
       const names = [
         ...settlements.map(
           ({ reason, status }) => `authorization ${status}${reason === null ? "" : `, ${reason}`}`
@@ -175,6 +176,11 @@ export class Oracle {
           ({ failureReason, status }) =>
             `payment ${status}${failureReason === null ? "" : ` ${failureReason}`}`
         ),
+        // Of several shops' alerts each in memory.
+        ...payments.flatMap(({ id }) => {
+          const why = whyDropped(dropped.get(id))
+          return why === undefined ? [] : [`settled transfer gone, ${why}`]
+        }),
         ...deliveries.map(({ attempts, status, type }) => `${type} ${status} after ${attempts.length}`),
         ...refunds.map(({ droppedAt, failureReason, status }) =>
           droppedAt === null

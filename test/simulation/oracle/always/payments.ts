@@ -8,7 +8,8 @@ import {
   type PaymentOf,
   paymentsOf,
   stillIn,
-  unexplained
+  unexplained,
+  whyDropped
 } from "../Look.ts"
 
 /** How many transfers of a transaction are exactly these, in the blocks in which it has most of them. */
@@ -103,7 +104,7 @@ export const payments: Readonly<Record<string, Invariant>> = {
         if (hash === undefined || sent === undefined) continue
         if (!look.ledger.everReplaced.has(hash))
           return `${hash} of ${id} is told to be gone, and no block of it was replaced`
-        const why = /\((\w+)\)/.exec(message)?.[1]
+        const why = whyDropped(message)
         const isTrue =
           why === "not_included" ||
           (why === "reverted" && sent.reverts !== false) ||
