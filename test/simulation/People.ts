@@ -21,6 +21,7 @@ export interface Shop {
   readonly receiver: Address
   secret: string
   publishable: string
+  readonly live: { readonly secret: string; readonly publishable: string }
   url: string
   /** Its people do one thing after the other. */
   readonly desk: Semaphore.Semaphore
@@ -100,7 +101,8 @@ export class People {
     this.draw = around.draw.of("people")
     this.#uuid = () => crypto.randomUUID()
     this.wallets = [0xb1, 0xb2, 0xb3].map(addressOf)
-    for (const wallet of [...this.wallets, thief, careless]) this.#ledger.fund(wallet, 1_000_000_000n)
+    for (const wallet of [...this.wallets, thief, careless, lateBuyer])
+      this.#ledger.fund(wallet, 1_000_000_000n)
   }
 
   ask(who: string, ask: Ask): Effect.Effect<Answer | undefined> {
@@ -357,6 +359,36 @@ export class People {
     })
   }
 
+  /** Once the faults have ceased, each request is answered, and who pays is served. */
+  comeLate(shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const who = "late buyer"
+      const served = (answer: Answer | undefined, what: string) => {
+        // A key may have been rotated by a request whose answer was lost.
+        if (answer === undefined || (answer.status >= 400 && answer.status !== 401))
+          this.untrue.push(`once the faults have ceased, ${what} is answered ${answer?.status ?? "nothing"}`)
+        return answer?.body
+      }
+      const amount = 2_000_000n
+      const ask = { do: "create intent", key: shop.secret, amount: formatUsd(amount) } as const
+      const intentToken = served(yield* this.insist(who, () => ask), ask.do)?.intentToken
+      if (intentToken === undefined) return
+      const opening = { do: "open", key: shop.publishable, intentToken } as const
+      const paymentId = served(yield* this.insist(who, () => opening), opening.do)?.payment?.id
+      if (paymentId === undefined) return
+      const purchase = purchaseOf({ shop, buyer: lateBuyer, amount, paymentId })
+      this.purchases.push(purchase)
+      const hash = this.sendPlainly(who, purchase)
+      for (let looks = 0; looks < 40; looks++) {
+        const answer = yield* this.insist(who, () => this.reportOf(purchase, hash))
+        served(answer, "a report")
+        if (answer?.status === 200 || answer?.status === 401) return
+        yield* Effect.sleep("5 seconds")
+      }
+      this.untrue.push(`once the faults have ceased, ${hash} does not settle ${paymentId}`)
+    })
+  }
+
   /** A transfer that nobody announced, to a shop that has payments. */
   stray(shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
@@ -377,3 +409,4 @@ export class People {
 
 export const thief = addressOf(0x7e)
 export const careless = addressOf(0xca)
+const lateBuyer = addressOf(0xb9)

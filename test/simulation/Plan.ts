@@ -36,6 +36,8 @@ export interface Plan {
   readonly preemptAfter: number
   /** Whether it goes on until what nobody pays must have expired. */
   readonly patient: boolean
+  /** Whether a last buyer comes once the faults have ceased. */
+  readonly lateBuyer: boolean
   /** What an operator does to the tables: divides them, or goes back to an earlier release's and forward again. */
   readonly upkeep: "none" | "partition" | "rollback"
   /** Milliseconds within which buyers come. */
@@ -44,7 +46,7 @@ export interface Plan {
 
 export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
   const draw = new Draw(seed).of("plan")
-  const faults = drawFaults(draw.of("faults"))
+  const faults = drawFaults(draw.of("faults"), store)
   const confirmations = draw.pick([1, 1, 2, 3])
   const plan: Plan = {
     seed,
@@ -68,6 +70,7 @@ export const planOf = (seed: string, store: Plan["store"] = "memory"): Plan => {
     expirySeconds: draw.pick([45, 300, 86_400]),
     preemptAfter: draw.pick([20, 100, 500, 3_000]),
     patient: draw.of("patience").chance(0.1),
+    lateBuyer: draw.of("late buyer").chance(0.3),
     upkeep: "none",
     arrivalMillis: draw.pick([100, 4_000, 20_000])
   }

@@ -36,8 +36,13 @@ const oldSecretMillis = 45_000
 const macOf = (secret: string, timestamp: number, body: Uint8Array) =>
   createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")
 
+const count = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
+
 export class Receivers {
   readonly posts: Array<Post> = []
+  /** How often each delivery was sent, and how often its sender heard that it was accepted. */
+  readonly sends = new Map<string, number>()
+  readonly heard = new Map<string, number>()
   readonly #world: World
   readonly #board: FaultBoard
   readonly #draw: Draw
@@ -106,7 +111,17 @@ export class Receivers {
     this.#board.changed = true
   }
 
-  readonly sender: WebhookSender["Service"] = { send: (request) => this.#send(request) }
+  readonly sender: WebhookSender["Service"] = {
+    send: (request) =>
+      Effect.suspend(() => {
+        count(this.sends, request.id)
+        return Effect.tap(this.#send(request), (outcome) =>
+          Effect.sync(() => {
+            if (outcome._tag === "Answered" && outcome.ok) count(this.heard, request.id)
+          })
+        )
+      })
+  }
 
   #send(request: SendRequest): Effect.Effect<SendOutcome> {
     const board = this.#board

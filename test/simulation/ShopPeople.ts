@@ -127,7 +127,13 @@ export class ShopPeople {
             kind
           }))
           const { secret } = answer?.body ?? {}
-          if (secret !== undefined) shop[kind] = secret
+          if (secret === undefined) return
+          const old = shop[kind]
+          shop[kind] = secret
+          const paymentId = crypto.randomUUID()
+          const late = yield* this.#people.ask(shop.name, { do: "retrieve", key: old, paymentId })
+          if (late !== undefined && late.status !== 401 && late.status < 429)
+            this.#people.untrue.push(`a key that was rotated away was answered ${late.status}`)
           return
         }
         case "explain transfers":

@@ -57,6 +57,8 @@ export class Signers {
   readonly served: Array<Serving> = []
   /** Requests that an agent has signed which was paused from before the first try until after the answer. */
   readonly signedInPause: Array<string> = []
+  /** Nonces that somebody else has signed in a wallet's name. */
+  readonly forged = new Set<string>()
   readonly #agents: Array<SimulatedAgent> = []
   readonly #world: World
   readonly #people: People
@@ -81,7 +83,8 @@ export class Signers {
       () => this.#buyByAgent(who, shop),
       () => this.#useResource(who, shop)
     ])
-    return Effect.all([pays(), this.#draw.chance(0.3) ? this.#pause(shop) : Effect.void], {
+    const forges = this.#draw.chance(0.1) ? this.#forge(who, shop) : Effect.void
+    return Effect.all([pays(), forges, this.#draw.chance(0.3) ? this.#pause(shop) : Effect.void], {
       concurrency: 2,
       discard: true
     })
@@ -109,6 +112,28 @@ export class Signers {
       agent.turns++
       agent.paused = false
       yield* change("active")
+    })
+  }
+
+  /** Signs for a wallet of which it has no key. */
+  #forge(who: string, shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const [owner, forger] = accounts
+      const paymentId = yield* this.#people.open(who, shop, 1_000_000n)
+      if (owner === undefined || forger === undefined || paymentId === undefined) return
+      const payer = Address.make(owner.address)
+      const told = yield* this.#people.insist(who, () => ({
+        do: "read terms",
+        key: shop.publishable,
+        paymentId,
+        payer
+      }))
+      const terms = told?.signing?.terms
+      if (terms === undefined) return
+      const signature = yield* Effect.promise(() => forger.signTypedData(typedDataOf(networks.test, terms)))
+      this.forged.add(terms.nonce)
+      const purchase = purchaseOf({ shop, buyer: payer, amount: 1_000_000n, paymentId })
+      yield* this.#handIn(who, purchase, { ...terms, signature }, 3)
     })
   }
 

@@ -31,8 +31,8 @@ export const blocks = (around: Nature): Effect.Effect<never> => {
   return Effect.gen(function* () {
     while (true) {
       const late = board.comes("blocks come late") ? draw.between(5, 60) : 0
-      const slow = cluster.down ? 1_800 : 0
-      yield* Effect.sleep((plan.blockSeconds + late + slow) * 1_000)
+      for (let minutes = 0; minutes < 30 && cluster.down; minutes++) yield* Effect.sleep("1 minute")
+      yield* Effect.sleep((plan.blockSeconds + late) * 1_000)
       // With somebody's money on its way: more often, and for longer, where the service's wallet bids for its place.
       const bids = ledger.pool.some(({ gas }) => gas !== undefined)
       const stands = () => board.comes("the chain stands still")

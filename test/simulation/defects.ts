@@ -436,5 +436,95 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/payments/PaymentRepo/refundsMemory.ts",
     from: "...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt },",
     to: "...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt: null },"
+  },
+  {
+    name: "no attempt is sent, and each counts as timed out",
+    file: "src/webhooks/DeliveryWorker/Attempts.ts",
+    from: "const outcome = yield* sender.send({",
+    to: 'const unsent = (_: unknown): SendOutcome => ({ _tag: "Failed", failure: "timeout", durationMs: 15_000 })\n        const outcome = unsent({'
+  },
+  {
+    name: "a failed delivery makes two attempts",
+    file: "src/webhooks/DeliveryWorker/RetryPolicy.ts",
+    from: "{ times: 2 }",
+    to: "{ times: 1 }"
+  },
+  {
+    name: "retries come twice as late",
+    file: "src/webhooks/DeliveryWorker/RetryPolicy.ts",
+    from: 'Schedule.exponential("1 minute", 4)',
+    to: 'Schedule.exponential("2 minutes", 4)'
+  },
+  {
+    name: "what is accepted is recorded as refused",
+    file: "src/webhooks/DeliveryWorker/Attempts.ts",
+    from: "const ok = answered?.ok === true",
+    to: "const ok = answered?.ok === false"
+  },
+  {
+    name: "a webhook of test money says live",
+    file: "src/payments/Payments.ts",
+    from: 'livemode: payment.env === "live",',
+    to: 'livemode: payment.env === "test",'
+  },
+  {
+    name: "an intent's signature is not verified",
+    file: "src/intents/IntentTokens.ts",
+    from: "try: () => compactVerify(token, keyFor, { algorithms: [algorithm] }),",
+    to: 'try: async () => ({ protectedHeader: JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()), payload: Buffer.from(token.split(".")[1] ?? "", "base64url") }),'
+  },
+  {
+    name: "an intent opens a payment for ever",
+    file: "src/intents/IntentTokens.ts",
+    from: "expired: now >= claims.exp }",
+    to: "expired: now < 0 }"
+  },
+  {
+    name: "any merchant's key opens an intent",
+    file: "src/payments/Payments.ts",
+    from: "if (claims.merchant !== principal.merchant.id || claims.env !== principal.env) {",
+    to: "if (claims.env !== principal.env) {"
+  },
+  {
+    name: "a payment is any merchant's to read and to report",
+    file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
+    from: "return payment?.merchantId === tenant.merchantId && payment.env === tenant.env ? payment : undefined",
+    to: "return payment?.env === tenant.env ? payment : undefined"
+  },
+  {
+    name: "a live payment is settled by a transfer of the test network",
+    file: "src/domain/Payment.ts",
+    from: 'return payment.env === "test" ? "verify" : "record"',
+    to: 'return "verify"',
+    also: {
+      file: "src/payments/Payments.ts",
+      from: "          const verification = yield* chain.verify({\n            env: payment.env,",
+      to: '          const verification = yield* chain.verify({\n            env: "test",'
+    }
+  },
+  {
+    name: "a key that was rotated away stays good",
+    file: "src/keys/KeyAuth.ts",
+    from: "          revoke(keyId, at)\n          store(old.merchant, newKey, at)",
+    to: "          store(old.merchant, newKey, at)"
+  },
+  {
+    name: "a report is never answered",
+    file: "src/payments/Payments.ts",
+    from: "const at = yield* DateTime.nowAsDate\n        const found = yield* repo.report({",
+    to: "const at = yield* DateTime.nowAsDate\n        yield* Effect.never\n        const found = yield* repo.report({"
+  },
+  {
+    name: "a settlement is noted as of the payment's opening",
+    file: "src/payments/PaymentRepo/PaymentRepoMemory.ts",
+    from: "        settledAt: settlement.at,",
+    to: "        settledAt: new Date(0),"
+  },
+  {
+    name: "anybody signs for a wallet",
+    store: "sql",
+    file: "src/x402/Facilitator.ts",
+    from: 'if (!signed) return "invalid_exact_evm_signature"',
+    to: "void signed"
   }
 ]

@@ -9,7 +9,9 @@ type Restore = () => void
 /** Puts `value` in the place of an object's property. */
 const replace = (target: object, name: string, value: unknown): Restore => {
   const own = Object.getOwnPropertyDescriptor(target, name)
-  Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: true })
+  // What is fixed in its place may still be given another value.
+  const kind = own?.configurable === false ? {} : { configurable: true, writable: true, enumerable: true }
+  Object.defineProperty(target, name, { value, ...kind })
   return () => {
     if (own === undefined) Reflect.deleteProperty(target, name)
     else Object.defineProperty(target, name, own)
@@ -56,6 +58,12 @@ const dateIn = (now: () => number) =>
     apply: (real) => new real(now()).toString()
   })
 
+/** Those whose answers come from threads; HMAC's come from here. */
+const subtleMethods = [
+  ...(["digest", "generateKey", "deriveKey", "deriveBits", "exportKey", "encrypt", "decrypt"] as const),
+  ...(["wrapKey", "unwrapKey"] as const)
+]
+
 const closed = (name: string) => () => {
   throw new Error(`a simulated world has no ${name}`)
 }
@@ -98,7 +106,8 @@ export const closeEntropy = (world: World, draw: Draw): Restore => {
     replace(globalThis, "Date", dateIn(now)),
     replace(globalThis, "setInterval", closed("setInterval")),
     replace(process, "hrtime", closed("process.hrtime")),
-    replace(crypto.subtle, "digest", closed("crypto.subtle.digest")),
+    replace(Bun, "sleep", closed("Bun.sleep")),
+    ...subtleMethods.map((name) => replace(crypto.subtle, name, closed(`crypto.subtle.${name}`))),
     replace(Math, "random", () => draw.fraction()),
     replace(performance, "now", () => world.elapsed),
     replace(globalThis, "setTimeout", setTimer),

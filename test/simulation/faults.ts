@@ -3,6 +3,7 @@
 import { Context, Effect, References, Scheduler } from "effect"
 import type { FaultPoint } from "../../src/workers/FaultPoints.ts"
 import type { Draw } from "./Draw.ts"
+import type { Plan } from "./Plan.ts"
 import { CurrentOwner, type Owner, type World } from "./World.ts"
 
 /** Every fault, and how likely it is at each of its occasions where it comes often. */
@@ -61,12 +62,13 @@ export const faultNames: ReadonlyArray<FaultName> = Object.keys(faults).filter(
 /** How often each fault of a seed comes, as a part of its highest probability. */
 export type FaultPlan = ReadonlyMap<FaultName, number>
 
-export const drawFaults = (draw: Draw): FaultPlan => {
+export const drawFaults = (draw: Draw, store: Plan["store"]): FaultPlan => {
   const share = draw.pick([0, 0.15, 0.3, 0.5])
   const drawn = new Map(
     faultNames.flatMap((name): ReadonlyArray<[FaultName, number]> => {
       const one = draw.of(name)
-      return one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
+      const isThere = store === "sql" || !sqlFaults.has(name)
+      return isThere && one.chance(share) ? [[name, one.pick([0.1, 0.4, 1])]] : []
     })
   )
   // A fault of another one never comes alone.

@@ -51,6 +51,7 @@ const from = numberOf("from", values.from)
 if (values.seed === "") refuse("--seed takes a seed.")
 if (values.seed !== undefined && (values.minutes ?? values.seeds) !== undefined)
   refuse("--seed is one seed: it takes neither --seeds nor --minutes.")
+if (values.seed !== undefined && values.jobs !== "1") refuse("--seed is one seed: it takes no --jobs.")
 if (values.seed === undefined && values.explain) refuse("--explain tells of one seed: give it by --seed.")
 if (values.seeds !== undefined && values.minutes !== undefined) refuse("Give --seeds or --minutes, not both.")
 

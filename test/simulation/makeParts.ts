@@ -12,6 +12,7 @@ import type { SimulatedNode } from "./chain/SimulatedNode.ts"
 import { Shopper } from "./checkout/Shopper.ts"
 import type { Draw } from "./Draw.ts"
 import type { FaultBoard } from "./faults.ts"
+import { Intruder } from "./Intruder.ts"
 import { addressOf, People, type Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import type { Receivers } from "./Receivers.ts"
@@ -33,6 +34,7 @@ export interface Parts {
   readonly shopper: Shopper
   readonly signers: Signers
   readonly refundDesk: RefundDesk
+  readonly intruder: Intruder
   /** What may be relayed for a merchant in a day. */
   readonly gasPerMerchant: bigint
 }
@@ -89,6 +91,7 @@ export const makeParts = ({
         receiver,
         secret: issued.test.secret,
         publishable: issued.test.publishable,
+        live: issued.live,
         url: `https://shop${number}.example.com/hook`,
         desk: Semaphore.makeUnsafe(1)
       })
@@ -131,6 +134,7 @@ export const makeParts = ({
       shopPeople: new ShopPeople(people, receivers),
       thief: new Thief(world, people, ledger, plan),
       shopper: new Shopper({ world, people, ledger, nodes, draw, signs }),
+      intruder: new Intruder(world, people, board),
       refundDesk: new RefundDesk(world, people, ledger, plan),
       signers: new Signers(world, people, ledger, draw),
       gasPerMerchant

@@ -38,7 +38,7 @@ const upkeep = (around: Around): Effect.Effect<void> => {
 
 export const shopping = (around: Around): Effect.Effect<void> => {
   const { parts, plan, start } = around
-  const { people, refundDesk, shopPeople, shopper, shops, signers, thief } = parts
+  const { intruder, people, refundDesk, shopPeople, shopper, shops, signers, thief } = parts
   const draw = around.draw.of("shopping")
   return Effect.gen(function* () {
     for (const shop of shops) start(shopPeople.register(shop))
@@ -54,6 +54,13 @@ export const shopping = (around: Around): Effect.Effect<void> => {
       if (draw.chance(0.15)) start(people.stray(shop))
       if (draw.chance(0.15)) start(shopPeople.operate(shop))
       if (draw.chance(0.1)) start(shopPeople.ask(shop))
+      if (draw.chance(0.15))
+        start(
+          intruder.intrude(
+            shop,
+            shops.find((one) => one !== shop)
+          )
+        )
       if (draw.chance(0.2)) start(refundDesk.refund(shop))
       yield* Effect.sleep(draw.between(0, plan.arrivalMillis))
     }

@@ -104,6 +104,8 @@ class Run {
   /** People who have not finished. */
   #busy = 0
   #steps = 0
+  /** Whether who came once the faults had ceased has gone. */
+  #served = true
 
   constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard) {
     this.#plan = plan
@@ -194,8 +196,13 @@ class Run {
       }
       if (this.#world.now < lookAt) return false
       lookAt = this.#world.now + 1_000
-      return this.#world.now >= endAt || this.#oracle.isQuiet()
+      return this.#world.now >= endAt || (this.#served && this.#oracle.isQuiet())
     })
+    if (!this.#served)
+      throw new InvariantBroken({
+        invariant: "who comes once the faults have ceased is answered",
+        detail: "the last buyer still waits"
+      })
     this.#oracle.check({ ...always, ...atEnd })
     this.states = this.#oracle.states()
   }
@@ -237,6 +244,17 @@ class Run {
       owner.frozenUntil = 0
     }
     if (cluster.instances.length === 0) cluster.start()
+    const [shop] = this.#parts.shops
+    if (!this.#plan.lateBuyer || shop === undefined) return
+    this.#served = false
+    this.#go(
+      Effect.andThen(
+        this.#parts.people.comeLate(shop),
+        Effect.sync(() => {
+          this.#served = true
+        })
+      )
+    )
   }
 
   #afterStep(): void {

@@ -6,8 +6,9 @@ import type { Refund } from "../../../src/payments/RefundStore.ts"
 import type { IncomingTransfer } from "../../../src/payments/TransferStore.ts"
 import type { Ledger } from "../chain/Ledger.ts"
 import type { FaultBoard } from "../faults.ts"
+import type { Intruder } from "../Intruder.ts"
 import type { People, Shop } from "../People.ts"
-import type { Post } from "../Receivers.ts"
+import type { Post, Receivers } from "../Receivers.ts"
 import type { RefundDesk } from "../RefundDesk.ts"
 import type { Signers } from "../Signers.ts"
 import type { Thief } from "../Thief.ts"
@@ -49,7 +50,10 @@ export interface AttemptOf {
 }
 
 export interface PaymentOf
-  extends Pick<PaymentSummary, "id" | "status" | "amount" | "createdAt" | "settledAt" | "failureReason"> {
+  extends Pick<
+    PaymentSummary,
+    "id" | "status" | "amount" | "refCode" | "createdAt" | "settledAt" | "failureReason"
+  > {
   readonly reported: {
     readonly evidence: { readonly transactionId: TransactionHash; readonly payer: Address }
   } | null
@@ -95,6 +99,8 @@ export interface Look {
   readonly thief: Thief
   readonly signers: Signers
   readonly refundDesk: RefundDesk
+  readonly intruder: Intruder
+  readonly receivers: Receivers
   /** Of the relaying wallet, which no block has taken. */
   readonly openTransactions: number
   /** What may be relayed for a merchant in a day. */
@@ -129,6 +135,20 @@ export const isCarried = ({ ledger }: Look, shop: Shop, { amount, reported }: Pa
       move.token === undefined && move.from === payer && move.to === shop.receiver && move.amount === amount
   )
 }
+
+const interruptions = [
+  "a statement fails before its commit",
+  "the answer of a commit is lost",
+  "an instance is abandoned",
+  "an instance is abandoned at a fault point",
+  "an instance is stopped",
+  "all instances are down for a day",
+  "an instance stands still",
+  "a clock jumps"
+] as const
+
+/** Whether instances run through, by one time, and all that they write is written and heard of. */
+export const isUninterrupted = ({ board }: Look) => !interruptions.some((name) => board.has(name))
 
 /** As `judgeTransfer` has it. */
 export const clockToleranceMillis = 60_000

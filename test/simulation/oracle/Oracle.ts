@@ -63,7 +63,8 @@ export class Oracle {
 
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
-    const { cluster, gasPerMerchant, people, refundDesk, shops, signers, store, thief } = this.#parts
+    const { cluster, gasPerMerchant, intruder, people, refundDesk, shops, signers, store, thief } =
+      this.#parts
     const rows = store.rows(shops)
     if (rows === undefined) return undefined
     return {
@@ -79,6 +80,8 @@ export class Oracle {
       thief,
       signers,
       refundDesk,
+      intruder,
+      receivers: this.#receivers,
       confirmations: this.#plan.confirmations,
       openTransactions: this.#board.calm ? store.openTransactions() : 0,
       gasPerMerchant,

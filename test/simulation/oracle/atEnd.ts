@@ -2,7 +2,14 @@
 // it answers what is wrong, or undefined.
 import type { Address } from "../../../src/domain/Chain.ts"
 import type { Purchase } from "../People.ts"
-import { clockToleranceMillis, type Invariant, isCarried, type Look, paymentsOf } from "./Look.ts"
+import {
+  clockToleranceMillis,
+  type Invariant,
+  isCarried,
+  isUninterrupted,
+  type Look,
+  paymentsOf
+} from "./Look.ts"
 
 /** Seconds after which an authorization that is over has ended. */
 const authorizationGrace = 420
@@ -195,6 +202,17 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
     return open === undefined
       ? undefined
       : `delivery ${open.id} still waits after ${open.attempts.length} attempts`
+  },
+
+  "a delivery fails when three attempts have been refused": (look) => {
+    if (!isUninterrupted(look)) return undefined
+    for (const { attempts, id, status } of look.rows.flatMap(({ deliveries }) => deliveries)) {
+      if (status !== "failed") continue
+      const [heard, sends] = [look.receivers.heard.get(id) ?? 0, look.receivers.sends.get(id) ?? 0]
+      if (attempts.length !== 3 || sends < 3 || heard > 0)
+        return `delivery ${id} has failed after ${attempts.length} attempts, of which ${sends} were sent and ${heard} accepted`
+    }
+    return undefined
   },
 
   "what counts as delivered was accepted": (look) => {

@@ -4,6 +4,8 @@ import { type Invariant, paymentsOf } from "../Look.ts"
 export const answers: Readonly<Record<string, Invariant>> = {
   "what is wrong is refused": ({ thief }) => thief.gotAway[0],
 
+  "nobody gets what is another's": ({ intruder }) => intruder.gotIn[0],
+
   "a refusal tells what is wrong": ({ thief }) => thief.misled[0],
 
   "an answer tells what was asked, stored and on the chain": ({ people }) => people.untrue[0],

@@ -23,6 +23,13 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
+  "nothing is taken on another's signature": ({ rows, signers }) => {
+    const taken = rows
+      .flatMap(({ settlements }) => settlements)
+      .find(({ nonce }) => signers.forged.has(nonce))
+    return taken === undefined ? undefined : `${taken.nonce} was taken, which ${taken.payer} has not signed`
+  },
+
   "nothing is sent for a payment that is closed": (look) => {
     for (const { before, rows } of changesOf(look))
       for (const { id, nonce, paymentId, sent } of rows.settlements) {

@@ -51,6 +51,9 @@ export const payments: Readonly<Record<string, Invariant>> = {
         return `settled payment ${id} lacks its evidence`
       if (status === "pending" && (settledAt !== null || failureReason !== null))
         return `pending payment ${id} has ${settledAt === null ? "a failure reason" : "a settlement time"}`
+      const [early, late] = [payment.createdAt.getTime() - 2 * look.skewMillis, look.now + look.skewMillis]
+      if (settledAt !== null && (settledAt.getTime() < early || settledAt.getTime() > late))
+        return `payment ${id} of ${payment.createdAt.toISOString()} has settled at ${settledAt.toISOString()}`
       if ((status === "failed") !== (failureReason !== null))
         return `payment ${id} is ${status} for ${failureReason}`
     }
