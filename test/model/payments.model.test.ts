@@ -1,4 +1,4 @@
-// A thousand random lives of payments on the memory layers: transfers, reports,
+// Random lives of payments on the memory layers: transfers, reports,
 // reorganisations, faults of nodes, restarts and time, against the model.
 import { expect, test } from "bun:test"
 import fc from "fast-check"
@@ -27,8 +27,8 @@ test(`120 random lives on the memory layers agree with the model (MODEL_SEED=${s
     )
   const unseen = () => outcomes.filter((outcome) => !seen.has(outcome))
   await live(seed)
-  // The rarest outcome comes two or three times in so many lives: more are drawn where it has not.
-  for (let more = 1; more <= 3 && unseen().length > 0; more++) await live(seed + more)
+  // The rarest outcome comes about once in so many lives: more are drawn where it has not.
+  for (let more = 1; more <= 12 && unseen().length > 0; more++) await live(seed + more)
   console.log(Object.fromEntries(seen))
   expect(unseen()).toEqual([])
-}, 180_000)
+}, 300_000)

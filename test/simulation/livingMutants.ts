@@ -24,6 +24,8 @@ export interface LivingMutant {
 const [judgeTransfer, judgeBlock, transferLog, agreement, money, , tokenChange] = judges
 
 const inHistory = "a word of the payment's history, which memory does not keep"
+const atOnce =
+  "a node is asked for a receipt and for its block at once: in 2,500 seeds no block is replaced between the two"
 const words = "topics are 32 bytes, by the schema of what nodes answer: nothing else comes here"
 const asText = "what is declared is compared as text with what the chain shows"
 
@@ -46,12 +48,31 @@ export const livingMutants: ReadonlyArray<LivingMutant> = [
     change: "? -> && false ?",
     why: "block times lie within the calendar here"
   },
+  {
+    file: judgeTransfer,
+    line: "facts.blockHash !== facts.canonicalHash",
+    change:
+      'if (facts.blockHash !== facts.canonicalHash) return Verification.Pending({ reason: "reorganised" }) -> (removed)',
+    why: atOnce
+  },
   ...["reorganised", "confirmations"].map((reason) => ({
     file: judgeTransfer,
     line: `reason: "${reason}"`,
     change: `reason: "${reason}" -> reason: "mutated"`,
     why: inHistory
   })),
+  {
+    file: judgeBlock,
+    line: "facts.blockHash !== facts.canonicalHash",
+    change: "if (facts.blockHash !== facts.canonicalHash) { -> if (false) {",
+    why: atOnce
+  },
+  {
+    file: judgeBlock,
+    line: 'return BlockStatus.Dropped({ reason: "not_included" })',
+    change: 'reason: "not_included" -> reason: "mutated"',
+    why: atOnce
+  },
   {
     file: judgeBlock,
     line: "final: confirmations >= finalityDepth",
