@@ -60,12 +60,17 @@ const { chainId, usdc } = networks.test
 export const addressOf = (number: number): Address =>
   Address.make(checksumAddress(`0x${number.toString(16).padStart(40, "5a")}`))
 
+/** For so long the service may answer by what nodes have shown before, and some more. */
+const rememberedMillis = 2_500
+
 export class People {
   readonly purchases: Array<Purchase> = []
   /** Everything that was asked and answered by the service. */
   readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
   /** Answers that were not true. */
   readonly untrue: Array<string> = []
+  /** When a transfer was first seen to be deep enough, by its transaction. */
+  readonly #deepSince = new Map<string, number>()
   /** Since the oracle last looked. */
   #unjudged: Array<Omit<ReportAnswered, "isHonest" | "now" | "receiver">> = []
   /** Payments that somebody has tried to report. */
@@ -129,8 +134,15 @@ export class People {
     return this.rows.flatMap(({ payments }) => payments).find((one) => one.id === id)
   }
 
-  /** Nothing goes wrong, every node shows the buyer's transfer deep enough, and it pays nothing else. */
-  #mustSettle({ paymentId, transactionId }: Extract<Ask, { do: "report" }>): boolean {
+  /** Nothing goes wrong, every node has shown the buyer's transfer deep enough for a while, and it pays nothing else. */
+  #mustSettle(ask: Extract<Ask, { do: "report" }>): boolean {
+    if (!this.#isDeep(ask)) return false
+    const since = this.#deepSince.get(ask.transactionId) ?? this.#world.now
+    this.#deepSince.set(ask.transactionId, since)
+    return this.#world.now - since > rememberedMillis
+  }
+
+  #isDeep({ paymentId, transactionId }: Extract<Ask, { do: "report" }>): boolean {
     const purchase = this.purchases.find((one) => one.paymentId === paymentId)
     const { fork } = this.#ledger
     const found = fork.find(transactionId, fork.height)
