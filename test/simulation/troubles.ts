@@ -56,7 +56,7 @@ export const troubles = (around: Nature): Effect.Effect<void> => {
       }
       const third = node()
       if (third !== undefined && board.comes("a node goes back")) {
-        third.goBack(draw.between(1, 8))
+        third.goBack(draw.pick([2, 8, 40]))
         world.tell(third.name, "goes back")
         world.after(draw.between(1_000, 40_000), world.outside, () => {
           third.stuck = false
