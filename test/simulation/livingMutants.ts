@@ -134,6 +134,18 @@ export const livingMutants: ReadonlyArray<LivingMutant> = [
     why: "a look that fails is repeated, as one that says nothing is"
   })),
   {
+    file: agreement,
+    line: "return agreement.head >= settled.blockNumber",
+    change: ">= -> >",
+    why: "what is gone is told a block later"
+  },
+  {
+    file: money,
+    line: "const [integer =",
+    change: "0 -> (0 + 1)",
+    why: "an amount has digits before its point, by the pattern of amounts"
+  },
+  {
     file: money,
     line: "isLessThanOrEqualToBigInt",
     change: "99_999_999_999_999_999_999n -> (99_999_999_999_999_999_999n + 1n)",

@@ -85,11 +85,13 @@ export const payments: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
-  // Nodes that stand still show no height that tells what is older, and a clock that is wrong no time.
+  // Nodes that stand still or go back show no height that tells what is older, and a clock that is wrong no time.
   "what came before a payment does not settle it": (look) => {
     const { board, skewMillis } = look
-    if (skewMillis > 0 || board.has("a node stands still") || board.has("the chain is reorganised"))
-      return undefined
+    const isBlurred = (["a node stands still", "a node goes back", "the chain is reorganised"] as const).some(
+      (name) => board.has(name)
+    )
+    if (skewMillis > 0 || isBlurred) return undefined
     for (const { payment } of paymentsOf(look)) {
       const older = look.thief.older.get(payment.id)
       if (older !== undefined && payment.reported?.evidence.transactionId === older)
