@@ -69,6 +69,8 @@ export class People {
   readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
   /** Answers that were not true. */
   readonly untrue: Array<string> = []
+  /** Payments that somebody was told to be settled. */
+  readonly #toldSettled = new Set<string>()
   /** When a transfer was first seen to be deep enough, by its transaction. */
   readonly #deepSince = new Map<string, number>()
   /** Since the oracle last looked. */
@@ -122,6 +124,8 @@ export class People {
       Effect.sync(() => {
         if (answer === undefined) return
         this.answers.push({ ask, answer, at: this.#world.now })
+        const { payment } = answer.body
+        if (payment?.status === "settled") this.#toldSettled.add(payment.id)
         if (ask.do === "report") this.#unjudged.push({ ask, answer, before, mustSettle })
         if (ask.do !== "pay by signature" || answer.status >= 429) return
         const purchase = this.purchases.find(({ paymentId }) => paymentId === ask.paymentId)
@@ -178,6 +182,11 @@ export class People {
       if (wrong !== undefined) this.untrue.push(wrong)
     }
     this.#unjudged = []
+    for (const id of this.#toldSettled) {
+      const status = this.#paymentOf(id)?.status
+      if (status !== "settled") this.untrue.push(`payment ${id} was told to be settled, and is ${status}`)
+    }
+    this.#toldSettled.clear()
     for (const { payments, shop } of rows) if (payments.length > 0) this.#opened.add(shop)
     if (this.#waiting.size === 0) return
     for (const { transactionId } of rows.flatMap(({ transfers }) => transfers)) {

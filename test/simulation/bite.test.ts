@@ -2,7 +2,10 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { mutantsOf } from "../mutation/mutants.ts"
+import { defects } from "./defects.ts"
 import { judges, livingMutants, whyLives } from "./livingMutants.ts"
+import { always } from "./oracle/always.ts"
+import { atEnd } from "./oracle/atEnd.ts"
 
 const root = join(import.meta.dir, "../..")
 const read = (file: string) => Bun.file(join(root, file)).text()
@@ -20,6 +23,20 @@ test("each mutant that is known to live is one of its file", async () => {
     }
   }
   expect(livingMutants.filter((one) => !met.has(JSON.stringify(one)))).toEqual([])
+})
+
+test("docs/simulation.md has a row for each defect, and each invariant but one breaks in one", async () => {
+  const page = await read("docs/simulation.md")
+  const rows = page.matchAll(/^\| (.+) \| (?:memory|sql) \| \d+ \| (.+) \|$/gmu)
+  const [names, broken] = [new Set<string>(), new Set<string>()]
+  for (const [, name = "", invariant = ""] of rows) {
+    names.add(name)
+    broken.add(invariant)
+  }
+  expect(defects.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([])
+  const unbroken = Object.keys({ ...always, ...atEnd }).filter((name) => !broken.has(name))
+  // A cancellation that comes while the chain proves the refund is too rare for a row.
+  expect(unbroken).toEqual(["an ended refund stays so"])
 })
 
 test("a checkout that pays beside another browser's attempt breaks an invariant", async () => {

@@ -89,6 +89,7 @@ const seedsUntil = async ({ files, store }: Change) => {
   child.kill("SIGKILL")
   const code = await child.exited
   for (const { file } of files) await cp(join(root, file), join(tree, file))
+  if (values.mutants && seeds === 0 && code !== 0) return { seeds: 1, killed: "the service starts" }
   if (killed === undefined && seeds < Number(limit))
     throw new Error(`With the defect the simulation ends by itself, with ${code}, after ${seeds} seeds.`)
   return { seeds, killed }

@@ -420,22 +420,10 @@ export const defects: ReadonlyArray<Defect> = [
     to: ""
   },
   {
-    name: "a refund that was cancelled is proven",
-    file: "src/payments/PaymentRepo/refundsMemory.ts",
-    from: 'if (one?.status !== "pending") return Option.none()\n      if ([',
-    to: "if (one === undefined) return Option.none()\n      if (["
-  },
-  {
     name: "what was sent for a refund is not looked for",
     file: "src/payments/PaymentRepo/refundsMemory.ts",
     from: "found.slice(0, 10)",
     to: "found.slice(0, 0)"
-  },
-  {
-    name: "the block of a refund is not looked at again",
-    file: "src/payments/PaymentRepo/refundsMemory.ts",
-    from: "...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt },",
-    to: "...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt: null },"
   },
   {
     name: "no attempt is sent, and each counts as timed out",

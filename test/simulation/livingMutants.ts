@@ -21,7 +21,7 @@ export interface LivingMutant {
   readonly why: string
 }
 
-const [judgeTransfer, judgeBlock, transferLog, agreement, money, , tokenChange] = judges
+const [judgeTransfer, judgeBlock, transferLog, agreement, money, payment, tokenChange] = judges
 
 const inHistory = "a word of the payment's history, which memory does not keep"
 const atOnce =
@@ -150,6 +150,18 @@ export const livingMutants: ReadonlyArray<LivingMutant> = [
     line: "isLessThanOrEqualToBigInt",
     change: "99_999_999_999_999_999_999n -> (99_999_999_999_999_999_999n + 1n)",
     why: "14 digits are no more, by the pattern of amounts"
+  },
+  {
+    file: payment,
+    line: 'return payment.env === "test" ? "verify" : "record"',
+    change: "? -> || true ?",
+    why: "the live network has no node here: nothing on it can be verified"
+  },
+  {
+    file: payment,
+    line: 'return payment.env === "test" ? "verify" : "record"',
+    change: '"verify" -> "mutated"',
+    why: "what is no other case is verified"
   },
   {
     file: tokenChange,

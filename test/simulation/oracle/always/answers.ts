@@ -1,5 +1,5 @@
 // Of what callers are told.
-import { type Invariant, paymentsOf } from "../Look.ts"
+import type { Invariant } from "../Look.ts"
 
 export const answers: Readonly<Record<string, Invariant>> = {
   "what is wrong is refused": ({ thief }) => thief.gotAway[0],
@@ -9,14 +9,6 @@ export const answers: Readonly<Record<string, Invariant>> = {
   "a refusal tells what is wrong": ({ thief }) => thief.misled[0],
 
   "an answer tells what was asked, stored and on the chain": ({ people }) => people.untrue[0],
-
-  "an answer tells what is stored": (look) => {
-    const payments = new Map(paymentsOf(look).map(({ payment }) => [String(payment.id), payment]))
-    const last = look.people.answers.at(-1)
-    const told = last?.answer.body.payment
-    if (told?.status !== "settled") return undefined
-    return payments.get(told.id)?.status === "settled" ? undefined : `${told.id} was told settled and is not`
-  },
 
   "no answer is an internal error": (look) => {
     if (
