@@ -4,17 +4,9 @@ import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Mutant, mutantsOf } from "./mutants.ts"
+import { targets } from "./targets.ts"
 
 const root = join(import.meta.dir, "../..")
-const targets = [
-  "src/chain/ChainVerifier/judgeTransfer.ts",
-  "src/chain/ChainVerifier/judgeBlock.ts",
-  "src/chain/ChainVerifier/TransferLog.ts",
-  "src/chain/ChainVerifier/Agreement.ts",
-  "src/domain/Money.ts",
-  "src/domain/Payment.ts",
-  "src/domain/TokenChange.ts"
-]
 const tests = [
   "test/chain/ChainVerifier/judgeTransfer.test.ts",
   "test/chain/judgeTransferAny.test.ts",

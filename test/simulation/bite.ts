@@ -6,9 +6,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { mutantsOf } from "../mutation/mutants.ts"
+import { targets } from "../mutation/targets.ts"
 import { defects } from "./defects.ts"
 import { linesOf } from "./linesOf.ts"
-import { judges, whyLives } from "./livingMutants.ts"
+import { whyLives } from "./livingMutants.ts"
 import type { Told } from "./Tally.ts"
 
 const root = join(import.meta.dir, "../..")
@@ -52,7 +53,7 @@ const putBack = async (): Promise<ReadonlyArray<Change>> =>
 
 const mutants = async (): Promise<ReadonlyArray<Change>> => {
   const all = await Promise.all(
-    judges.map(async (file) => {
+    targets.map(async (file) => {
       const source = await textOf(file)
       return mutantsOf(file, source).filter((mutant) => whyLives(mutant, source) === undefined)
     })

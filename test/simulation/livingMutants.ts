@@ -1,27 +1,17 @@
 // Mutants of what judges money that no seed can kill, and why: they change no payment, or the service has a second
 // guard behind them. The suites of each file hold them, by `bun run mutate`.
 import type { Mutant } from "../mutation/mutants.ts"
-
-/** What judges money, of the mutation suite's targets. */
-export const judges = [
-  "src/chain/ChainVerifier/judgeTransfer.ts",
-  "src/chain/ChainVerifier/judgeBlock.ts",
-  "src/chain/ChainVerifier/TransferLog.ts",
-  "src/chain/ChainVerifier/Agreement.ts",
-  "src/domain/Money.ts",
-  "src/domain/Payment.ts",
-  "src/domain/TokenChange.ts"
-] as const
+import { targets } from "../mutation/targets.ts"
 
 export interface LivingMutant {
-  readonly file: (typeof judges)[number]
+  readonly file: (typeof targets)[number]
   /** A part of its line. */
   readonly line: string
   readonly change: string
   readonly why: string
 }
 
-const [judgeTransfer, judgeBlock, transferLog, agreement, money, payment, tokenChange] = judges
+const [judgeTransfer, judgeBlock, transferLog, agreement, money, payment, tokenChange] = targets
 
 const inHistory = "a word of the payment's history, which memory does not keep"
 const atOnce =

@@ -17,13 +17,14 @@ const read = [
   "eth_blockNumber",
   "eth_getBlockByNumber",
   "eth_getTransactionReceipt",
-  "eth_getTransactionByHash"
+  "eth_getTransactionByHash",
+  "eth_getLogs",
+  "eth_getTransactionCount",
+  "eth_getCode"
 ]
-const alsoRead = ["eth_getLogs", "eth_getTransactionCount", "eth_getCode"]
 const relay = ["eth_getBalance", "eth_gasPrice", "eth_call", "eth_estimateGas", "eth_sendRawTransaction"]
 export const nodeMethods = (store: Plan["store"]): ReadonlyArray<string> => [
   ...read,
-  ...alsoRead,
   ...(store === "sql" ? relay : [])
 ]
 
