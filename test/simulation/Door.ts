@@ -6,11 +6,13 @@ import type { AgentChange } from "../../src/agents/AgentRepo.ts"
 import { Address, type TransactionHash } from "../../src/domain/Chain.ts"
 import type { CodedError } from "../../src/domain/Errors.ts"
 import type { MerchantId } from "../../src/domain/Merchant.ts"
-import { AtomicUsdc, formatUsd, UsdAmount } from "../../src/domain/Money.ts"
+import { AtomicUsdc, UsdAmount } from "../../src/domain/Money.ts"
 import { PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import type { TokenChange } from "../../src/domain/TokenChange.ts"
 import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { PaymentView } from "../../src/payments/Api.ts"
+import { viewOf } from "../../src/payments/Http.ts"
 import { IncomingTransfers } from "../../src/payments/IncomingTransfers.ts"
 import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
 import type { KnownAttempts } from "../../src/payments/PaymentRepo/AttemptStore.ts"
@@ -20,6 +22,9 @@ import { Refunds } from "../../src/refunds/Refunds.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
 import type { Authorization, SignedAuthorization } from "../../src/x402/Authorization.ts"
 import type { SettleAnswer } from "../../src/x402/Facilitator.ts"
+
+/** Of each order. */
+export const intentUrl = "https://shop.example.com/orders/1"
 
 const Body = Schema.Struct({
   error: Schema.optionalKey(
@@ -37,19 +42,7 @@ const Body = Schema.Struct({
       )
     })
   ),
-  payment: Schema.optionalKey(
-    Schema.Struct({
-      id: Schema.String,
-      status: Schema.Literals(["pending", "settled", "failed"]),
-      amount: Schema.String,
-      refCode: Schema.String,
-      intentUrl: Schema.String,
-      createdAt: Schema.String,
-      reportedTransactionId: Schema.optionalKey(Schema.String),
-      settledAt: Schema.optionalKey(Schema.String),
-      failureReason: Schema.optionalKey(Schema.NullOr(Schema.String))
-    })
-  ),
+  payment: Schema.optionalKey(Schema.toEncoded(PaymentView)),
   attempt: Schema.optionalKey(Schema.Struct({ id: Schema.String, nonce: Schema.optionalKey(Schema.Number) })),
   attempts: Schema.optionalKey(
     Schema.Array(
@@ -212,7 +205,7 @@ const requestOf = (
 ): { readonly method: string; readonly path: string; readonly body?: unknown } | undefined => {
   switch (ask.do) {
     case "create intent": {
-      const body = { amount: ask.amount, intentUrl: "https://shop.example.com/orders/1" }
+      const body = { amount: ask.amount, intentUrl }
       return { method: "POST", path: "/payment-intents", body }
     }
     case "open":
@@ -294,24 +287,7 @@ export const doorOfHandlers =
       )
     })
 
-export const paymentBody = (payment: PaymentSummary): { readonly payment: NonNullable<Body["payment"]> } => {
-  const { amount, createdAt, failureReason, id, intentUrl, refCode, reported, settledAt, status } = payment
-  return {
-    payment: {
-      id,
-      status,
-      amount: formatUsd(amount),
-      refCode,
-      intentUrl,
-      createdAt: createdAt.toISOString(),
-      ...(status === "settled" && reported !== null
-        ? { reportedTransactionId: reported.evidence.transactionId }
-        : {}),
-      ...(settledAt === null ? {} : { settledAt: settledAt.toISOString() }),
-      ...(status === "pending" ? {} : { failureReason })
-    }
-  }
-}
+export const paymentBody = (payment: PaymentSummary) => ({ payment: viewOf(payment) })
 
 const attemptsBody = ({ attempts, payment }: KnownAttempts): Body => ({
   ...paymentBody(payment),
@@ -388,7 +364,7 @@ export const doorOfServices = (context: Context.Context<Services>): Door => {
           if (Option.isNone(amount)) return { status: 400, body: {} }
           const { intentToken } = yield* intents.create(principal, {
             amount: amount.value,
-            intentUrl: "https://shop.example.com/orders/1"
+            intentUrl
           })
           return { status: 201, body: { intentToken } }
         }

@@ -8,9 +8,10 @@ import { formatUsd } from "../../src/domain/Money.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { SimulatedNode } from "./chain/SimulatedNode.ts"
-import type { Answer, Ask } from "./Door.ts"
+import type { Answer, Ask, Body } from "./Door.ts"
 import type { Draw } from "./Draw.ts"
 import type { PaymentOf, Rows } from "./oracle/Look.ts"
+import { wrongInPayment } from "./oracle/paymentAnswer.ts"
 import { type ReportAnswered, wrongInReportAnswer } from "./oracle/reportAnswer.ts"
 import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
@@ -69,8 +70,8 @@ export class People {
   readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
   /** Answers that were not true. */
   readonly untrue: Array<string> = []
-  /** Payments that somebody was told to be settled. */
-  readonly #toldSettled = new Set<string>()
+  /** Payments that people were shown since the oracle last looked. */
+  #shown: Array<NonNullable<Body["payment"]>> = []
   /** When a transfer was first seen to be deep enough, by its transaction. */
   readonly #deepSince = new Map<string, number>()
   /** Since the oracle last looked. */
@@ -125,7 +126,7 @@ export class People {
         if (answer === undefined) return
         this.answers.push({ ask, answer, at: this.#world.now })
         const { payment } = answer.body
-        if (payment?.status === "settled") this.#toldSettled.add(payment.id)
+        if (payment !== undefined) this.#shown.push(payment)
         if (ask.do === "report") this.#unjudged.push({ ask, answer, before, mustSettle })
         if (ask.do !== "pay by signature" || answer.status >= 429) return
         const purchase = this.purchases.find(({ paymentId }) => paymentId === ask.paymentId)
@@ -182,11 +183,13 @@ export class People {
       if (wrong !== undefined) this.untrue.push(wrong)
     }
     this.#unjudged = []
-    for (const id of this.#toldSettled) {
-      const status = this.#paymentOf(id)?.status
-      if (status !== "settled") this.untrue.push(`payment ${id} was told to be settled, and is ${status}`)
+    for (const shown of this.#shown) {
+      const now = this.#paymentOf(shown.id)
+      // Live ones are the intruder's.
+      const wrong = now === undefined ? undefined : wrongInPayment(shown, now)
+      if (wrong !== undefined) this.untrue.push(wrong)
     }
-    this.#toldSettled.clear()
+    this.#shown = []
     for (const { payments, shop } of rows) if (payments.length > 0) this.#opened.add(shop)
     if (this.#waiting.size === 0) return
     for (const { transactionId } of rows.flatMap(({ transfers }) => transfers)) {

@@ -43,6 +43,9 @@ export interface Serving {
   readonly price: bigint
   readonly paid: bigint
   readonly payer: Address
+  /** Whom it pays, and who has served it. */
+  readonly payee: Address
+  readonly shop: Shop
   readonly request: string
 }
 
@@ -51,6 +54,8 @@ export const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number)
   privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`)
 )
 const stranger = addressOf(0x57)
+/** No shop's. */
+const elsewhere = addressOf(0x73)
 
 export class Signers {
   readonly signatures = new Map<string, AgentSignature>()
@@ -83,7 +88,9 @@ export class Signers {
       () => this.#buyByAgent(who, shop),
       () => this.#useResource(who, shop)
     ])
-    const forges = this.#draw.chance(0.1) ? this.#forge(who, shop) : Effect.void
+    const forges = this.#draw.chance(0.2)
+      ? this.#draw.pick([() => this.#forge(who, shop), () => this.#payElsewhere(who, shop)])()
+      : Effect.void
     return Effect.all([pays(), forges, this.#draw.chance(0.3) ? this.#pause(shop) : Effect.void], {
       concurrency: 2,
       discard: true
@@ -297,13 +304,13 @@ export class Signers {
     })
   }
 
-  #requirements(shop: Shop, amount: bigint) {
+  #requirements({ receiver }: Pick<Shop, "receiver">, amount: bigint) {
     return {
       scheme: "exact",
       network: networkNames.test[2],
       amount: amount.toString(),
       asset: usdc.address,
-      payTo: shop.receiver,
+      payTo: receiver,
       maxTimeoutSeconds: 120,
       extra: { name: usdc.domainName, version: usdc.domainVersion }
     }
@@ -369,14 +376,33 @@ export class Signers {
     })
   }
 
+  /** An agent that pays somebody else, and whose client brings that to the shop. */
+  #payElsewhere(who: string, shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const agent = yield* this.#agentOf(who, shop)
+      const price = 250_000n
+      const paymentId = yield* this.#people.open(who, shop, price)
+      if (agent === undefined || paymentId === undefined) return
+      const payee = { receiver: elsewhere }
+      const resource = `https://${shop.name}.example.com/data`
+      const made = yield* this.#header(who, agent, resource, [this.#requirements(payee, price)])
+      if (made === undefined) return
+      yield* this.#serve(who, shop, made, price)
+      yield* this.#serve(who, shop, made, price, payee)
+      const { header } = made
+      yield* this.#people.ask(who, { do: "pay by header", key: shop.publishable, paymentId, header })
+    })
+  }
+
   /** One request at the shop's server, which serves what its facilitator calls settled. */
   #serve(
     who: string,
     shop: Shop,
     { authorization, header }: { readonly authorization: SignedAuthorization; readonly header: string },
-    price: bigint
+    price: bigint,
+    payee: Pick<Shop, "receiver"> = shop
   ): Effect.Effect<void> {
-    const requirements = this.#requirements(shop, price)
+    const requirements = this.#requirements(payee, price)
     const request = `request ${++this.#requests}`
     // Some servers repeat what they heard no answer to; others take that for a refusal.
     const identity = this.#draw.chance(0.6) ? `key ${request}` : undefined
@@ -391,8 +417,8 @@ export class Signers {
         })
         const settle = answer?.signing?.settle
         if (settle?.success === true) {
-          const { from: payer, nonce, value: paid } = authorization
-          this.served.push({ nonce, payer, request, price, paid })
+          const { from: payer, nonce, to: payee, value: paid } = authorization
+          this.served.push({ nonce, payer, payee, shop, request, price, paid })
           this.#world.tell(shop.name, `serves ${request} for ${authorization.nonce.slice(0, 10)}`)
           return
         }

@@ -514,5 +514,18 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/x402/Facilitator.ts",
     from: 'if (!signed) return "invalid_exact_evm_signature"',
     to: "void signed"
+  },
+  {
+    name: "a settled payment is shown with the time of its opening",
+    file: "src/payments/Http.ts",
+    from: "settledAt: payment.settledAt.toISOString()",
+    to: "settledAt: payment.createdAt.toISOString()"
+  },
+  {
+    name: "x402 pays whomever the requirements name",
+    store: "sql",
+    file: "src/x402/Facilitator/judgeExact.ts",
+    from: "authorization.to !== requirements.payTo || requirements.payTo !== receiver",
+    to: "authorization.to !== requirements.payTo || receiver === authorization.from"
   }
 ]

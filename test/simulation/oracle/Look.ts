@@ -8,7 +8,7 @@ import type { Ledger } from "../chain/Ledger.ts"
 import type { FaultBoard } from "../faults.ts"
 import type { Intruder } from "../Intruder.ts"
 import type { People, Shop } from "../People.ts"
-import type { Post, Receivers } from "../Receivers.ts"
+import type { Receivers } from "../Receivers.ts"
 import type { RefundDesk } from "../RefundDesk.ts"
 import type { Signers } from "../Signers.ts"
 import type { Thief } from "../Thief.ts"
@@ -94,7 +94,6 @@ export interface Look {
   /** Attempts that were open within the last few seconds. */
   readonly lately: ReadonlyArray<AttemptOf>
   readonly ledger: Ledger
-  readonly posts: ReadonlyArray<Post>
   readonly people: People
   readonly thief: Thief
   readonly signers: Signers

@@ -75,7 +75,6 @@ export class Oracle {
       ended: this.#ended,
       lately: [...this.#seen.values()].map(({ attempt }) => attempt),
       ledger: this.#ledger,
-      posts: this.#receivers.posts,
       people,
       thief,
       signers,
@@ -137,7 +136,8 @@ export class Oracle {
 
   /** All that is stored and was posted, for the hash. */
   noteRows(): void {
-    const { posts, rows } = this.#look() ?? { posts: [], rows: [] }
+    const { posts } = this.#receivers
+    const { rows } = this.#look() ?? { rows: [] }
     this.#world.trace.noteText(
       JSON.stringify([rows.map(({ shop: _, ...stored }) => stored), posts], (_, value: unknown) =>
         typeof value === "bigint" ? value.toString() : value

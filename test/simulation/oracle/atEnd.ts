@@ -217,7 +217,7 @@ export const atEnd: Readonly<Record<string, Invariant>> = {
 
   "what counts as delivered was accepted": (look) => {
     for (const { id, status } of look.rows.flatMap(({ deliveries }) => deliveries))
-      if (status === "delivered" && !look.posts.some((post) => post.id === id && post.accepted))
+      if (status === "delivered" && !look.receivers.posts.some((post) => post.id === id && post.accepted))
         return `delivery ${id} counts as delivered and no receiver has accepted it`
     return undefined
   }

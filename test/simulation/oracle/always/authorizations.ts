@@ -71,7 +71,8 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
 
   "an authorization serves one request, which it has paid": ({ ledger, signers }) => {
     const served = new Set<string>()
-    for (const { nonce, paid, payer, price, request } of signers.served) {
+    for (const { nonce, paid, payee, payer, price, request, shop } of signers.served) {
+      if (payee !== shop.receiver) return `${request} of ${shop.name} was served for what pays ${payee}`
       if (paid < price) return `${request} costs ${price} and was served for ${paid}`
       if (served.has(nonce)) return `${request} was served for ${nonce}, as another one was`
       served.add(nonce)

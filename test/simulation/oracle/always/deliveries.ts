@@ -59,7 +59,7 @@ export const deliveries: Readonly<Record<string, Invariant>> = {
       paymentsOf(look).map(({ payment, shop }) => [String(payment.id), { payment, shop }])
     )
     const queued = new Map(settlementsOf(look).map((one) => [one.id, one]))
-    for (const post of look.posts) {
+    for (const post of look.receivers.posts) {
       if (!post.verified) return `the post ${post.id} to ${post.url} does not verify`
       const event = JSON.parse(post.body)
       if (event.id !== post.id) return `the post ${post.id} carries the id ${event.id}`

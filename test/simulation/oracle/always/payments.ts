@@ -112,7 +112,8 @@ export const payments: Readonly<Record<string, Invariant>> = {
         const why = whyDropped(message)
         const isTrue =
           why === "not_included" ||
-          (why === "reverted" && sent.reverts !== false) ||
+          // A signature may be over in a later block.
+          (why === "reverted" && (sent.reverts !== false || sent.spending !== undefined)) ||
           (why === "transfer_changed" && sent.movesInOdd !== undefined)
         if (!isTrue) return `${hash} of ${id} is told to be gone for ${why}`
       }
