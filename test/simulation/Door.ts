@@ -160,6 +160,7 @@ export type SigningAsk =
       readonly key: string
       readonly capPerPayment: bigint
       readonly capPerDay: bigint
+      readonly allowedHosts: ReadonlyArray<string> | null
     }
   | {
       readonly do: "change agent"

@@ -68,6 +68,8 @@ export class People {
   readonly purchases: Array<Purchase> = []
   /** Everything that was asked and answered by the service. */
   readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
+  /** What was answered as an internal error. */
+  readonly failures: Array<string> = []
   /** Answers that were not true. */
   readonly untrue: Array<string> = []
   /** Payments that people were shown since the oracle last looked. */
@@ -125,6 +127,7 @@ export class People {
       Effect.sync(() => {
         if (answer === undefined) return
         this.answers.push({ ask, answer, at: this.#world.now })
+        if (answer.status === 500) this.failures.push(ask.do)
         const { payment } = answer.body
         if (payment !== undefined) this.#shown.push(payment)
         if (ask.do === "report") this.#unjudged.push({ ask, answer, before, mustSettle })

@@ -22,6 +22,7 @@ interface SimulatedAgent {
   /** The highest that its merchant has ever allowed. */
   readonly capPerPayment: bigint
   readonly capPerDay: bigint
+  readonly allowedHosts: ReadonlyArray<string> | null
   /** Grows with each pause that was confirmed, and with each return from it that was asked for. */
   turns: number
   /** Confirmed, and no return asked for. */
@@ -33,6 +34,8 @@ export interface AgentSignature {
   readonly agent: SimulatedAgent
   readonly nonce: string
   readonly amount: bigint
+  readonly resource: string
+  readonly payee: Address
   readonly at: number
 }
 
@@ -56,6 +59,16 @@ export const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number)
 const stranger = addressOf(0x57)
 /** No shop's. */
 const elsewhere = addressOf(0x73)
+
+/** The header with another value in one place. */
+const rewritten = (header: string, path: ReadonlyArray<string>, value: unknown): string => {
+  const replaced = (object: unknown, [first = "", ...rest]: ReadonlyArray<string>): unknown => {
+    const fields = Object.entries(object ?? {})
+    const old = fields.find(([name]) => name === first)?.[1]
+    return { ...Object.fromEntries(fields), [first]: rest.length === 0 ? value : replaced(old, rest) }
+  }
+  return btoa(JSON.stringify(replaced(JSON.parse(atob(header)), path)))
+}
 
 export class Signers {
   readonly signatures = new Map<string, AgentSignature>()
@@ -88,8 +101,12 @@ export class Signers {
       () => this.#buyByAgent(who, shop),
       () => this.#useResource(who, shop)
     ])
-    const forges = this.#draw.chance(0.2)
-      ? this.#draw.pick([() => this.#forge(who, shop), () => this.#payElsewhere(who, shop)])()
+    const forges = this.#draw.chance(0.3)
+      ? this.#draw.pick([
+          () => this.#forge(who, shop),
+          () => this.#payElsewhere(who, shop),
+          () => this.#writeOddly(who, shop)
+        ])()
       : Effect.void
     return Effect.all([pays(), forges, this.#draw.chance(0.3) ? this.#pause(shop) : Effect.void], {
       concurrency: 2,
@@ -266,18 +283,27 @@ export class Signers {
   /** An agent of the shop, made when it is first needed. */
   #agentOf(who: string, shop: Shop): Effect.Effect<SimulatedAgent | undefined> {
     return Effect.gen({ self: this }, function* () {
-      const known = this.#agents.find((one) => one.shop === shop)
-      if (known !== undefined) return known
+      return this.#agents.find((one) => one.shop === shop) ?? (yield* this.#provision(who, shop, null))
+    })
+  }
+
+  #provision(
+    who: string,
+    shop: Shop,
+    allowedHosts: ReadonlyArray<string> | null
+  ): Effect.Effect<SimulatedAgent | undefined> {
+    return Effect.gen({ self: this }, function* () {
       const caps = { capPerPayment: 2_500_000n, capPerDay: this.#draw.pick([3_000_000n, 6_000_000n]) }
       const answer = yield* this.#people.insist(who, () => ({
         do: "provision agent",
         key: shop.secret,
-        ...caps
+        ...caps,
+        allowedHosts
       }))
       const made = answer?.signing?.agent
       if (made === undefined) return undefined
-      const agent = { shop, ...made, ...caps, turns: 0, paused: false }
-      this.#agents.push(agent)
+      const agent = { shop, ...made, ...caps, allowedHosts, turns: 0, paused: false }
+      if (allowedHosts === null) this.#agents.push(agent)
       this.#ledger.fund(agent.address, 1_000_000_000n)
       return agent
     })
@@ -296,9 +322,9 @@ export class Signers {
       if (header === undefined) return undefined
       if (paused && agent.turns === turns) this.signedInPause.push(requestId)
       const { authorization } = yield* Effect.orDie(readPayment(2, Option.getOrNull(decodeHeader(header))))
-      const { nonce, value } = authorization
+      const { nonce, to: payee, value } = authorization
       if (!this.signatures.has(nonce))
-        this.signatures.set(nonce, { agent, nonce, amount: value, at: this.#world.now })
+        this.signatures.set(nonce, { agent, nonce, amount: value, resource, payee, at: this.#world.now })
       this.#world.tell(who, `has a signature ${nonce.slice(0, 10)} for ${formatUsd(value)}`)
       return { header, authorization }
     })
@@ -376,20 +402,62 @@ export class Signers {
     })
   }
 
-  /** An agent that pays somebody else, and whose client brings that to the shop. */
+  /**
+   * An agent whose merchant has restricted its hosts pays the shop; then it is asked to pay somebody else at the
+   * same host, and its client brings that to the shop.
+   */
   #payElsewhere(who: string, shop: Shop): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const agent = yield* this.#agentOf(who, shop)
-      const price = 250_000n
+      const [host, price] = [`${shop.name}.example.com`, 250_000n]
+      const agent = yield* this.#provision(who, shop, [host])
       const paymentId = yield* this.#people.open(who, shop, price)
       if (agent === undefined || paymentId === undefined) return
+      const resource = `https://${host}/data`
+      yield* this.#header(who, agent, resource, [this.#requirements(shop, price)])
+      yield* this.#bringElsewhere(who, shop, agent, resource, price, paymentId)
+    })
+  }
+
+  #bringElsewhere(
+    who: string,
+    shop: Shop,
+    agent: SimulatedAgent,
+    resource: string,
+    price: bigint,
+    paymentId: string
+  ): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
       const payee = { receiver: elsewhere }
-      const resource = `https://${shop.name}.example.com/data`
       const made = yield* this.#header(who, agent, resource, [this.#requirements(payee, price)])
       if (made === undefined) return
       yield* this.#serve(who, shop, made, price)
       yield* this.#serve(who, shop, made, price, payee)
       const { header } = made
+      yield* this.#people.ask(who, { do: "pay by header", key: shop.publishable, paymentId, header })
+    })
+  }
+
+  /** A client that changes its agent's header: numbers that no chain takes, or words of its own for what it pays. */
+  #writeOddly(who: string, shop: Shop): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const agent = yield* this.#agentOf(who, shop)
+      const price = 250_000n
+      const paymentId = yield* this.#people.open(who, shop, price)
+      if (agent === undefined || paymentId === undefined) return
+      const requirements = this.#requirements(shop, price)
+      const made = yield* this.#header(who, agent, `https://${shop.name}.example.com/data`, [requirements])
+      if (made === undefined) return
+      const worded = { url: "https://shop.example.com/orders/1042", description: "", mimeType: "" }
+      yield* this.#serve(who, shop, { ...made, header: rewritten(made.header, ["resource"], worded) }, price)
+      const number = this.#draw.pick(["value", "validAfter", "validBefore"])
+      const header = rewritten(made.header, ["payload", "authorization", number], "9".repeat(78))
+      yield* this.#people.ask(who, {
+        do: "settle",
+        key: shop.secret,
+        header,
+        requirements,
+        identity: undefined
+      })
       yield* this.#people.ask(who, { do: "pay by header", key: shop.publishable, paymentId, header })
     })
   }

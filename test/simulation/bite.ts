@@ -1,6 +1,6 @@
 // `bun test/simulation/bite.ts`: puts each defect back in a copy of the tree, and counts the seeds until an
 // invariant breaks. `--mutants` does it with the mutants of what judges money, but for those that are known to
-// live. `--limit` and `--sql-limit` for how many seeds are tried: 8,000 and 800, 4,000 for a mutant.
+// live. `--limit` and `--sql-limit` for how many seeds are tried: 8,000 and 2,000, 4,000 for a mutant.
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   options: {
     mutants: { type: "boolean", default: false },
     limit: { type: "string" },
-    "sql-limit": { type: "string", default: "800" },
+    "sql-limit": { type: "string", default: "2000" },
     only: { type: "string", default: "" }
   }
 })
@@ -36,8 +36,8 @@ const textOf = (file: string) => Bun.file(join(root, file)).text()
 
 const putBack = async (): Promise<ReadonlyArray<Change>> =>
   Promise.all(
-    defects.map(async ({ also, name, store, ...defect }) => {
-      const parts = also === undefined ? [defect] : [defect, also]
+    defects.map(async ({ also = [], name, store, ...defect }) => {
+      const parts = [defect, ...also]
       const texts = new Map<string, string>()
       for (const { file, from, to } of parts) {
         const source = texts.get(file) ?? (await textOf(file))

@@ -8,8 +8,8 @@ export interface Defect {
   readonly file: string
   readonly from: string
   readonly to: string
-  /** A second line of defence, taken away with it. */
-  readonly also?: Pick<Defect, "file" | "from" | "to">
+  /** What else it takes: mostly a second line of defence. */
+  readonly also?: ReadonlyArray<Pick<Defect, "file" | "from" | "to">>
 }
 
 export const defects: ReadonlyArray<Defect> = [
@@ -233,11 +233,13 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/wallets/Outbox/fees.ts",
     from: 'if (!blocksCome || state.price <= old.maxFeePerGas) return "keep"',
     to: "",
-    also: {
-      file: "src/wallets/Outbox/fees.ts",
-      from: "within(fees.maxFeePerGas * highest, {",
-      to: "within(old.maxFeePerGas * highest, {"
-    }
+    also: [
+      {
+        file: "src/wallets/Outbox/fees.ts",
+        from: "within(fees.maxFeePerGas * highest, {",
+        to: "within(old.maxFeePerGas * highest, {"
+      }
+    ]
   },
   {
     name: "a signature that others have used counts as a transfer beside itself",
@@ -245,11 +247,13 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/x402/Settlements/ownTransferStandsSql.ts",
     from: "t.transaction_id IS DISTINCT FROM",
     to: "t.payer IS DISTINCT FROM",
-    also: {
-      file: "src/payments/TransferWatch.ts",
-      from: "const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)",
-      to: "const asked = yield* repo.askedBy(transfer, [])"
-    }
+    also: [
+      {
+        file: "src/payments/TransferWatch.ts",
+        from: "const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)",
+        to: "const asked = yield* repo.askedBy(transfer, [])"
+      }
+    ]
   },
   {
     name: "an attempt ends with its nonce, while its wallet's prompt may be open",
@@ -286,22 +290,26 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/checkout/component/Checkout.ts",
     from: "? earlier.nonce\n          : undefined",
     to: "? start.nonce\n          : undefined",
-    also: {
-      file: "src/payments/PaymentRepo/attemptsMemory.ts",
-      from: "if (open !== undefined) return open.id === attempt.id ? Option.some(open) : Option.none()",
-      to: "if (open !== undefined) return open.id === attempt.id ? Option.some({ ...open, nonce: attempt.nonce }) : Option.none()"
-    }
+    also: [
+      {
+        file: "src/payments/PaymentRepo/attemptsMemory.ts",
+        from: "if (open !== undefined) return open.id === attempt.id ? Option.some(open) : Option.none()",
+        to: "if (open !== undefined) return open.id === attempt.id ? Option.some({ ...open, nonce: attempt.nonce }) : Option.none()"
+      }
+    ]
   },
   {
     name: "the checkout sends without a look at what its other tabs have on record, of which it hears nothing",
     file: "src/checkout/component/Checkout.ts",
     from: "if (earlier !== undefined && (!again || earlier.hash !== null)) {",
     to: 'if (earlier !== undefined && earlier.id === "") {',
-    also: {
-      file: "src/checkout/component/Checkout.ts",
-      from: 'if (attempt !== undefined) this.send({ type: "AttemptSeen", attempt })',
-      to: "void attempt"
-    }
+    also: [
+      {
+        file: "src/checkout/component/Checkout.ts",
+        from: 'if (attempt !== undefined) this.send({ type: "AttemptSeen", attempt })',
+        to: "void attempt"
+      }
+    ]
   },
   {
     name: "the checkout keeps no record of what it asks the wallet for",
@@ -484,11 +492,13 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/domain/Payment.ts",
     from: 'return payment.env === "test" ? "verify" : "record"',
     to: 'return "verify"',
-    also: {
-      file: "src/payments/Payments.ts",
-      from: "          const verification = yield* chain.verify({\n            env: payment.env,",
-      to: '          const verification = yield* chain.verify({\n            env: "test",'
-    }
+    also: [
+      {
+        file: "src/payments/Payments.ts",
+        from: "          const verification = yield* chain.verify({\n            env: payment.env,",
+        to: '          const verification = yield* chain.verify({\n            env: "test",'
+      }
+    ]
   },
   {
     name: "a key that was rotated away stays good",
@@ -527,5 +537,38 @@ export const defects: ReadonlyArray<Defect> = [
     file: "src/x402/Facilitator/judgeExact.ts",
     from: "authorization.to !== requirements.payTo || requirements.payTo !== receiver",
     to: "authorization.to !== requirements.payTo || receiver === authorization.from"
+  },
+  {
+    name: "an agent with allowed hosts pays whomever it is told to",
+    store: "sql",
+    file: "src/agents/AgentRepo.ts",
+    from: "agent.allowedHosts !== null && agent.allowedPayees === null) {",
+    to: "agent.allowedHosts === null && agent.allowedPayees !== null) {"
+  },
+  {
+    name: "numbers of a payment header may be larger than the chain's",
+    store: "sql",
+    file: "src/x402/Wire.ts",
+    from: "BigInt(text) < 2n ** 256n ||",
+    to: "BigInt(text) >= 0n ||"
+  },
+  {
+    name: "what a payer says of the resource becomes the payment's",
+    store: "sql",
+    file: "src/x402/Wire.ts",
+    from: "  extensions: Schema.optionalKey(Schema.Unknown)\n})",
+    to: "  extensions: Schema.optionalKey(Schema.Unknown),\n  resource: Schema.optionalKey(Schema.Struct({ url: Schema.String }))\n})",
+    also: [
+      {
+        file: "src/x402/Wire.ts",
+        from: "paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.extensions)",
+        to: "({ ...paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.extensions), resource: read.resource?.url })"
+      },
+      {
+        file: "src/x402/Facilitator.ts",
+        from: "        resource: resourceUrl(requirements, baseUrl),",
+        to: '        resource: resourceUrl({ ...requirements, ...("resource" in exact ? { resource: String(exact.resource) } : {}) }, baseUrl),'
+      }
+    ]
   }
 ]

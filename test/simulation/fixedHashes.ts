@@ -6,4 +6,4 @@ export const fixedHashes = {
 }
 
 /** Of the seed `first` on SQL. */
-export const fixedSqlHash = "b2a1e5863faae2fc"
+export const fixedSqlHash = "385b731f76d05a2d"

@@ -37,6 +37,8 @@ export interface Parts {
   readonly intruder: Intruder
   /** What may be relayed for a merchant in a day. */
   readonly gasPerMerchant: bigint
+  /** Of the service. */
+  readonly baseUrl: string
 }
 
 /** What the service's wallet holds, what is paid of it for one payer in a day, and the gas of one payment. */
@@ -137,7 +139,8 @@ export const makeParts = ({
       intruder: new Intruder(world, people, board),
       refundDesk: new RefundDesk(world, people, ledger, plan),
       signers: new Signers(world, people, ledger, draw),
-      gasPerMerchant
+      gasPerMerchant,
+      baseUrl: baseConfig.baseUrl
     }
   }).pipe(Effect.provideService(SecureRandom.SecureRandom, random))
 }

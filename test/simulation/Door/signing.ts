@@ -47,7 +47,7 @@ export const doorOfSigning = (context: Context.Context<Services | Facilitator | 
             name: "shopper",
             capPerPayment: AtomicUsdc.make(ask.capPerPayment),
             capPerDay: AtomicUsdc.make(ask.capPerDay),
-            allowedHosts: null,
+            allowedHosts: ask.allowedHosts,
             allowedPayees: null
           })
           return {

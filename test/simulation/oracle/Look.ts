@@ -52,7 +52,7 @@ export interface AttemptOf {
 export interface PaymentOf
   extends Pick<
     PaymentSummary,
-    "id" | "status" | "amount" | "refCode" | "createdAt" | "settledAt" | "failureReason"
+    "id" | "status" | "amount" | "refCode" | "intentUrl" | "createdAt" | "settledAt" | "failureReason"
   > {
   readonly reported: {
     readonly evidence: { readonly transactionId: TransactionHash; readonly payer: Address }
@@ -105,6 +105,8 @@ export interface Look {
   /** What may be relayed for a merchant in a day. */
   readonly gasPerMerchant: bigint
   readonly board: FaultBoard
+  /** Of the service. */
+  readonly baseUrl: string
   /** How long a payment waits for its buyer. */
   readonly expiryMillis: number
   /** What was over before this time, and nobody has paid, must have failed by now. */

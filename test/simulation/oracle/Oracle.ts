@@ -63,7 +63,7 @@ export class Oracle {
 
   /** Undefined while somebody is in a transaction. */
   #look(): Look | undefined {
-    const { cluster, gasPerMerchant, intruder, people, refundDesk, shops, signers, store, thief } =
+    const { baseUrl, cluster, gasPerMerchant, intruder, people, refundDesk, shops, signers, store, thief } =
       this.#parts
     const rows = store.rows(shops)
     if (rows === undefined) return undefined
@@ -84,6 +84,7 @@ export class Oracle {
       confirmations: this.#plan.confirmations,
       openTransactions: this.#board.calm ? store.openTransactions() : 0,
       gasPerMerchant,
+      baseUrl,
       board: this.#board,
       expiryMillis: this.#plan.expirySeconds * 1_000,
       overdueBefore: this.#isPatient && this.#board.calm ? this.calmSince : undefined,

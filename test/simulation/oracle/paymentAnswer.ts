@@ -1,7 +1,7 @@
 // What is wrong with a payment that somebody was shown, by what is stored.
 import { networks } from "../../../src/domain/Chain.ts"
 import { formatUsd } from "../../../src/domain/Money.ts"
-import { type Body, intentUrl } from "../Door.ts"
+import type { Body } from "../Door.ts"
 import type { PaymentOf } from "./Look.ts"
 
 type Shown = NonNullable<Body["payment"]>
@@ -10,7 +10,7 @@ const { chainId, usdc } = networks.test
 const ages: ReadonlyArray<Shown["status"]> = ["pending", "failed", "settled"]
 
 /** What never changes. */
-const fixed = ({ amount, createdAt, id, refCode }: PaymentOf): Partial<Shown> => ({
+const fixed = ({ amount, createdAt, id, intentUrl, refCode }: PaymentOf): Partial<Shown> => ({
   id,
   amount: formatUsd(amount),
   currency: "USD",

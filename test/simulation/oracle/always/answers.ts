@@ -16,7 +16,7 @@ export const answers: Readonly<Record<string, Invariant>> = {
       look.board.has("the answer of a commit is lost")
     )
       return undefined
-    const last = look.people.answers.at(-1)
-    return last?.answer.status === 500 ? `${last.ask.do} was answered 500` : undefined
+    const [first] = look.people.failures
+    return first === undefined ? undefined : `${first} was answered 500`
   }
 }

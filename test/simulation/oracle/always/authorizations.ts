@@ -64,6 +64,18 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
+  "an agent with allowed hosts pays one payee at a host": ({ signers }) => {
+    const payees = new Map<string, string>()
+    for (const { agent, payee, resource } of signers.signatures.values()) {
+      if (agent.allowedHosts === null) continue
+      const key = `${agent.id} at ${new URL(resource).host}`
+      const known = payees.get(key) ?? payee
+      payees.set(key, known)
+      if (known !== payee) return `agent ${key} has signed for ${known} and ${payee}`
+    }
+    return undefined
+  },
+
   "a paused agent signs nothing": ({ signers }) => {
     const [first] = signers.signedInPause
     return first === undefined ? undefined : `request ${first} was signed`

@@ -1,6 +1,7 @@
 // Of payments and the transfers that pay them.
 import type { Address } from "../../../../src/domain/Chain.ts"
 import type { Ledger, Move } from "../../chain/Ledger.ts"
+import { intentUrl } from "../../Door.ts"
 import {
   type AttemptOf,
   changesOf,
@@ -57,6 +58,14 @@ export const payments: Readonly<Record<string, Invariant>> = {
       if ((status === "failed") !== (failureReason !== null))
         return `payment ${id} is ${status} for ${failureReason}`
     }
+    return undefined
+  },
+
+  // What x402 clients pay for is named by the shop's server, which names nothing here.
+  "a payment is for what its shop has named": (look) => {
+    for (const { payment } of paymentsOf(look))
+      if (payment.intentUrl !== intentUrl && payment.intentUrl !== look.baseUrl)
+        return `payment ${payment.id} is for ${payment.intentUrl}`
     return undefined
   },
 
