@@ -12,6 +12,7 @@ import {
   MerchantId,
   type Principal
 } from "../domain/Merchant.ts"
+import { withFaultPoints } from "../workers/FaultPoints.ts"
 import { periodic } from "../workers/supervised.ts"
 import { issueKey, type KeyTerms } from "./issueKey.ts"
 import { hashKey, parseKey } from "./KeyAuth/KeyFormat.ts"
@@ -66,7 +67,7 @@ export class KeyAuth extends Context.Service<
     Layer.effect(
       KeyAuth,
       Effect.gen(function* () {
-        const repo = yield* makeKeyRepo
+        const repo = yield* withFaultPoints("KeyRepo", makeKeyRepo)
         const issue = yield* makeIssuer
 
         const used = new Set<string>()

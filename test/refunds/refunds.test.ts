@@ -150,6 +150,19 @@ describe("Refunds on Postgres", () => {
     expect(list.body.refunds).toEqual([])
   })
 
+  test("what left the shop long before the payment came refunds nothing, named at once or later", async () => {
+    const older = await sent(2_500_000n)
+    await Effect.runPromise(service.chain.mine(40))
+    const { payment } = await shop.settle()
+    const of = { paymentId: payment.id, amount: "2.5" }
+    expect(code(await create({ ...of, transactionId: older }))).toBe("422 REFUND_NOT_PROVEN too_old")
+    const { body } = await create(of)
+    const named = await ask("POST", `/${body.refund.id}/transaction`, { transactionId: older })
+    expect(code(named)).toBe("422 REFUND_NOT_PROVEN too_old")
+    expect((await read(body.refund.id)).status).toBe("pending")
+    await ask("POST", `/${body.refund.id}/cancel`)
+  })
+
   test("never more than was paid, in one or in parts, unless the caller says so", async () => {
     const { payment } = await shop.settle()
     const of = { paymentId: payment.id }

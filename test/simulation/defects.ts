@@ -570,5 +570,46 @@ export const defects: ReadonlyArray<Defect> = [
         to: '        resource: resourceUrl({ ...requirements, ...("resource" in exact ? { resource: String(exact.resource) } : {}) }, baseUrl),'
       }
     ]
+  },
+  {
+    name: "on SQL, what is paid late is never settled",
+    store: "sql",
+    file: "src/payments/PaymentRepo/PaymentRepoSql.ts",
+    from: "AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE",
+    to: "AND p.status = 'pending' FOR NO KEY UPDATE"
+  },
+  {
+    name: "on SQL, a transfer settles any number of payments",
+    store: "sql",
+    file: "src/payments/PaymentRepo/PaymentRepoSql.ts",
+    from: "FROM settled\n      RETURNING chain_id",
+    to: "FROM settled WHERE NOT EXISTS (\n        SELECT 1 FROM claimed_transfers c WHERE c.transaction_id = settled.transaction_id)\n      RETURNING chain_id"
+  },
+  {
+    name: "on SQL, a settlement queues no webhook",
+    store: "sql",
+    file: "src/payments/PaymentRepo/PaymentRepoSql.ts",
+    from: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL\n    ), dropped",
+    to: "ON e.merchant_id = s.merchant_id AND e.env = s.env AND e.deleted_at IS NULL WHERE false\n    ), dropped"
+  },
+  {
+    name: "on SQL, transfers of replaced blocks are not dropped",
+    store: "sql",
+    file: "src/payments/PaymentRepo/transfersSql.ts",
+    from: "match_at = NULL\n          FROM moved WHERE",
+    to: "match_at = NULL\n          FROM moved WHERE false AND"
+  },
+  {
+    name: "on SQL, more may be given back than was paid",
+    store: "sql",
+    file: "src/payments/PaymentRepo/refundsSql.ts",
+    from: "if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)",
+    to: "if (refund.amount > balance.paid)"
+  },
+  {
+    name: "what the chain has lost may be given back",
+    file: "src/payments/PaymentRepo/refundsMemory.ts",
+    from: 'const isPaid = payment.status === "settled" && claim?.dropped !== true',
+    to: 'const isPaid = payment.status === "settled"'
   }
 ]

@@ -97,7 +97,7 @@ const statements = /Repo\./
 const atPoint = "an instance is abandoned at a fault point"
 
 const shortly = (answer: unknown) =>
-  Bun.inspect(answer, { depth: 3, compact: true }).replaceAll(/\s+/g, " ").slice(0, 240)
+  Bun.inspect(answer, { depth: 3, compact: true }).replaceAll(/\s+/g, " ").slice(0, 600)
 
 export class FaultBoard {
   /** How often each fault came. */

@@ -6,4 +6,4 @@ export const fixedHashes = {
 }
 
 /** Of the seed `first` on SQL. */
-export const fixedSqlHash = "385b731f76d05a2d"
+export const fixedSqlHash = "082bf5a1bcb6ff6d"

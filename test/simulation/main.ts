@@ -22,7 +22,8 @@ const parse = () => {
   try {
     return parseArgs({ options }).values
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error))
+    // After its first sentence it advises what no option here takes.
+    return refuse((error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "")
   }
 }
 
@@ -42,16 +43,17 @@ const values = parse()
 const store = values.sql ? "sql" : "memory"
 const sql = values.sql ? " --sql" : ""
 
-/** A whole number of at least one. */
-const numberOf = (name: "seeds" | "from" | "jobs" | "minutes", value: string): number => {
-  if (/^[1-9]\d*$/.test(value)) return Number(value)
-  return refuse(`--${name} takes a whole number from 1 on, not ${value}.`)
+/** A whole number of at least one, which can be counted on from. */
+const numberOf = (name: "seeds" | "from" | "jobs" | "minutes" | "every", value: string): number => {
+  if (/^[1-9]\d{0,11}$/.test(value)) return Number(value)
+  return refuse(`--${name} takes a whole number from 1 to 999999999999, not ${value}.`)
 }
 const from = numberOf("from", values.from)
 if (values.seed === "") refuse("--seed takes a seed.")
 if (values.seed !== undefined && (values.minutes ?? values.seeds) !== undefined)
   refuse("--seed is one seed: it takes neither --seeds nor --minutes.")
-if (values.seed !== undefined && values.jobs !== "1") refuse("--seed is one seed: it takes no --jobs.")
+if (values.seed !== undefined && (values.jobs !== "1" || values.from !== "1" || values.every !== undefined))
+  refuse("--seed is one seed: it takes neither --jobs nor --from nor --every.")
 if (values.seed === undefined && values.explain) refuse("--explain tells of one seed: give it by --seed.")
 if (values.seeds !== undefined && values.minutes !== undefined) refuse("Give --seeds or --minutes, not both.")
 
@@ -103,12 +105,14 @@ const many = async () => {
   )
   // What has run is told, whoever stops it.
   let stopped = false
-  const stop = () => {
+  const stop = (code: number) => () => {
     stopped = true
+    process.exitCode = code
     for (const child of children) child.kill()
   }
-  process.on("SIGINT", stop)
-  process.on("SIGTERM", stop)
+  // As shells have it: 128 and the signal's number.
+  process.on("SIGINT", stop(130))
+  process.on("SIGTERM", stop(143))
   await Promise.all(
     children.map(async (child, job) => {
       for await (const line of linesOf(child.stdout)) {
@@ -141,7 +145,7 @@ const many = async () => {
 
 if (values.help) console.log(usage)
 else if (values.seed !== undefined) await one(values.seed)
-else if (values.every !== undefined) await share(Number(values.every))
+else if (values.every !== undefined) await share(numberOf("every", values.every))
 else await many()
 // PGlite keeps a process alive.
 process.exit()

@@ -75,7 +75,7 @@ export const makeParts = ({
     const faultPoints = Layer.succeed(FaultPoints, board.at)
     const store =
       plan.store === "sql"
-        ? sqlStore(world, board, draw, plan.upkeep)
+        ? sqlStore(world, board, draw)
         : yield* memoryStore(world.outside).pipe(Effect.provide(faultPoints))
     const layer = store.layer.pipe(Layer.provide(faultPoints))
     const { signing } = store

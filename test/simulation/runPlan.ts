@@ -1,4 +1,4 @@
-// A plan, run on what a process keeps warm and open between the runs.
+// A plan, run on what a process keeps warm between the runs.
 import type { Plan } from "./Plan.ts"
 import { type Outcome, simulate } from "./simulate.ts"
 import { openSql } from "./sql/sqlStore.ts"
@@ -6,6 +6,6 @@ import { warmUp } from "./warmUp.ts"
 
 export const runPlan = async (plan: Plan, verbose = false): Promise<Outcome> => {
   await warmUp()
-  if (plan.store === "sql") await openSql(plan.upkeep)
+  if (plan.store === "sql") await openSql()
   return simulate(plan, verbose)
 }

@@ -1,5 +1,5 @@
-// The fewest faults with which a seed still breaks the same invariant: of so many that halving leaves, every set is
-// tried, the small ones first.
+// The fewest faults with which a seed still breaks the same invariant: none, one or two of them, where that is enough.
+// Where it is not, halves are left out, and of what that leaves every set is tried, the small ones first.
 import type { FaultName } from "./faults.ts"
 import type { Plan } from "./Plan.ts"
 import { runPlan } from "./runPlan.ts"
@@ -13,16 +13,36 @@ const without = (plan: Plan, dropped: ReadonlySet<FaultName>): Plan => ({
 /** 2 to the power of it are the runs that it takes. */
 const mostTried = 7
 
+/** None, each, and each two of them. */
+const smallSets = (names: ReadonlyArray<FaultName>): ReadonlyArray<ReadonlyArray<FaultName>> => [
+  [],
+  ...names.map((name) => [name]),
+  ...names.flatMap((first, index) => names.slice(index + 1).map((second) => [first, second]))
+]
+
 /** All but the whole, by size. */
 const subsetsOf = (names: ReadonlyArray<FaultName>): ReadonlyArray<ReadonlyArray<FaultName>> =>
   Array.from({ length: 2 ** names.length - 1 }, (_, bits) =>
     names.filter((_, index) => (bits >> index) % 2 === 1)
   ).toSorted((left, right) => left.length - right.length)
 
-/** Leaves out halves of the faults, then each by itself, for as long as the run still fails. */
+/** The first of these sets with which the run still fails. */
+const firstOf = async ({ broken, plan }: Outcome, sets: ReadonlyArray<ReadonlyArray<FaultName>>) => {
+  for (const kept of sets) {
+    const dropped = [...plan.faults.keys()].filter((name) => !kept.includes(name))
+    const outcome = await runPlan(without(plan, new Set(dropped)))
+    if (outcome.broken?.invariant === broken?.invariant) return outcome
+  }
+  return undefined
+}
+
+/** Of a run that has failed; any other one is answered as it is. */
 export const shrink = async (failed: Outcome): Promise<Outcome> => {
   const invariant = failed.broken?.invariant
   if (invariant === undefined) return failed
+  const names = [...failed.plan.faults.keys()]
+  const small = names.length > 2 ? await firstOf(failed, smallSets(names)) : undefined
+  if (small !== undefined) return small
   let smallest = failed
   for (
     let size = Math.ceil(failed.plan.faults.size / 2);
@@ -40,11 +60,5 @@ export const shrink = async (failed: Outcome): Promise<Outcome> => {
   }
   const left = [...smallest.plan.faults.keys()]
   if (left.length > mostTried) return smallest
-  for (const kept of subsetsOf(left)) {
-    const outcome = await runPlan(
-      without(smallest.plan, new Set(left.filter((name) => !kept.includes(name))))
-    )
-    if (outcome.broken?.invariant === invariant) return outcome
-  }
-  return smallest
+  return (await firstOf(smallest, subsetsOf(left))) ?? smallest
 }

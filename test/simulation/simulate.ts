@@ -69,8 +69,8 @@ export const simulate = (plan: Plan, verbose = false): Outcome => {
       // What nobody foresaw, in the product or in the world.
       else broken = { invariant: "nothing fails that was not foreseen", detail: told(error) }
     }
-    if (broken === undefined) run.noteRows()
-    else {
+    run.noteRows()
+    if (broken !== undefined) {
       world.tell("oracle", `${broken.invariant}: ${broken.detail}`)
       if (verbose) run.tellRows()
     }

@@ -101,8 +101,6 @@ const statusIn = (answer: Uint8Array): string => {
 
 export class SharedSession {
   readonly #pglite: PGlite
-  /** Whether a world has changed its tables. */
-  isUsed = false
   #connections: Array<Connection> = []
   /** Who is in a transaction. */
   #holder: Connection | undefined
@@ -116,13 +114,9 @@ export class SharedSession {
     return this.#pglite.close()
   }
 
-  /** For a new world: nothing of the last one is left. */
-  begin(world: World | undefined, tables: ReadonlyArray<string>): void {
-    if (this.#holder !== undefined) this.run("ROLLBACK")
-    this.#holder = undefined
-    this.#connections = []
+  /** From now on its connections are of the world's instances. */
+  begin(world: World): void {
     this.#world = world
-    if (tables.length > 0) this.run(`DEALLOCATE ALL; TRUNCATE ${tables.join(", ")} RESTART IDENTITY CASCADE`)
   }
 
   /** `isCut` is asked before each statement and before its answer. */

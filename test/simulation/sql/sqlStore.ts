@@ -1,4 +1,5 @@
-// The repositories' own SQL on one PGlite, which a process opens once and empties for each world.
+// The repositories' own SQL on a PGlite, of which each world has its own: an emptied one plans some statements otherwise
+// than a new one, and a seed would depend on those before it.
 import { createHash } from "node:crypto"
 import { rename } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -13,7 +14,7 @@ import { Agents } from "../../../src/agents/Agents.ts"
 import { Releases } from "../../../src/agents/Releases.ts"
 import { Alerts } from "../../../src/alerts/Alerts.ts"
 import { parseAddress } from "../../../src/chain/Address.ts"
-import { migrations, tables } from "../../../src/Database.ts"
+import { migrations } from "../../../src/Database.ts"
 import { migrate } from "../../../src/database/migrate.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
@@ -30,7 +31,6 @@ import type { Draw } from "../Draw.ts"
 import type { FaultBoard } from "../faults.ts"
 import type { Rows } from "../oracle/Look.ts"
 import type { Shop } from "../People.ts"
-import type { Plan } from "../Plan.ts"
 import type { Store } from "../Store.ts"
 import type { World } from "../World.ts"
 import { SharedSession } from "./SharedSession.ts"
@@ -65,17 +65,17 @@ const makeSnapshot = async (path: string) => {
   await rename(unfinished, path)
 }
 
-/** Always from the snapshot: a session that has migrated is not the same run as one that has not. */
-const open = async (): Promise<SharedSession> => {
+const readSnapshot = async (): Promise<Blob> => {
   const path = await snapshotPath()
   if (!(await Bun.file(path).exists())) await makeSnapshot(path)
-  return new SharedSession(await PGlite.create({ loadDataDir: new Blob([await Bun.file(path).bytes()]) }))
+  return new Blob([await Bun.file(path).bytes()])
 }
 
-/** For worlds that leave the tables as they are. */
-let shared: SharedSession | undefined
-/** For the next world, which changes them. */
-let separate: SharedSession | undefined
+let snapshot: Promise<Blob> | undefined
+/** For the next world. */
+let next: SharedSession | undefined
+/** Of the last world. */
+let used: SharedSession | undefined
 
 const relayer = Effect.runSync(
   Effect.gen(function* () {
@@ -84,16 +84,12 @@ const relayer = Effect.runSync(
   }).pipe(Effect.provide(DerivedWallets.layer.pipe(Layer.provide(testConfig()))))
 )
 
-/** Before each run on SQL. */
-export const openSql = async (upkeep: Plan["upkeep"]): Promise<void> => {
-  if (upkeep !== "none") {
-    await separate?.close()
-    separate = await open()
-  } else if (shared === undefined) {
-    shared = await open()
-    // The log keeps its entries; of a world that has ended nothing is kept.
-    shared.run("ALTER TABLE audit_entries DISABLE TRIGGER ALL")
-  }
+/** Before each run on SQL. Always from the snapshot: a session that has migrated is not the same run. */
+export const openSql = async (): Promise<void> => {
+  await used?.close()
+  used = undefined
+  snapshot ??= readSnapshot()
+  next ??= new SharedSession(await PGlite.create({ loadDataDir: await snapshot }))
 }
 
 const NullableDate = Schema.NullOr(Schema.DateFromString)
@@ -248,11 +244,12 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
 }
 
 /** `openSql` has been called. */
-export const sqlStore = (world: World, board: FaultBoard, draw: Draw, upkeep: Plan["upkeep"]): Store => {
-  const session = upkeep === "none" ? shared : separate
-  if (session === undefined || session.isUsed) throw new Error("the simulation's PGlite is not open")
-  session.begin(world, upkeep === "none" ? tables : [])
-  session.isUsed = upkeep !== "none"
+export const sqlStore = (world: World, board: FaultBoard, draw: Draw): Store => {
+  const session = next
+  if (session === undefined) throw new Error("the simulation's PGlite is not open")
+  next = undefined
+  used = session
+  session.begin(world)
   session.run(prepareRows)
   const client = clientOf(session)
   return {

@@ -53,7 +53,7 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
   },
 
   "agents' caps hold": ({ signers }) => {
-    const byAgent = Map.groupBy(signers.signatures.values(), ({ agent }) => agent.id)
+    const byAgent = Map.groupBy(signers.agents.signatures.values(), ({ agent }) => agent.id)
     for (const signatures of byAgent.values())
       for (const { agent, amount, at } of signatures) {
         if (amount > agent.capPerPayment) return `agent ${agent.id} has signed ${amount} at once`
@@ -66,7 +66,7 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
 
   "an agent with allowed hosts pays one payee at a host": ({ signers }) => {
     const payees = new Map<string, string>()
-    for (const { agent, payee, resource } of signers.signatures.values()) {
+    for (const { agent, payee, resource } of signers.agents.signatures.values()) {
       if (agent.allowedHosts === null) continue
       const key = `${agent.id} at ${new URL(resource).host}`
       const known = payees.get(key) ?? payee
@@ -77,13 +77,13 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
   },
 
   "a paused agent signs nothing": ({ signers }) => {
-    const [first] = signers.signedInPause
+    const [first] = signers.agents.signedInPause
     return first === undefined ? undefined : `request ${first} was signed`
   },
 
   "an authorization serves one request, which it has paid": ({ ledger, signers }) => {
     const served = new Set<string>()
-    for (const { nonce, paid, payee, payer, price, request, shop } of signers.served) {
+    for (const { nonce, paid, payee, payer, price, request, shop } of signers.agents.served) {
       if (payee !== shop.receiver) return `${request} of ${shop.name} was served for what pays ${payee}`
       if (paid < price) return `${request} costs ${price} and was served for ${paid}`
       if (served.has(nonce)) return `${request} was served for ${nonce}, as another one was`

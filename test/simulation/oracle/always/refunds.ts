@@ -1,5 +1,5 @@
 // Of money that is given back.
-import { changesOf, type Invariant, type Look, type RefundOf, type Rows } from "../Look.ts"
+import { changesOf, type Invariant, isCarried, type Look, type RefundOf, type Rows } from "../Look.ts"
 
 /** How many transfers of the transaction are the refund, in the blocks in which it has most of them. */
 export const refundMoves = (
@@ -25,6 +25,19 @@ export const refunds: Readonly<Record<string, Invariant>> = {
           )
           .reduce((total, one) => total + one.amount, 0n)
         if (sum > amount) return `${sum} of ${amount} of payment ${id} are given back`
+      }
+    return undefined
+  },
+
+  // Told before and after, and not on the chain: it has not come back meanwhile.
+  "what the chain has lost is not given back": (look) => {
+    for (const { before, rows } of changesOf(look))
+      for (const { id, paymentId } of rows.refunds) {
+        if (paymentId === null || before.refunds.some((one) => one.id === id)) continue
+        const payment = rows.payments.find((one) => one.id === paymentId)
+        const isTold = before.dropped.has(paymentId) && rows.dropped.has(paymentId)
+        if (payment !== undefined && isTold && !isCarried(look, rows.shop, payment))
+          return `refund ${id} was made of ${paymentId}, whose transfer is gone`
       }
     return undefined
   },
