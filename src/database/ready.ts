@@ -50,8 +50,9 @@ const takesWrites = Effect.fnUntraced(function* (present: string) {
 }, Effect.scoped)
 
 /**
- * Asked once a second at most, however many ask. The layer has migrated the database, and what a later release
- * adds is no reason to leave the rotation: a table, or one of `columns` (`table.column`), that is gone is one.
+ * Asked once a second at most, however many ask, and once beforehand, so that a start does not wait for it. The
+ * layer has migrated the database, and what a later release adds is no reason to leave the rotation: a table, or
+ * one of `columns` (`table.column`), that is gone is one.
  */
 export const makeReady = Effect.fnUntraced(function* (
   tables: ReadonlyArray<string>,
@@ -65,5 +66,7 @@ export const makeReady = Effect.fnUntraced(function* (
   )
   // Who asks may go away; the answer is the others' too.
   const asked = Effect.flatMap(Effect.forkIn(check, scope), Fiber.join)
-  return yield* Effect.cachedWithTTL(Effect.uninterruptible(asked), "1 second")
+  const known = yield* Effect.cachedWithTTL(Effect.uninterruptible(asked), "1 second")
+  yield* Effect.forkIn(known, scope)
+  return known
 })

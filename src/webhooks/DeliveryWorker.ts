@@ -18,6 +18,10 @@ const maxInFlight = 1024
 const maxUnproven = 512
 /** From here on an endpoint gets no second one beside its first. */
 const crowded = 768
+/** Up to here there is room for what is claimed ahead. */
+const ample = 512
+/** What has waited for longer is given back: its lease is to outlast the attempt. */
+const mostAheadMillis = 10_000
 const batchSize = 256
 /** How long what runs may go on once the service stops; longer than any attempt. */
 const stopSeconds = 20
@@ -38,44 +42,66 @@ const make = Effect.gen(function* () {
   const { stopping } = yield* Readiness
   let stopped = false
 
-  const fibers = yield* FiberSet.make<unknown>()
-  const start = (claimed: ClaimedDelivery) =>
-    Effect.suspend(() => {
-      const { endpointId } = claimed.target
-      running.set(claimed.claimId + claimed.id, claimed)
-      const isProven = pacing.accepts(endpointId) ?? claimed.isProven
-      if (!isProven) unproven++
-      pacing.enter(endpointId)
-      const attempt = Effect.gen(function* () {
-        const started = yield* Clock.currentTimeMillis
-        let left = false
-        /** The endpoint has capacity again once it has answered; recording the answer takes none of it. */
-        const leave = Effect.fnUntraced(function* (ok: boolean) {
-          if (left) return
-          left = true
-          const durationMs = (yield* Clock.currentTimeMillis) - started
-          if (pacing.leave(endpointId, { ok, durationMs })) yield* wake.nudge
-        })
-        yield* attempts.make(claimed, leave).pipe(
-          Effect.onExit((exit) => {
-            // Claims that found no capacity in the process wait for this.
-            const full = running.size >= maxInFlight
-            running.delete(claimed.claimId + claimed.id)
-            if (!isProven) unproven--
-            const left = leave(Exit.isSuccess(exit) && exit.value)
-            return full ? Effect.andThen(left, wake.nudge) : left
-          })
-        )
-      })
-      return FiberSet.run(fibers, attempt)
-    })
+  /** What is not given back is sent once its lease is over. */
+  const release = Effect.fnUntraced(function* (held: ReadonlyArray<ClaimedDelivery>) {
+    yield* repo.release(held, yield* DateTime.nowAsDate).pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
+  })
 
-  /** Claims and starts what is due and has capacity; true where the limit left some. */
+  const fibers = yield* FiberSet.make<unknown>()
+  /** Takes its place, and is the attempt, to be started. */
+  const admit = (claimed: ClaimedDelivery) => {
+    const { endpointId } = claimed.target
+    running.set(claimed.claimId + claimed.id, claimed)
+    const isProven = pacing.accepts(endpointId) ?? claimed.isProven
+    if (!isProven) unproven++
+    const turn = pacing.enter(endpointId)
+    return Effect.gen(function* () {
+      const started = yield* Clock.currentTimeMillis
+      let sentFrom = started
+      let left = false
+      /** The endpoint has capacity again once it has answered; recording the answer takes none of it. */
+      const leave = Effect.fnUntraced(function* (ok: boolean) {
+        if (left) return
+        left = true
+        const durationMs = (yield* Clock.currentTimeMillis) - sentFrom
+        if (pacing.leave(endpointId, { ok, durationMs })) yield* wake.nudge
+      })
+      const giveBack = Effect.gen(function* () {
+        left = true
+        pacing.leave(endpointId, undefined)
+        yield* release([claimed])
+        return false
+      })
+      const inTurn = Effect.gen(function* () {
+        if (turn !== undefined) {
+          yield* turn
+          sentFrom = yield* Clock.currentTimeMillis
+          const isLate = sentFrom > started + mostAheadMillis
+          if (isLate || stopped || stopping() || !pacing.isFast(endpointId)) return yield* giveBack
+        }
+        return yield* attempts.make(claimed, leave)
+      })
+      yield* inTurn.pipe(
+        Effect.onExit((exit) => {
+          // Claims that found no capacity in the process wait for this.
+          const full = running.size >= maxInFlight
+          running.delete(claimed.claimId + claimed.id)
+          if (!isProven) unproven--
+          const left = leave(Exit.isSuccess(exit) && exit.value)
+          return full ? Effect.andThen(left, wake.nudge) : left
+        })
+      )
+    })
+  }
+
+  /** Claims and starts what is due and has capacity; true where the limit, or a capacity, may have left some. */
   const claimSome = Effect.gen(function* () {
     const limit = Math.min(batchSize, maxInFlight - running.size)
     if (limit <= 0 || stopped || stopping()) return false
     const at = yield* DateTime.nowAsDate
     const begun = yield* monotonicMillis
+    const room = running.size >= crowded ? "none" : running.size >= ample ? "some" : "ample"
+    const capacities = pacing.capacities(room)
     const claimed = yield* repo
       .claimDue({
         claimId: yield* random.uuidV4(),
@@ -85,19 +111,33 @@ const make = Effect.gen(function* () {
         limit,
         limitUnproven: Math.max(0, maxUnproven - unproven),
         perEndpoint: initialWindow,
-        capacities: pacing.capacities(running.size >= crowded),
+        capacities,
         queueStarts: queueStarts.of(begun)
       })
       // A half-open connection to the database must not hold the worker.
       .pipe(Effect.timeout("10 seconds"))
     queueStarts.note(begun, yield* monotonicMillis, claimed)
-    yield* Effect.forEach(claimed, start, { discard: true })
+    const attempted = claimed.map(admit)
+    const startAll = Effect.forEach(attempted, (attempt) => FiberSet.run(fibers, attempt), { discard: true })
+    yield* FiberSet.run(fibers, startAll)
     yield* heartbeat.note(running.size)
-    return claimed.length >= limit
+    // The next of a fast endpoint are claimed while these are sent.
+    const counts = Map.groupBy(claimed, ({ target }) => target.endpointId)
+    const isFilled = capacities.some(
+      ({ capacity, endpointId }) =>
+        counts.get(endpointId)?.length === capacity && pacing.takesMore(endpointId)
+    )
+    return claimed.length >= limit || isFilled
   })
 
+  /** The next claim is on its way before what the last one took is sent: `repeat` would give way to that. */
+  const claimAll = Effect.gen(function* () {
+    let isMore = true
+    while (isMore) isMore = yield* claimSome
+    return false
+  })
   // A claim that has begun is finished apart from the loop, so that a stop gives back what it took.
-  const claimWhole = Effect.flatMap(FiberSet.run(fibers, claimSome), Fiber.join)
+  const claimWhole = Effect.flatMap(FiberSet.run(fibers, claimAll), Fiber.join)
 
   yield* supervised(
     "Claiming webhook deliveries",
@@ -114,11 +154,7 @@ const make = Effect.gen(function* () {
         Effect.timeoutOption(`${stopSeconds} seconds`)
       )
       const left = [...running.values()]
-      if (left.length > 0) {
-        yield* repo
-          .release(left, yield* DateTime.nowAsDate)
-          .pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
-      }
+      if (left.length > 0) yield* release(left)
     })
   )
 })

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { Attempts } from "../../src/webhooks/DeliveryWorker/Attempts.ts"
 import { exhausted } from "../../src/webhooks/DeliveryWorker/DeliveryMetrics.ts"
+import { maxWindow } from "../../src/webhooks/DeliveryWorker/EndpointPacing.ts"
 import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
 import { WebhookEndpoints } from "../../src/webhooks/WebhookEndpoints.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
@@ -73,6 +74,40 @@ describe("what is sent", () => {
         expect(yield* verifies(1, fresh.secret)).toBeWithin(60, 63)
         expect(yield* verifies(2, fresh.secret)).toBeWithin(300, 304)
       }).pipe(Effect.provide(working))
+  )
+})
+
+describe("what is claimed ahead", () => {
+  testEffect("is given back, and counts as no attempt, where its endpoint fails meanwhile", () =>
+    Effect.gen(function* () {
+      const sender = yield* WebhookSenderMemory
+      const { tenant } = yield* newShop(yield* now)
+      // Until it counts as fast.
+      for (let sent = 0; sent < 2 * maxWindow; sent++) yield* settle(tenant, yield* now)
+      yield* settleDown
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* sentTo(hookUrl)).toHaveLength(2 * maxWindow)
+
+      const [refuse, accept] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const held = Effect.as(Deferred.await(refuse), refusal)
+      const others = Array.from({ length: maxWindow - 1 }, () => held)
+      yield* sender.script(hookUrl, [held, ...others, Effect.as(Deferred.await(accept), ok)])
+      const ids: Array<string> = []
+      for (let due = 0; due < 3 * maxWindow; due++) ids.push((yield* settle(tenant, yield* now)).id)
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* sentTo(hookUrl)).toHaveLength(3 * maxWindow)
+
+      yield* Deferred.succeed(refuse, undefined)
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* sentTo(hookUrl)).toHaveLength(3 * maxWindow + 1)
+      yield* Deferred.succeed(accept, undefined)
+      yield* TestClock.adjust("20 seconds")
+      const deliveries = yield* Effect.forEach(ids, (id) => deliveryOf(tenant, id))
+      const refused = deliveries.filter(({ status }) => status === "pending")
+      expect(refused).toHaveLength(maxWindow)
+      for (const { attempts, status } of deliveries)
+        expect(attempts.map(({ failure }) => failure)).toEqual([status === "pending" ? "status" : null])
+    }).pipe(Effect.provide(working))
   )
 })
 

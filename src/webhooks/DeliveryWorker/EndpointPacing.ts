@@ -1,6 +1,8 @@
 // How many attempts may run against one endpoint: one at first, more while it accepts
 // quickly, a few while it accepts slowly, one when it fails. A receiver that hangs holds
-// little of what all share; a slow one is still served side by side.
+// little of what all share; a slow one is still served side by side. For one that takes the most there are, as
+// many are claimed ahead, so that sending does not wait for the database.
+import { Deferred, Effect } from "effect"
 import type { EndpointCapacity } from "../WebhookRepo.ts"
 
 /** Attempts in flight to an endpoint that this process knows nothing of. */
@@ -17,64 +19,100 @@ const forgetMillis = 60_000
 
 interface Endpoint {
   window: number
+  /** Claimed and not answered. */
   running: number
+  /** Those of them that wait for their turn, in order. */
+  readonly ahead: Array<Deferred.Deferred<void>>
   usedAt: number
   accepts: boolean | null
+  /** Whether it accepted promptly what it was sent last, with the widest window. */
+  isFast: boolean
 }
 
 export interface EndpointPacing {
-  readonly enter: (endpointId: string) => void
-  /** True once half of the endpoint's window is free: claims of a few at a time would cost more than they send. */
+  /** Of a claimed delivery: undefined where it may be sent at once, otherwise what to wait for. */
+  readonly enter: (endpointId: string) => Effect.Effect<void> | undefined
+  /** Whether what was claimed ahead is still to be sent: false where the endpoint has failed or slowed down since. */
+  readonly isFast: (endpointId: string) => boolean
+  /** Whether so much is free beside what is claimed ahead that the next claim is worth it. */
+  readonly takesMore: (endpointId: string) => boolean
+  /**
+   * True once half of the endpoint's window is free: claims of a few at a time would cost more than they send.
+   * Without an attempt where nothing was sent.
+   */
   readonly leave: (
     endpointId: string,
-    attempt: { readonly ok: boolean; readonly durationMs: number }
+    attempt: { readonly ok: boolean; readonly durationMs: number } | undefined
   ) => boolean
   /** Whether it accepted what it was sent last; null while that is not known here. */
   readonly accepts: (endpointId: string) => boolean | null
   /**
    * What may be claimed for each endpoint that differs from the initial window; nothing beside an attempt
-   * that runs where the process is crowded.
+   * that runs where the process is crowded, and nothing ahead unless it has `room`.
    */
-  readonly capacities: (isCrowded: boolean) => ReadonlyArray<EndpointCapacity>
+  readonly capacities: (room: "none" | "some" | "ample") => ReadonlyArray<EndpointCapacity>
 }
 
 /** `now` in milliseconds of any clock that does not go back. */
 export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
+  /** What may be claimed of it altogether. */
+  const claimable = ({ isFast, window }: Endpoint, isAhead: boolean) =>
+    isAhead && isFast ? 2 * window : window
+  const hasHalf = ({ running, window }: Endpoint, all: number) => (all - running) * 2 >= window
+  /** Ahead of what is sent there is no hurry for a few. */
+  const isFew = (endpoint: Endpoint, all: number) => all > endpoint.window && !hasHalf(endpoint, all)
   return {
     enter: (endpointId) => {
       const endpoint = endpoints.get(endpointId) ?? {
         window: initialWindow,
         running: 0,
+        ahead: [],
         usedAt: 0,
-        accepts: null
+        accepts: null,
+        isFast: false
       }
-      endpoint.running++
       endpoints.set(endpointId, endpoint)
+      endpoint.running++
+      if (endpoint.running - endpoint.ahead.length <= maxWindow) return undefined
+      const turn = Deferred.makeUnsafe<void>()
+      endpoint.ahead.push(turn)
+      return Deferred.await(turn)
     },
-    leave: (endpointId, { ok, durationMs }) => {
+    isFast: (endpointId) => endpoints.get(endpointId)?.isFast === true,
+    takesMore: (endpointId) => {
+      const endpoint = endpoints.get(endpointId)
+      return endpoint?.isFast === true && hasHalf(endpoint, claimable(endpoint, true))
+    },
+    leave: (endpointId, attempt) => {
       const endpoint = endpoints.get(endpointId)
       if (endpoint === undefined) return true
       endpoint.running--
+      const next = endpoint.ahead.shift()
+      if (next !== undefined) Deferred.doneUnsafe(next, Effect.void)
       endpoint.usedAt = now()
+      if (attempt === undefined) return false
+      const { durationMs, ok } = attempt
       endpoint.accepts = ok
       if (!ok) endpoint.window = Math.max(1, endpoint.window >> 1)
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(slowWindow, endpoint.window)
-      return endpoint.running * 2 <= endpoint.window
+      endpoint.isFast = ok && durationMs <= promptMillis && endpoint.window === maxWindow
+      return hasHalf(endpoint, claimable(endpoint, true))
     },
     accepts: (endpointId) => endpoints.get(endpointId)?.accepts ?? null,
-    capacities: (isCrowded) => {
+    capacities: (room) => {
       const capacities: Array<EndpointCapacity> = []
       const forgotten = now() - forgetMillis
-      for (const [endpointId, { accepts, window, running, usedAt }] of endpoints) {
-        if (running === 0 && usedAt < forgotten) endpoints.delete(endpointId)
-        else
-          capacities.push({
-            endpointId,
-            accepts,
-            capacity: isCrowded && running > 0 ? 0 : Math.max(0, window - running)
-          })
+      for (const [endpointId, endpoint] of endpoints) {
+        const { accepts, running, usedAt } = endpoint
+        if (running === 0 && usedAt < forgotten) {
+          endpoints.delete(endpointId)
+          continue
+        }
+        const all = claimable(endpoint, room === "ample")
+        const isFull = room === "none" ? running > 0 : isFew(endpoint, all)
+        capacities.push({ endpointId, accepts, capacity: isFull ? 0 : Math.max(0, all - running) })
       }
       return capacities
     }

@@ -1,5 +1,6 @@
 // How many attempts one endpoint may hold.
 import { expect, test } from "bun:test"
+import { Effect } from "effect"
 import {
   initialWindow,
   makeEndpointPacing,
@@ -16,7 +17,7 @@ const roomAfter = (attempts: ReadonlyArray<{ ok: boolean; durationMs: number }>)
     pacing.enter("a")
     pacing.leave("a", attempt)
   }
-  return pacing.capacities(false).find((one) => one.endpointId === "a")?.capacity ?? initialWindow
+  return pacing.capacities("some").find((one) => one.endpointId === "a")?.capacity ?? initialWindow
 }
 
 test("an unknown endpoint has capacity for one", () => expect(roomAfter([])).toBe(1))
@@ -43,19 +44,19 @@ const four = () => {
 }
 test("what runs takes capacity", () => {
   const pacing = four()
-  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
+  expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
   pacing.leave("a", hung)
-  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 0, accepts: false }])
+  expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 0, accepts: false }])
   pacing.leave("a", prompt)
-  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 1, accepts: true }])
+  expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 1, accepts: true }])
 })
 test("in a crowded process nothing starts beside an attempt that runs", () => {
   const pacing = four()
   pacing.leave("a", prompt)
-  expect(pacing.capacities(false)).toEqual([{ endpointId: "a", capacity: 2, accepts: true }])
-  expect(pacing.capacities(true)).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
+  expect(pacing.capacities("some")).toEqual([{ endpointId: "a", capacity: 2, accepts: true }])
+  expect(pacing.capacities("none")).toEqual([{ endpointId: "a", capacity: 0, accepts: true }])
   for (let running = 0; running < 3; running++) pacing.leave("a", prompt)
-  expect(pacing.capacities(true)).toEqual([{ endpointId: "a", capacity: 8, accepts: true }])
+  expect(pacing.capacities("none")).toEqual([{ endpointId: "a", capacity: 8, accepts: true }])
 })
 test("a claim is worth it once half of the window is free", () => {
   const pacing = four()
@@ -66,6 +67,50 @@ test("a claim is worth it once half of the window is free", () => {
   pacing.enter("a")
   expect(pacing.leave("a", hung)).toBe(true)
 })
+const fast = () => {
+  const pacing = makeEndpointPacing()
+  for (let sent = 0; sent < maxWindow; sent++) {
+    pacing.enter("a")
+    pacing.leave("a", prompt)
+  }
+  const capacity = (room: "some" | "ample") => pacing.capacities(room)[0]?.capacity
+  return { pacing, capacity }
+}
+test("of a fast endpoint as many are claimed ahead as are sent, where there is ample room", () => {
+  const { capacity, pacing } = fast()
+  expect([capacity("some"), capacity("ample")]).toEqual([maxWindow, 2 * maxWindow])
+  for (let claimed = 0; claimed < maxWindow + maxWindow / 2; claimed++) pacing.enter("a")
+  expect([capacity("some"), capacity("ample"), pacing.takesMore("a")]).toEqual([0, maxWindow / 2, true])
+  pacing.enter("a")
+  // For a few there is no hurry.
+  expect([capacity("ample"), pacing.takesMore("a")]).toEqual([0, false])
+})
+test("what is claimed ahead is sent in order, each when another has been answered", async () => {
+  const { pacing } = fast()
+  for (let sent = 0; sent < maxWindow; sent++) expect(pacing.enter("a")).toBeUndefined()
+  const sent: Array<string> = []
+  const turns = ["first", "second"].map((name) =>
+    Effect.runPromise(Effect.map(pacing.enter("a") ?? Effect.void, () => sent.push(name)))
+  )
+  await Bun.sleep(1)
+  expect(sent).toEqual([])
+  pacing.leave("a", prompt)
+  await turns[0]
+  expect(sent).toEqual(["first"])
+  pacing.leave("a", undefined)
+  await turns[1]
+  expect(sent).toEqual(["first", "second"])
+})
+test("an endpoint that fails or slows down is not fast any more", () => {
+  for (const attempt of [hung, slowly]) {
+    const { pacing } = fast()
+    pacing.enter("a")
+    expect(pacing.isFast("a")).toBe(true)
+    pacing.leave("a", attempt)
+    expect(pacing.isFast("a")).toBe(false)
+    expect(pacing.takesMore("a")).toBe(false)
+  }
+})
 test("an endpoint that nothing was sent to for a minute is forgotten, one with attempts is not", () => {
   let now = 0
   const pacing = makeEndpointPacing(() => now)
@@ -75,7 +120,7 @@ test("an endpoint that nothing was sent to for a minute is forgotten, one with a
   }
   pacing.enter("busy")
   now = 60_000
-  expect(pacing.capacities(false).map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
+  expect(pacing.capacities("some").map(({ endpointId }) => endpointId)).toEqual(["idle", "busy"])
   now = 60_001
-  expect(pacing.capacities(false)).toEqual([{ endpointId: "busy", capacity: 1, accepts: true }])
+  expect(pacing.capacities("some")).toEqual([{ endpointId: "busy", capacity: 1, accepts: true }])
 })
