@@ -70,7 +70,9 @@ export class ShopPeople {
         key: shop.publishable,
         intentToken
       }))
-      const payment = opened?.body.payment
+      const { error, payment } = opened?.body ?? {}
+      if (error?.code === "INVALID_INTENT_TOKEN")
+        untrue.push(`an intent of ${asked} was made and cannot be opened`)
       if (payment === undefined) return
       const stored = rows.flatMap(({ payments }) => payments).find(({ id }) => id === payment.id)
       if (payment.amount !== shown || (stored !== undefined && stored.amount !== atomic))

@@ -5,8 +5,9 @@ import { targets } from "../mutation/targets.ts"
 
 export interface LivingMutant {
   readonly file: (typeof targets)[number]
-  /** A part of its line. */
+  /** A part of its line, and of the one before where others read the same. */
   readonly line: string
+  readonly after?: string
   readonly change: string
   readonly why: string
 }
@@ -17,6 +18,8 @@ const inHistory = "a word of the payment's history, which memory does not keep"
 const atOnce =
   "a node is asked for a receipt and for its block at once: in 2,500 seeds no block is replaced between the two"
 const words = "topics are 32 bytes, by the schema of what nodes answer: nothing else comes here"
+const byTimeAlone =
+  "the oldest time counts where no height is known, which in 4,000 seeds never meets a transfer older than its minute"
 const asText = "what is declared is compared as text with what the chain shows"
 
 export const livingMutants: ReadonlyArray<LivingMutant> = [
@@ -25,6 +28,19 @@ export const livingMutants: ReadonlyArray<LivingMutant> = [
     line: "return facts.blockTime >= earliest",
     change: ">= -> >",
     why: "a second of a minute's tolerance, where no height is known"
+  },
+  {
+    file: judgeTransfer,
+    line: "const earliest = BigInt(Math.floor(notBefore.getTime() / 1000)",
+    change: "1000 -> (1000 + 1)",
+    why: byTimeAlone
+  },
+  {
+    file: judgeTransfer,
+    line: "? undefined",
+    after: "return facts.blockTime >= earliest",
+    change: "? -> || true ?",
+    why: byTimeAlone
   },
   ...[">= -> >", ">= -> <"].map((change) => ({
     file: judgeTransfer,
@@ -169,7 +185,12 @@ export const livingMutants: ReadonlyArray<LivingMutant> = [
 
 /** Why the mutant of this source lives; undefined where a seed has to kill it. */
 export const whyLives = ({ change, file, line }: Mutant, source: string): string | undefined => {
-  const text = source.split("\n")[line - 1] ?? ""
-  return livingMutants.find((one) => one.file === file && one.change === change && text.includes(one.line))
-    ?.why
+  const [before = "", text = ""] = ["", ...source.split("\n")].slice(line - 1)
+  return livingMutants.find(
+    (one) =>
+      one.file === file &&
+      one.change === change &&
+      text.includes(one.line) &&
+      before.includes(one.after ?? "")
+  )?.why
 }
