@@ -20,8 +20,8 @@ const maxUnproven = 512
 const crowded = 768
 /** Up to here there is room for what is claimed ahead. */
 const ample = 512
-/** What has waited for longer is given back: its lease is to outlast the attempt. */
-const mostAheadMillis = 10_000
+/** What has waited for longer is given back: its lease runs, and its endpoint may have changed. */
+const mostAheadMillis = 2_000
 const batchSize = 256
 /** How long what runs may go on once the service stops; longer than any attempt. */
 const stopSeconds = 20

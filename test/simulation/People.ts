@@ -66,8 +66,6 @@ const rememberedMillis = 2_500
 
 export class People {
   readonly purchases: Array<Purchase> = []
-  /** Everything that was asked and answered by the service. */
-  readonly answers: Array<{ readonly ask: Ask; readonly answer: Answer; readonly at: number }> = []
   /** What was answered as an internal error. */
   readonly failures: Array<string> = []
   /** Answers that were not true. */
@@ -126,7 +124,6 @@ export class People {
     return Effect.tap(this.#cluster.ask(who, ask), (answer) =>
       Effect.sync(() => {
         if (answer === undefined) return
-        this.answers.push({ ask, answer, at: this.#world.now })
         if (answer.status === 500) this.failures.push(ask.do)
         const { payment } = answer.body
         if (payment !== undefined) this.#shown.push(payment)

@@ -15,6 +15,7 @@ import type { World } from "./World.ts"
 export const accounts: ReadonlyArray<PrivateKeyAccount> = [1, 2, 3].map((number) =>
   privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`)
 )
+
 export class Signers {
   readonly agents: SimulatedAgents
   /** Nonces that somebody else has signed in a wallet's name. */

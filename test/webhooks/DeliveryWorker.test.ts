@@ -78,36 +78,114 @@ describe("what is sent", () => {
 })
 
 describe("what is claimed ahead", () => {
+  /**
+   * Of a fast endpoint, with as many ahead as are on their way. `answer` lets those go; whatever is sent after them
+   * waits for `accept`. Where some are answered promptly, it is the first and those after the window.
+   */
+  const ahead = Effect.fnUntraced(function* (outcome: typeof ok, promptly?: Effect.Effect<typeof ok>) {
+    const sender = yield* WebhookSenderMemory
+    const { tenant } = yield* newShop(yield* now)
+    // Until it counts as fast.
+    for (let sent = 0; sent < 2 * maxWindow; sent++) yield* settle(tenant, yield* now)
+    yield* settleDown
+    yield* TestClock.adjust("2 seconds")
+    expect(yield* sentTo(hookUrl)).toHaveLength(2 * maxWindow)
+    const [answer, accept] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const held = Effect.as(Deferred.await(answer), outcome)
+    const others = Array.from({ length: maxWindow - 1 }, () => held)
+    const last = promptly ?? Effect.as(Deferred.await(accept), ok)
+    yield* sender.script(hookUrl, [promptly ?? held, ...others, last])
+    const ids: Array<string> = []
+    for (let due = 0; due < 2 * maxWindow; due++) ids.push((yield* settle(tenant, yield* now)).id)
+    yield* settleDown
+    expect(yield* sentTo(hookUrl)).toHaveLength(3 * maxWindow)
+    return {
+      answer: Deferred.succeed(answer, undefined),
+      accept: Deferred.succeed(accept, undefined),
+      /** Of all that came after it was fast. */
+      sent: Effect.map(sentTo(hookUrl), (all) => all.length - 2 * maxWindow),
+      deliveries: Effect.suspend(() => Effect.forEach(ids, (id) => deliveryOf(tenant, id)))
+    }
+  })
+
+  testEffect("is sent when its turn comes", () =>
+    Effect.gen(function* () {
+      const { accept, answer, deliveries, sent } = yield* ahead(ok)
+      yield* answer
+      yield* TestClock.adjust(0)
+      expect(yield* sent).toBe(2 * maxWindow)
+      yield* accept
+      yield* TestClock.adjust("1 second")
+      for (const { attempts, status } of yield* deliveries)
+        expect([status, attempts.length]).toEqual(["delivered", 1])
+    }).pipe(Effect.provide(working))
+  )
+
   testEffect("is given back, and counts as no attempt, where its endpoint fails meanwhile", () =>
     Effect.gen(function* () {
-      const sender = yield* WebhookSenderMemory
-      const { tenant } = yield* newShop(yield* now)
-      // Until it counts as fast.
-      for (let sent = 0; sent < 2 * maxWindow; sent++) yield* settle(tenant, yield* now)
-      yield* settleDown
+      const { accept, answer, deliveries, sent } = yield* ahead(refusal)
+      yield* answer
       yield* TestClock.adjust("2 seconds")
-      expect(yield* sentTo(hookUrl)).toHaveLength(2 * maxWindow)
-
-      const [refuse, accept] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const held = Effect.as(Deferred.await(refuse), refusal)
-      const others = Array.from({ length: maxWindow - 1 }, () => held)
-      yield* sender.script(hookUrl, [held, ...others, Effect.as(Deferred.await(accept), ok)])
-      const ids: Array<string> = []
-      for (let due = 0; due < 3 * maxWindow; due++) ids.push((yield* settle(tenant, yield* now)).id)
-      yield* TestClock.adjust("2 seconds")
-      expect(yield* sentTo(hookUrl)).toHaveLength(3 * maxWindow)
-
-      yield* Deferred.succeed(refuse, undefined)
-      yield* TestClock.adjust("2 seconds")
-      expect(yield* sentTo(hookUrl)).toHaveLength(3 * maxWindow + 1)
-      yield* Deferred.succeed(accept, undefined)
+      expect(yield* sent).toBe(maxWindow + 1)
+      yield* accept
       yield* TestClock.adjust("20 seconds")
-      const deliveries = yield* Effect.forEach(ids, (id) => deliveryOf(tenant, id))
-      const refused = deliveries.filter(({ status }) => status === "pending")
-      expect(refused).toHaveLength(maxWindow)
-      for (const { attempts, status } of deliveries)
+      const all = yield* deliveries
+      expect(all.filter(({ status }) => status === "pending")).toHaveLength(maxWindow)
+      for (const { attempts, status } of all)
         expect(attempts.map(({ failure }) => failure)).toEqual([status === "pending" ? "status" : null])
     }).pipe(Effect.provide(working))
+  )
+
+  testEffect("is given back where it has waited for longer than two seconds", () =>
+    Effect.gen(function* () {
+      const real = yield* WebhookRepo
+      let released = 0
+      const counting = WebhookRepo.of({
+        ...real,
+        release: (held, at) =>
+          Effect.andThen(
+            Effect.sync(() => (released += held.length)),
+            real.release(held, at)
+          )
+      })
+      yield* Effect.gen(function* () {
+        const sender = yield* WebhookSenderMemory
+        const { answer } = yield* ahead(ok, Effect.as(Effect.sleep("900 millis"), ok))
+        // One place of all goes on promptly: the first two get it in time.
+        yield* TestClock.adjust("1850 millis")
+        expect([released, (yield* sender.sent).length]).toEqual([0, 3 * maxWindow + 2])
+        yield* TestClock.adjust("900 millis")
+        expect(released).toBe(maxWindow - 2)
+        yield* answer
+        yield* TestClock.adjust("1 minute")
+      }).pipe(Effect.provide(DeliveryWorker.layer.pipe(Layer.provide(Layer.succeed(WebhookRepo, counting)))))
+    }).pipe(Effect.provide(idle))
+  )
+
+  testEffect("is given back unsent when the process stops: due at once, without an interruption", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* Scope.provide(Layer.build(DeliveryWorker.layer), scope)
+      const { answer, sent } = yield* ahead(ok)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      yield* answer
+      yield* TestClock.adjust("1 second")
+      expect(closing.pollUnsafe()).toBeDefined()
+      expect(yield* sent).toBe(maxWindow)
+      const repo = yield* WebhookRepo
+      const left = yield* repo.claimDue({
+        ...(yield* newClaim(yield* now)),
+        limit: 2 * maxWindow,
+        claimedBy: "01a20000-0000-7000-8000-000000000000",
+        limitUnproven: 1000,
+        perEndpoint: 2 * maxWindow,
+        capacities: [],
+        queueStarts: []
+      })
+      expect(left).toHaveLength(maxWindow)
+      for (const { attempt, interruptions } of left) expect([attempt, interruptions]).toEqual([1, 0])
+    }).pipe(Effect.provide(idle))
   )
 })
 

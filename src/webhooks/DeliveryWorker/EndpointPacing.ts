@@ -56,12 +56,13 @@ export interface EndpointPacing {
 /** `now` in milliseconds of any clock that does not go back. */
 export const makeEndpointPacing = (now = () => performance.now()): EndpointPacing => {
   const endpoints = new Map<string, Endpoint>()
-  /** What may be claimed of it altogether. */
-  const claimable = ({ isFast, window }: Endpoint, isAhead: boolean) =>
-    isAhead && isFast ? 2 * window : window
-  const hasHalf = ({ running, window }: Endpoint, all: number) => (all - running) * 2 >= window
-  /** Ahead of what is sent there is no hurry for a few. */
-  const isFew = (endpoint: Endpoint, all: number) => all > endpoint.window && !hasHalf(endpoint, all)
+  /** Whether the last claim had room for what is claimed ahead. */
+  let isAmple = false
+  const runsAhead = ({ isFast }: Endpoint) => isAmple && isFast
+  /** How many more may be claimed of it. */
+  const free = (endpoint: Endpoint) =>
+    (runsAhead(endpoint) ? 2 * endpoint.window : endpoint.window) - endpoint.running
+  const hasHalf = (endpoint: Endpoint) => free(endpoint) * 2 >= endpoint.window
   return {
     enter: (endpointId) => {
       const endpoint = endpoints.get(endpointId) ?? {
@@ -82,7 +83,7 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
     isFast: (endpointId) => endpoints.get(endpointId)?.isFast === true,
     takesMore: (endpointId) => {
       const endpoint = endpoints.get(endpointId)
-      return endpoint?.isFast === true && hasHalf(endpoint, claimable(endpoint, true))
+      return endpoint !== undefined && runsAhead(endpoint) && hasHalf(endpoint)
     },
     leave: (endpointId, attempt) => {
       const endpoint = endpoints.get(endpointId)
@@ -98,21 +99,22 @@ export const makeEndpointPacing = (now = () => performance.now()): EndpointPacin
       else if (durationMs <= promptMillis) endpoint.window = Math.min(maxWindow, endpoint.window + 1)
       else endpoint.window = Math.max(slowWindow, endpoint.window)
       endpoint.isFast = ok && durationMs <= promptMillis && endpoint.window === maxWindow
-      return hasHalf(endpoint, claimable(endpoint, true))
+      return hasHalf(endpoint)
     },
     accepts: (endpointId) => endpoints.get(endpointId)?.accepts ?? null,
     capacities: (room) => {
       const capacities: Array<EndpointCapacity> = []
       const forgotten = now() - forgetMillis
+      isAmple = room === "ample"
       for (const [endpointId, endpoint] of endpoints) {
         const { accepts, running, usedAt } = endpoint
         if (running === 0 && usedAt < forgotten) {
           endpoints.delete(endpointId)
           continue
         }
-        const all = claimable(endpoint, room === "ample")
-        const isFull = room === "none" ? running > 0 : isFew(endpoint, all)
-        capacities.push({ endpointId, accepts, capacity: isFull ? 0 : Math.max(0, all - running) })
+        // Ahead of what is sent there is no hurry for a few.
+        const isFull = room === "none" ? running > 0 : runsAhead(endpoint) && !hasHalf(endpoint)
+        capacities.push({ endpointId, accepts, capacity: isFull ? 0 : Math.max(0, free(endpoint)) })
       }
       return capacities
     }

@@ -110,10 +110,6 @@ export class SimulatedAgents {
     })
   }
 
-  #uuid(): string {
-    return crypto.randomUUID()
-  }
-
   /** An agent of the shop, made when it is first needed. */
   #agentOf(who: string, shop: Shop): Effect.Effect<SimulatedAgent | undefined> {
     return Effect.gen({ self: this }, function* () {
@@ -148,7 +144,7 @@ export class SimulatedAgents {
 
   /** What the agent's service signs for it; undefined where it refuses. */
   #header(who: string, agent: SimulatedAgent, resource: string, accepts: ReadonlyArray<unknown>) {
-    const requestId = this.#uuid()
+    const requestId = crypto.randomUUID()
     return Effect.gen({ self: this }, function* () {
       const { paused, turns } = agent
       const ask = (): Ask => ({ do: "sign for agent", key: agent.key, requestId, resource, accepts })

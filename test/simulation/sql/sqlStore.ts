@@ -1,5 +1,5 @@
-// The repositories' own SQL on a PGlite, of which each world has its own: an emptied one plans some statements otherwise
-// than a new one, and a seed would depend on those before it.
+// The repositories' own SQL on a PGlite, of which each world has its own: on one that was emptied, seeds depended on
+// those that had run before.
 import { createHash } from "node:crypto"
 import { rename } from "node:fs/promises"
 import { tmpdir } from "node:os"

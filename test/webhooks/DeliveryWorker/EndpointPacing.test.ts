@@ -85,6 +85,18 @@ test("of a fast endpoint as many are claimed ahead as are sent, where there is a
   // For a few there is no hurry.
   expect([capacity("ample"), pacing.takesMore("a")]).toEqual([0, false])
 })
+test("where there is no room ahead, the next claim of a fast endpoint is worth it at half of its window", () => {
+  for (const [room, most] of [
+    ["ample", maxWindow + maxWindow / 2],
+    ["some", maxWindow / 2]
+  ] as const) {
+    const { capacity, pacing } = fast()
+    for (let claimed = 0; claimed <= most + 1; claimed++) pacing.enter("a")
+    capacity(room)
+    expect([pacing.leave("a", prompt), pacing.leave("a", prompt)]).toEqual([false, true])
+    expect(pacing.takesMore("a")).toBe(room === "ample")
+  }
+})
 test("what is claimed ahead is sent in order, each when another has been answered", async () => {
   const { pacing } = fast()
   for (let sent = 0; sent < maxWindow; sent++) expect(pacing.enter("a")).toBeUndefined()
