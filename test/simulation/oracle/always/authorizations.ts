@@ -4,6 +4,13 @@ import { changesOf, type Invariant, stillIn, unexplained } from "../Look.ts"
 /** A transaction offers twice the price; a replacement that, or a quarter more than what the price has overtaken. */
 const mostOffered = 3n
 
+/** Why what was never sent ends: its payment has come to something else, or is another's. */
+const endsUnsent: ReadonlySet<string | null> = new Set([
+  "payment_already_settled",
+  "payment_already_taken",
+  "payment_failed"
+])
+
 export const authorizations: Readonly<Record<string, Invariant>> = {
   // What is announced for an equal payment is that one's.
   "no authorization is taken beside its payer's own transfer": (look) => {
@@ -37,6 +44,24 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
         if (!sent || before.settlements.some((one) => one.id === id && one.sent)) continue
         if (status === "settled" || status === "failed")
           return `${nonce} was sent for ${paymentId}, which had ${status} before`
+      }
+    return undefined
+  },
+
+  // Whoever has the signature may use it until then: what is told before that is no end. One that the service has
+  // never shown to anybody ends with its payment.
+  "an authorization fails when it is used or over": (look) => {
+    const { ledger } = look
+    const now = ledger.fork.blocks.at(-1)?.time ?? 0
+    const used = new Set<string | undefined>(
+      [...ledger.everMined].map((hash) => ledger.transactions.get(hash)?.spending?.nonce)
+    )
+    for (const { before, rows } of changesOf(look))
+      for (const { id, nonce, reason, sent, status, validBefore } of rows.settlements) {
+        if (status !== "failed" || before.settlements.some((one) => one.id === id && one.status === status))
+          continue
+        if (!sent && endsUnsent.has(reason)) continue
+        if (now < validBefore && !used.has(nonce)) return `${nonce} has failed (${reason}) and may still move`
       }
     return undefined
   },
