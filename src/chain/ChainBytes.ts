@@ -9,7 +9,7 @@ const checksummed = new BoundedMap<string, Address>(10_000)
 
 /** 20 bytes in the EIP-55 spelling. */
 export const addressOf = (value: Uint8Array): Address => {
-  const hex = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")
+  const hex = value.toHex()
   const known = checksummed.get(hex)
   if (known !== undefined) return known
   const address = Address.make(getAddress(`0x${hex}`))
@@ -19,12 +19,12 @@ export const addressOf = (value: Uint8Array): Address => {
 
 /** 32 bytes in lower-case hex. */
 export const hashOf = (value: Uint8Array): TransactionHash =>
-  TransactionHash.make(`0x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`, {
+  TransactionHash.make(`0x${value.toHex()}`, {
     // Hex of bytes has the form; its length is the column's.
     disableChecks: true
   })
 
-const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), "hex")
+const bytesOf = (hex: string): Uint8Array => Uint8Array.fromHex(hex.slice(2))
 
 const bytes = (length: number) =>
   Schema.Uint8Array.check(Schema.makeFilter((value) => value.length === length))

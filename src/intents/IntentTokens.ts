@@ -1,6 +1,5 @@
 // The signed commitment to an amount: a JWS that the merchant's server gets and
 // the browser hands back, so that the browser cannot change the price.
-import { createHmac } from "node:crypto"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { base64url, type CompactJWSHeaderParameters, compactVerify } from "jose"
 import { AppConfig } from "../AppConfig.ts"
@@ -97,7 +96,7 @@ export class IntentTokens extends Context.Service<
           amount: formatUsd(amount)
         }
         const signed = `${header}.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`
-        return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`
+        return `${signed}.${new Bun.CryptoHasher("sha256", secret).update(signed).digest("base64url")}`
       })
 
       const keyFor = (protectedHeader: CompactJWSHeaderParameters) => {

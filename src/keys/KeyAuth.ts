@@ -137,7 +137,7 @@ export class KeyAuth extends Context.Service<
       const store = (merchant: Merchant, newKey: NewKey, at: Date) =>
         keys.set(newKey.id, {
           merchant,
-          hash: Buffer.from(newKey.hash).toString("hex"),
+          hash: newKey.hash.toHex(),
           key: { ...newKey, createdAt: at, lastUsedAt: null, revokedAt: null }
         })
       const insert = Effect.fnUntraced(function* (merchant: Merchant, newKeys: ReadonlyArray<NewKey>) {
@@ -159,7 +159,7 @@ export class KeyAuth extends Context.Service<
 
       return KeyAuth.of({
         authenticate: Effect.fnUntraced(function* (key) {
-          const hash = parseKey(key) === undefined ? "" : Buffer.from(hashKey(key)).toString("hex")
+          const hash = parseKey(key) === undefined ? "" : hashKey(key).toHex()
           const found = [...keys.values()].find((one) => one.hash === hash && one.key.revokedAt === null)
           if (found === undefined) return yield* new InvalidApiKey()
           const { id, kind, env, permission } = found.key

@@ -64,28 +64,22 @@ const readText = (source: Request): Effect.Effect<string, BodyError> =>
 
 const jsonType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i
 
-/** The request whose `text` is what has been read and checked. */
-const checked = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+/** The body's text, read and checked. */
+const checkedBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const contentType = request.headers["content-type"] ?? ""
   if (contentType !== "application/json" && !jsonType.test(contentType))
     return yield* new UnsupportedMediaType()
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new PayloadTooLarge()
   if (!(request.source instanceof Request)) return yield* Effect.die(new Error("not a web request"))
-  const text = yield* readText(request.source)
-  return withText(request, text)
+  return yield* readText(request.source)
 })
-
-const withText = (
-  request: HttpServerRequest.HttpServerRequest,
-  text: string
-): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: Effect.succeed(text) } })
 
 /** A mutation without a payload takes no body, or an empty object where a client always sends one. */
 const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const length = request.headers["content-length"]
   const chunked = request.headers["transfer-encoding"] !== undefined
   if (!chunked && (length === undefined || length === "0")) return
-  const text = yield* (yield* checked(request)).text.pipe(Effect.orDie)
+  const text = yield* checkedBody(request)
   if (text.replace(/\s/g, "") !== "{}") {
     return yield* new InvalidRequest({
       details: [{ path: "body", message: "This endpoint takes no body: send none." }]
@@ -108,10 +102,9 @@ export const layerBodyRules: Layer.Layer<BodyRules> = Layer.succeed(
       yield* noBody(request)
       return yield* httpEffect
     }
-    return yield* Effect.provideService(
-      httpEffect,
-      HttpServerRequest.HttpServerRequest,
-      yield* checked(request)
-    )
+    const text = yield* checkedBody(request)
+    // What decodes the payload gets what was read here.
+    Object.defineProperty(request, "text", { value: Effect.succeed(text) })
+    return yield* httpEffect
   })
 )

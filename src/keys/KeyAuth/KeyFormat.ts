@@ -1,6 +1,6 @@
 // How API keys are spelled: a prefix that names kind and environment, 32 random
 // bytes in base62, and a CRC32, so that a typo is refused without a query.
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Env } from "../../domain/Chain.ts"
@@ -50,4 +50,4 @@ export const parseKey = (key: string): { readonly kind: KeyKind; readonly env: E
 }
 
 /** SHA-256 of the key: 256 bits of randomness need no slow hash. */
-export const hashKey = (key: string): Uint8Array => createHash("sha256").update(key).digest()
+export const hashKey = (key: string): Uint8Array => hash("sha256", key, "buffer")

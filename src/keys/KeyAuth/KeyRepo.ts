@@ -1,7 +1,7 @@
 // The SQL of merchants and API keys.
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AddressBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { addressOf, toBytes } from "../../chain/ChainBytes.ts"
 import { batched } from "../../database/batched.ts"
 import { Env } from "../../domain/Chain.ts"
 import { ReceiverTaken } from "../../domain/Errors.ts"
@@ -21,8 +21,8 @@ const MerchantRow = Schema.Struct({
   merchant_id: MerchantId,
   name: Schema.String,
   logo_url: Schema.NullOr(Schema.String),
-  receiver_test: AddressBytes,
-  receiver_live: AddressBytes,
+  receiver_test: Schema.Uint8Array,
+  receiver_live: Schema.Uint8Array,
   moved_receivers: Schema.Array(Env),
   identity_audience: Schema.NullOr(Schema.String),
   bound_tokens_only: Schema.Boolean,
@@ -33,7 +33,7 @@ const toMerchant = (row: typeof MerchantRow.Type): Merchant => ({
   id: row.merchant_id,
   name: row.name,
   logoUrl: row.logo_url,
-  receivers: { test: row.receiver_test, live: row.receiver_live },
+  receivers: { test: addressOf(row.receiver_test), live: addressOf(row.receiver_live) },
   ...(row.moved_receivers.length === 0 ? {} : { movedReceivers: row.moved_receivers }),
   identityAudience: row.identity_audience,
   boundTokensOnly: row.bound_tokens_only,
@@ -56,9 +56,6 @@ const toPrincipal = (row: typeof PrincipalRow.Type): Principal => ({
   permission: row.permission,
   merchant: toMerchant(row)
 })
-
-const hex = (value: Uint8Array) => Buffer.from(value).toString("hex")
-const bytes = (value: string) => Buffer.from(value, "hex")
 
 const KeyRow = Schema.Struct({
   id: Uuid,
@@ -115,15 +112,16 @@ export const makeKeyRepo = Effect.gen(function* () {
   const claims = yield* makeReceiverRepo
 
   const findPrincipals = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
-    const keyOf = new Map([...new Set(keys)].map((key) => [hex(hashKey(key)), key]))
+    const asked = [...new Set(keys)].map((key) => ({ key, hash: hashKey(key) }))
+    const keyOf = new Map(asked.map(({ hash, key }) => [hash.toHex(), key]))
     const rows = yield* sql`
       SELECT k.hash, k.id, k.kind, k.env, k.permission, m.id AS merchant_id, m.name, m.logo_url,
         m.receiver_test, m.receiver_live, m.moved_receivers, m.identity_audience, m.bound_tokens_only,
         m.token_lifetime_seconds
       FROM api_keys k JOIN merchants m ON m.id = k.merchant_id
-      WHERE k.hash = ANY(${[...keyOf.keys()].map(bytes)}::bytea[]) AND k.revoked_at IS NULL`
+      WHERE k.hash = ANY(${asked.map(({ hash }) => hash)}::bytea[]) AND k.revoked_at IS NULL`
     const found = new Map(
-      (yield* decodePrincipals(rows)).map((row) => [keyOf.get(hex(row.hash)), toPrincipal(row)])
+      (yield* decodePrincipals(rows)).map((row) => [keyOf.get(row.hash.toHex()), toPrincipal(row)])
     )
     return keys.map((key) => Option.fromUndefinedOr(found.get(key)))
   }, Effect.orDie)
