@@ -25,15 +25,13 @@ export const layer = HttpApiBuilder.group(
     const { environment } = yield* AppConfig
     const production = environment === "production"
 
-    return handlers.handle(
-      "create",
-      Effect.fnUntraced(function* ({ payload }) {
-        if (production && /^http:/i.test(payload.intentUrl)) return yield* plainHttp()
+    return handlers.handle("create", ({ payload }) => {
+      if (production && /^http:/i.test(payload.intentUrl)) return Effect.fail(plainHttp())
+      return CurrentPrincipal.pipe(
+        Effect.flatMap((principal) => intents.create(principal, payload)),
         // Already in its wire form; encoding it by schema again would double the cost of the request.
-        return HttpServerResponse.jsonUnsafe(yield* intents.create(yield* CurrentPrincipal, payload), {
-          status: 201
-        })
-      })
-    )
+        Effect.map((created) => HttpServerResponse.jsonUnsafe(created, { status: 201 }))
+      )
+    })
   })
 ).pipe(narrowedGroup(PaymentIntents, AppConfig))

@@ -85,8 +85,8 @@ export class IntentTokens extends Context.Service<
       // the time of WebCrypto's promise; reading tokens, where the dangers are, is jose's.
       const header = base64url.encode(JSON.stringify({ alg: algorithm, typ: type, kid: newest.kid }))
       const secret = Redacted.value(newest.secret)
-      const sign = Effect.fnUntraced(function* ({ amount, ...claims }: IntentClaims) {
-        const iat = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const signedAt = ({ amount, ...claims }: IntentClaims, millis: number) => {
+        const iat = Math.floor(millis / 1000)
         const payload: typeof Claims.Encoded = {
           ...claims,
           iss: config.baseUrl,
@@ -97,7 +97,9 @@ export class IntentTokens extends Context.Service<
         }
         const signed = `${header}.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`
         return `${signed}.${new Bun.CryptoHasher("sha256", secret).update(signed).digest("base64url")}`
-      })
+      }
+      const sign = (claims: IntentClaims) =>
+        Effect.map(Clock.currentTimeMillis, (millis) => signedAt(claims, millis))
 
       const keyFor = (protectedHeader: CompactJWSHeaderParameters) => {
         const key = protectedHeader.kid === undefined ? undefined : keys.get(protectedHeader.kid)

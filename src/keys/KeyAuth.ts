@@ -79,13 +79,14 @@ export class KeyAuth extends Context.Service<
         })
         yield* periodic("Storing last-used times of keys", Effect.sleep("30 seconds"), flushUsed, "Warn")
 
-        const authenticate = Effect.fnUntraced(function* (key: string) {
-          if (parseKey(key) === undefined) return yield* new InvalidApiKey()
-          const principal = yield* repo.findPrincipal(key)
-          if (Option.isNone(principal)) return yield* new InvalidApiKey()
-          used.add(principal.value.keyId)
-          return principal.value
-        })
+        const authenticate = (key: string) => {
+          if (parseKey(key) === undefined) return Effect.fail(new InvalidApiKey())
+          return Effect.flatMap(repo.findPrincipal(key), (principal) => {
+            if (Option.isNone(principal)) return Effect.fail(new InvalidApiKey())
+            used.add(principal.value.keyId)
+            return Effect.succeed(principal.value)
+          })
+        }
 
         return KeyAuth.of({
           authenticate,

@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
 import {
-  InvalidApiKey,
+  type InvalidApiKey,
   KeyKindNotAllowed,
   LiveModeNoTestFunds,
   ManagePermissionRequired,
@@ -60,8 +60,7 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
        * Seconds to wait, 0 for none. Everybody has a publishable key: it is limited by the address that
        * presents it, and what is refused there takes nothing of the key's own, higher limit.
        */
-      const waitOf = Effect.fnUntraced(function* ({ keyId, kind }: Principal) {
-        if (kind !== "publishable") return yield* limiter.take(keyId, limit)
+      const publicWaitOf = Effect.fnUntraced(function* (keyId: string) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const client = clientAddressOf(request, trustedProxyHops)
         const site = siteOf(client)
@@ -70,18 +69,30 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
         const siteWait = site === client ? 0 : yield* limiter.take(`${keyId} ${site}`, siteLimit)
         return siteWait > 0 ? siteWait : yield* limiter.take(keyId, publicLimit)
       })
+      const waitOf = ({ keyId, kind }: Principal) =>
+        kind === "publishable" ? publicWaitOf(keyId) : limiter.take(keyId, limit)
+
+      /** The principal of a key that the endpoint admits, within its limits. */
+      const admitted = (
+        key: string,
+        access: Access
+      ): Effect.Effect<
+        Principal,
+        InvalidApiKey | RateLimited | NonNullable<ReturnType<typeof refusal>>,
+        HttpServerRequest.HttpServerRequest
+      > =>
+        Effect.flatMap(keys.authenticate(key), (principal) =>
+          Effect.flatMap(waitOf(principal), (wait) => {
+            const refused = wait > 0 ? new RateLimited({ retryAfter: wait }) : refusal(access, principal)
+            return refused === undefined ? Effect.succeed(principal) : Effect.fail(refused)
+          })
+        )
 
       return ApiKeyAuth.of({
-        bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
-          const key = Redacted.value(credential)
-          if (key === "") return yield* new InvalidApiKey()
-          const principal = yield* keys.authenticate(key)
-          const wait = yield* waitOf(principal)
-          if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
-          const refused = refusal(accessOf(endpoint), principal)
-          if (refused !== undefined) return yield* refused
-          return yield* Effect.provideService(httpEffect, CurrentPrincipal, principal)
-        })
+        bearer: (httpEffect, { credential, endpoint }) =>
+          Effect.flatMap(admitted(Redacted.value(credential), accessOf(endpoint)), (principal) =>
+            Effect.provideService(httpEffect, CurrentPrincipal, principal)
+          )
       })
     })
   )

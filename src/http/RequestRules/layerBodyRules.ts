@@ -2,6 +2,7 @@
 // that arrives in time, and text that Postgres can hold everywhere.
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import {
   IdempotencyKeyNotAccepted,
   InvalidJson,
@@ -65,14 +66,16 @@ const readText = (source: Request): Effect.Effect<string, BodyError> =>
 const jsonType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i
 
 /** The body's text, read and checked. */
-const checkedBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+const checkedBody = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<string, BodyError | UnsupportedMediaType> => {
   const contentType = request.headers["content-type"] ?? ""
   if (contentType !== "application/json" && !jsonType.test(contentType))
-    return yield* new UnsupportedMediaType()
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new PayloadTooLarge()
-  if (!(request.source instanceof Request)) return yield* Effect.die(new Error("not a web request"))
-  return yield* readText(request.source)
-})
+    return Effect.fail(new UnsupportedMediaType())
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(new PayloadTooLarge())
+  if (!(request.source instanceof Request)) return Effect.die(new Error("not a web request"))
+  return readText(request.source)
+}
 
 /** A mutation without a payload takes no body, or an empty object where a client always sends one. */
 const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -87,24 +90,25 @@ const noBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServe
   }
 })
 
-export const layerBodyRules: Layer.Layer<BodyRules> = Layer.succeed(
-  BodyRules,
-  Effect.fnUntraced(function* (httpEffect, { endpoint }) {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (endpoint.query === undefined) {
-      const unexpected = unexpectedQuery(request)
-      if (unexpected !== undefined) return yield* unexpected
-    }
-    if (hasUnstorableTarget(request.url)) return yield* unstorable("path")
-    if (!mutations.has(endpoint.method)) return yield* httpEffect
-    if (request.headers["idempotency-key"] !== undefined) return yield* new IdempotencyKeyNotAccepted()
-    if (endpoint.payload.size === 0) {
-      yield* noBody(request)
-      return yield* httpEffect
-    }
-    const text = yield* checkedBody(request)
-    // What decodes the payload gets what was read here.
+/** Refuses what breaks the rules. The text of a body that keeps them is the request's from then on. */
+const kept = (
+  request: HttpServerRequest.HttpServerRequest,
+  { method, payload, query }: HttpApiEndpoint.Top
+): Effect.Effect<void, BodyError | IdempotencyKeyNotAccepted | UnsupportedMediaType> => {
+  const unexpected = query === undefined ? unexpectedQuery(request) : undefined
+  if (unexpected !== undefined) return Effect.fail(unexpected)
+  if (hasUnstorableTarget(request.url)) return Effect.fail(unstorable("path"))
+  if (!mutations.has(method)) return Effect.void
+  if (request.headers["idempotency-key"] !== undefined) return Effect.fail(new IdempotencyKeyNotAccepted())
+  if (payload.size === 0) return noBody(request)
+  return Effect.map(checkedBody(request), (text) => {
     Object.defineProperty(request, "text", { value: Effect.succeed(text) })
-    return yield* httpEffect
   })
+}
+
+export const layerBodyRules: Layer.Layer<BodyRules> = Layer.succeed(BodyRules, (httpEffect, { endpoint }) =>
+  HttpServerRequest.HttpServerRequest.pipe(
+    Effect.flatMap((request) => kept(request, endpoint)),
+    Effect.andThen(httpEffect)
+  )
 )
