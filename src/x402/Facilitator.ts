@@ -316,6 +316,21 @@ const make = Effect.gen(function* () {
     }
   })
 
+  /**
+   * Whether what a buyer has signed for this payment is on the chain already, brought there by anybody: also
+   * where it is handed in once it is over, and was used while it was good.
+   */
+  const isThere = Effect.fnUntraced(function* (
+    { payerType }: Account,
+    { authorization: { from, nonce, validBefore } }: ExactPayment,
+    { reason }: Obstacle
+  ): Effect.fn.Return<boolean, RpcUnavailable> {
+    if (payerType !== "human") return false
+    if (reason === used.reason) return true
+    if (reason !== "invalid_exact_evm_payload_authorization_valid_before") return false
+    return (yield* chain.standing(from, nonce, validBefore)) === "used"
+  })
+
   const settleKnown = Effect.fnUntraced(function* (
     given: X402Settlement,
     account: Account,
@@ -331,7 +346,12 @@ const make = Effect.gen(function* () {
     if (given.status === "pending" && isSameSignature(known, exact)) return known
     // One that failed may be tried again for as long as it is good, also re-signed with the same nonce.
     const obstacle = yield* judgeNew(account, exact, requirements)
-    if (obstacle !== undefined && obstacle.reason !== "invalid_exact_evm_nonce_already_used") return obstacle
+    if (
+      obstacle !== undefined &&
+      obstacle.reason !== used.reason &&
+      !(yield* isThere(account, exact, obstacle))
+    )
+      return obstacle
     const now = yield* DateTime.nowAsDate
     yield* repo.revive(known, exact.authorization, new Date(now.getTime() + firstCheckMillis))
     return yield* settlements.settle(known)
@@ -352,12 +372,10 @@ const make = Effect.gen(function* () {
         return "status" in came ? yield* answerOf(exact, came, identity) : refused(exact, came)
       }
       const obstacle = yield* judgeNew(account, exact, requirements)
-      // What a buyer has signed for this payment may be on the chain already, brought there by anybody.
-      const isThere =
-        account.payerType === "human" && obstacle?.reason === "invalid_exact_evm_nonce_already_used"
-      if (obstacle !== undefined && !isThere) return refused(exact, obstacle)
+      if (obstacle !== undefined && !(yield* isThere(account, exact, obstacle)))
+        return refused(exact, obstacle)
       const use =
-        isThere && account.payment !== undefined
+        obstacle !== undefined && account.payment !== undefined
           ? yield* chain.findUse(
               exact.authorization.from,
               exact.authorization.nonce,

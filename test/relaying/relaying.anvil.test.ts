@@ -269,6 +269,29 @@ test("a signature is good no longer than its payment can be paid", async () => {
   }
 })
 
+test("handed in once it is over: what was used in time settles its payment, what was not is refused", async () => {
+  const world = await startX402World({ PAYMENT_EXPIRY: "15s" })
+  try {
+    const [id, unusedId] = [await openPayment(world, "10"), await openPayment(world, "10")]
+    const [buyer, other] = [await world.payer(), await world.payer()]
+    const [signed, unused] = [await signTerms(world, id, buyer), await signTerms(world, unusedId, other)]
+    await relayElsewhere(world, signed.payload)
+    await Bun.sleep(Number(unused.validBefore) * 1_000 - Date.now())
+    const answer = await payBySignature(world, id, signed)
+    expect([200, 202]).toContain(answer.status)
+    await until(
+      async () =>
+        (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status === "settled"
+    )
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+    const refused = await payBySignature(world, unusedId, unused)
+    expect([refused.status, refused.body.error.reason]).toEqual([422, "expired"])
+    expect(await world.balanceOf(other.address)).toBe(1_000_000_000n)
+  } finally {
+    await world.close()
+  }
+})
+
 test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
   const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
   try {
