@@ -25,12 +25,16 @@ export interface Post {
   /** Whether the signature holds with a secret that the receiver had at that time. */
   readonly verified: boolean
   readonly accepted: boolean
+  /** Where its endpoint had moved long before, where it was not sent there. */
+  readonly missed: string | undefined
 }
 
 /** The sender's budget for one attempt. */
 const totalMillis = 15_000
 /** A delivery that was claimed under the old secret may be on its way for so long. */
 const oldSecretMillis = 45_000
+/** And to the old address. */
+const oldAddressMillis = 60_000
 
 /** As a merchant's server computes it (docs/contract.md 6.2). */
 const macOf = (secret: string, timestamp: number, body: Uint8Array) =>
@@ -49,6 +53,8 @@ export class Receivers {
   /** The address that each other address of a receiver stands for. */
   readonly #firstOf = new Map<string, string>()
   readonly #secrets = new Map<string, Array<{ readonly secret: string; until: number }>>()
+  /** Where receivers have moved to, and since when; undefined where a request that moves one got no clear answer. */
+  readonly #moved = new Map<string, { readonly url: string; readonly since: number } | undefined>()
   #downUntil = 0
   readonly #unsure = new Map<string, number>()
 
@@ -82,6 +88,21 @@ export class Receivers {
     if (url !== receiver) this.#firstOf.set(url, receiver)
   }
 
+  /** Where its endpoint is told to be from now on, or `undefined`: nobody knows whether it has moved. */
+  move(known: string, url: string | undefined): void {
+    const receiver = this.#receiverAt(known)
+    const isLost = this.#moved.has(receiver) && this.#moved.get(receiver) === undefined
+    this.#moved.set(receiver, url === undefined || isLost ? undefined : { url, since: this.#world.now })
+  }
+
+  /** An instance that stood still sends what it had claimed, and a request that comes twice may come late. */
+  #missed(url: string): string | undefined {
+    const moved = this.#moved.get(this.#receiverAt(url))
+    if (moved === undefined || moved.url === url || this.#world.now < moved.since + oldAddressMillis) return
+    const isBlurred = this.#board.has("an instance stands still") || this.#board.has("a request comes twice")
+    return isBlurred ? undefined : moved.url
+  }
+
   #receiverAt(url: string): string {
     return this.#firstOf.get(url) ?? url
   }
@@ -105,7 +126,8 @@ export class Receivers {
       id: request.id,
       body,
       verified: verified || isUnknown,
-      accepted
+      accepted,
+      missed: this.#missed(request.url)
     })
     this.#world.tell(by, `posts ${request.id} to ${request.url}: ${accepted ? "accepted" : "refused"}`)
     this.#board.changed = true

@@ -106,6 +106,8 @@ export class ShopPeople {
           this.#receivers.alias(url, known)
           const answer = yield* this.#people.ask(shop.name, { do: "change endpoint", key: shop.secret, url })
           if (answer?.status === 200) shop.url = url
+          if (answer?.status === 200) this.#receivers.move(known, url)
+          else if (answer === undefined || answer.status >= 500) this.#receivers.move(known, undefined)
           return
         }
         case "renew secret": {

@@ -607,6 +607,32 @@ export const defects: ReadonlyArray<Defect> = [
     to: "if (refund.amount > balance.paid)"
   },
   {
+    name: "on SQL, a reported payment fails by its age alone",
+    store: "sql",
+    file: "src/payments/PaymentRepo/reconcilerSql.ts",
+    from: "WHERE r.payment_id = p.id\n                AND (p.env = 'live' OR",
+    to: "WHERE r.payment_id = p.id\n                AND false AND (p.env = 'live' OR"
+  },
+  {
+    name: "on SQL, a claimed delivery whose sender dies is never sent again",
+    store: "sql",
+    file: "src/webhooks/WebhookRepo/claimsSql.ts",
+    from: `SET due_at = \${claim.leaseUntil}, claimed_by`,
+    to: "SET due_at = NULL, claimed_by"
+  },
+  {
+    name: "an endpoint that moves stays where it was",
+    file: "src/webhooks/WebhookRepo/WebhookRepoMemory.ts",
+    from: 'url,\n          verifiedAt: null,\n          health: "unverified",',
+    to: 'verifiedAt: null,\n          health: "unverified",'
+  },
+  {
+    name: "a payment is shown as reported at its opening, by an agent",
+    file: "src/payments/Http.ts",
+    from: "reportedAt: reported.at.toISOString(),",
+    to: 'reportedAt: payment.createdAt.toISOString(),\n          payerType: "agent",'
+  },
+  {
     name: "what the chain has lost may be given back",
     file: "src/payments/PaymentRepo/refundsMemory.ts",
     from: 'const isPaid = payment.status === "settled" && claim?.dropped !== true',

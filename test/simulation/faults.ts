@@ -137,8 +137,10 @@ export class FaultBoard {
     const part = this.#plan.get(name)
     if (this.calm || part === undefined) return false
     const comes = this.#draws.get(name)?.chance(faults[name] * part) === true
-    if (comes) this.hits.set(name, (this.hits.get(name) ?? 0) + 1)
-    return comes
+    if (!comes) return false
+    this.hits.set(name, (this.hits.get(name) ?? 0) + 1)
+    if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, "fault", name)
+    return true
   }
 
   /** Statements of instances are atomic, and anything may happen before and after one. */

@@ -54,6 +54,7 @@ if (values.seed !== undefined && (values.minutes ?? values.seeds) !== undefined)
   refuse("--seed is one seed: it takes neither --seeds nor --minutes.")
 if (values.seed !== undefined && (values.jobs !== "1" || values.from !== "1" || values.every !== undefined))
   refuse("--seed is one seed: it takes neither --jobs nor --from nor --every.")
+if (values.every !== undefined && values.jobs !== "1") refuse("--every is one process: it takes no --jobs.")
 if (values.seed === undefined && values.explain) refuse("--explain tells of one seed: give it by --seed.")
 if (values.seeds !== undefined && values.minutes !== undefined) refuse("Give --seeds or --minutes, not both.")
 

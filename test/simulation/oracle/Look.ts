@@ -52,9 +52,18 @@ export interface AttemptOf {
 export interface PaymentOf
   extends Pick<
     PaymentSummary,
-    "id" | "status" | "amount" | "refCode" | "intentUrl" | "createdAt" | "settledAt" | "failureReason"
+    | "id"
+    | "status"
+    | "amount"
+    | "refCode"
+    | "intentUrl"
+    | "payerType"
+    | "createdAt"
+    | "settledAt"
+    | "failureReason"
   > {
   readonly reported: {
+    readonly at: Date
     readonly evidence: { readonly transactionId: TransactionHash; readonly payer: Address }
   } | null
 }

@@ -158,7 +158,7 @@ export class Oracle {
         tell(`${shop.name} payment ${id} ${status} ${reported?.evidence.transactionId.slice(0, 10) ?? ""}`)
       for (const { blockNumber, droppedAt, kind, paymentId, transactionId } of transfers)
         tell(
-          `${shop.name} transfer ${transactionId.slice(0, 10)} in ${blockNumber}, ${kind ?? "undecided"}, ${paymentId ?? "of no payment"}${droppedAt === null ? "" : ", dropped"}`
+          `${shop.name} transfer ${transactionId.slice(0, 10)} in ${blockNumber}, ${paymentId === null ? `${kind ?? "undecided"}, of no payment` : `explained by ${paymentId}`}${droppedAt === null ? "" : ", dropped"}`
         )
       for (const { amount, id, paymentId, status, transactionId } of refunds)
         tell(`${shop.name} refund ${id} of ${amount} for ${paymentId} ${status} ${transactionId ?? ""}`)

@@ -23,11 +23,13 @@ const fixed = ({ amount, createdAt, id, intentUrl, refCode }: PaymentOf): Partia
 })
 
 /** What its state brings along. */
-const ofState = ({ failureReason, reported, settledAt, status }: PaymentOf): Partial<Shown> => ({
+const ofState = ({ failureReason, payerType, reported, settledAt, status }: PaymentOf): Partial<Shown> => ({
   ...(status === "pending" ? {} : { failureReason }),
   ...(status === "settled" && reported !== null && settledAt !== null
     ? {
+        payerType,
         payerAddress: reported.evidence.payer,
+        reportedAt: reported.at.toISOString(),
         reportedTransactionId: reported.evidence.transactionId,
         settledAt: settledAt.toISOString()
       }

@@ -27,8 +27,7 @@ for (const upkeep of ["partition", "rollback"] as const)
 
 /** Seeds that have found something, and what. */
 const kept = {
-  "8":
-    "a signature that others had used in time was refused as over where its buyer handed it in later, and its payment expired",
+  "8": "a signature that others had used in time was refused as over where its buyer handed it in later, and its payment expired",
   "233":
     "a wallet's transactions that left their blocks while no instance ran for longer than half an hour were never sent again",
   "887":

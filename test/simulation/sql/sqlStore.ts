@@ -18,7 +18,7 @@ import { migrations } from "../../../src/Database.ts"
 import { migrate } from "../../../src/database/migrate.ts"
 import { Address, TransactionHash } from "../../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../../src/domain/Money.ts"
-import { FailureReason, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
+import { FailureReason, PayerType, PaymentId, PaymentStatus } from "../../../src/domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../../src/domain/Refund.ts"
 import { DeliveryStatus, EventType } from "../../../src/domain/Webhook.ts"
 import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
@@ -102,7 +102,9 @@ const Row = Schema.fromJsonString(
         amount: Schema.String,
         refCode: Schema.String,
         intentUrl: Schema.String,
+        payerType: PayerType,
         createdAt: Schema.DateFromString,
+        reportedAt: NullableDate,
         settledAt: NullableDate,
         failureReason: Schema.NullOr(FailureReason),
         transactionId: Schema.NullOr(TransactionHash),
@@ -181,7 +183,7 @@ const ofTenant = "merchant_id = $1 AND env = 'test'"
 /** Planned once for a world: it is read after every write. */
 const prepareRows = `SET plan_cache_mode = force_generic_plan; PREPARE simulated_rows (uuid) AS SELECT json_build_object(
     'payments', (SELECT coalesce(json_agg(json_build_object('id', id, 'status', status, 'amount', amount::text,
-        'refCode', ref_code, 'intentUrl', intent_url, 'createdAt', created_at, 'settledAt', settled_at, 'failureReason', failure_reason,
+        'refCode', ref_code, 'intentUrl', intent_url, 'payerType', payer_type, 'createdAt', created_at, 'reportedAt', reported_at, 'settledAt', settled_at, 'failureReason', failure_reason,
         'transactionId', ${hex("transaction_id")}, 'payer', ${hex("payer_address")}) ORDER BY id), '[]')
       FROM payments WHERE ${ofTenant}),
     'deliveries', (SELECT coalesce(json_agg(json_build_object('id', id, 'type', type, 'status', status,
@@ -217,13 +219,13 @@ const rowsOf = (session: SharedSession, shop: Shop): Rows => {
   const { attempts, deliveries, dropped, payments, refunds, settlements, transfers } = decodeRow(text)
   return {
     shop,
-    payments: payments.map(({ amount, payer, transactionId, ...payment }) => ({
+    payments: payments.map(({ amount, payer, reportedAt: at, transactionId, ...payment }) => ({
       ...payment,
       amount: AtomicUsdc.make(BigInt(amount)),
       reported:
-        payment.status !== "settled" || transactionId === null || payer === null
+        payment.status !== "settled" || at === null || transactionId === null || payer === null
           ? null
-          : { evidence: { transactionId, payer: spelled(payer) } }
+          : { at, evidence: { transactionId, payer: spelled(payer) } }
     })),
     attempts: attempts.map((one) => ({ ...one, payer: spelled(one.payer) })),
     deliveries,

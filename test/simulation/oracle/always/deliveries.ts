@@ -54,6 +54,13 @@ export const deliveries: Readonly<Record<string, Invariant>> = {
     return undefined
   },
 
+  "what is posted goes to where its endpoint has moved": ({ receivers }) => {
+    const post = receivers.posts.find(({ missed }) => missed !== undefined)
+    return post === undefined
+      ? undefined
+      : `${post.id} was sent to ${post.url}, which had moved to ${post.missed}`
+  },
+
   "what is posted is signed and true": (look) => {
     const payments = new Map(
       paymentsOf(look).map(({ payment, shop }) => [String(payment.id), { payment, shop }])
