@@ -1,5 +1,13 @@
 // Of signatures that pay, of those who sign them, and of the wallet that sends them.
-import { changesOf, type Invariant, stillIn, unexplained } from "../Look.ts"
+import {
+  changesOf,
+  type Invariant,
+  type Look,
+  type PaymentOf,
+  type Rows,
+  stillIn,
+  unexplained
+} from "../Look.ts"
 
 /** A transaction offers twice the price; a replacement that, or a quarter more than what the price has overtaken. */
 const mostOffered = 3n
@@ -11,20 +19,24 @@ const endsUnsent: ReadonlySet<string | null> = new Set([
   "payment_failed"
 ])
 
+/** What its payer has sent for a payment, and nobody has explained. Of equal payments it may be any one's. */
+const ownTransfer = (look: Look, before: Rows, rows: Rows, payment: PaymentOf, payer: string) => {
+  const isAlone =
+    look.people.purchases.filter(({ amount, buyer }) => amount === payment.amount && buyer === payer)
+      .length === 1
+  return stillIn(unexplained(before, payment, payer), unexplained(rows, payment, payer)).find(
+    ({ transactionId }) => isAlone && look.ledger.transactions.get(transactionId)?.spending === undefined
+  )
+}
+
 export const authorizations: Readonly<Record<string, Invariant>> = {
-  // What is announced for an equal payment is that one's.
   "no authorization is taken beside its payer's own transfer": (look) => {
     for (const { before, rows } of changesOf(look))
       for (const { id, nonce, paymentId, payer } of rows.settlements) {
         const payment = rows.payments.find((one) => one.id === paymentId)
         if (payment === undefined || before.settlements.some((one) => one.id === id)) continue
-        const isAlone =
-          look.people.purchases.filter(({ amount, buyer }) => amount === payment.amount && buyer === payer)
-            .length === 1
-        const [own] = stillIn(unexplained(before, payment, payer), unexplained(rows, payment, payer)).filter(
-          ({ transactionId }) => look.ledger.transactions.get(transactionId)?.spending === undefined
-        )
-        if (isAlone && own !== undefined)
+        const own = ownTransfer(look, before, rows, payment, payer)
+        if (own !== undefined)
           return `${nonce} was taken for ${paymentId} beside ${own.transactionId} of its payer`
       }
     return undefined
@@ -37,13 +49,21 @@ export const authorizations: Readonly<Record<string, Invariant>> = {
     return taken === undefined ? undefined : `${taken.nonce} was taken, which ${taken.payer} has not signed`
   },
 
-  "nothing is sent for a payment that is closed": (look) => {
+  "nothing is sent for a payment that is closed, or paid otherwise": (look) => {
     for (const { before, rows } of changesOf(look))
-      for (const { id, nonce, paymentId, sent } of rows.settlements) {
-        const status = before.payments.find((one) => one.id === paymentId)?.status
-        if (!sent || before.settlements.some((one) => one.id === id && one.sent)) continue
-        if (status === "settled" || status === "failed")
-          return `${nonce} was sent for ${paymentId}, which had ${status} before`
+      for (const { id, nonce, payer, paymentId, sent } of rows.settlements) {
+        const payment = before.payments.find((one) => one.id === paymentId)
+        if (payment === undefined || !sent || before.settlements.some((one) => one.id === id && one.sent))
+          continue
+        if (payment.status !== "pending")
+          return `${nonce} was sent for ${paymentId}, which had ${payment.status} before`
+        const own = ownTransfer(look, before, rows, payment, payer)
+        if (own !== undefined)
+          return `${nonce} was sent for ${paymentId} beside ${own.transactionId} of its payer`
+        const other = before.settlements.find(
+          (one) => one.paymentId === paymentId && one.status === "pending" && one.sent && one.reason === null
+        )
+        if (other !== undefined) return `${nonce} was sent for ${paymentId} beside ${other.nonce}`
       }
     return undefined
   },
