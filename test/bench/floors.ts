@@ -74,7 +74,7 @@ const judgeHttp = (http: HttpResult): ReadonlyArray<Judged> => [
   atMost({
     what: "memory under load",
     measured: Math.max(...http.loads.map(({ peakMegabytes }) => peakMegabytes.service)),
-    floor: 260,
+    floor: 240,
     aim: 130,
     unit: "MB"
   })

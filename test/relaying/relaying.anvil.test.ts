@@ -292,6 +292,31 @@ test("handed in once it is over: what was used in time settles its payment, what
   }
 })
 
+test("what had ended unsent, and others bring onto the chain, settles its payment", async () => {
+  const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
+  try {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    const signed = await signTerms(world, id, buyer)
+    expect((await payBySignature(world, id, signed)).status).toBe(503)
+    // As where another one had the payment meanwhile.
+    await rowsOf(
+      world,
+      `UPDATE x402_settlements SET status = 'failed', error_reason = 'payment_already_taken', told_reason = NULL,
+         finished_at = now(), next_look_at = NULL WHERE payment_id = '${id}' RETURNING id`
+    )
+    await relayElsewhere(world, signed.payload)
+    await until(
+      async () =>
+        (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status === "settled"
+    )
+    expect((await payBySignature(world, id, signed)).status).toBe(200)
+    expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - amount)
+  } finally {
+    await world.close()
+  }
+})
+
 test("where the merchant's budget is used up the service says so, and a transfer pays", async () => {
   const world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000" })
   try {
