@@ -58,6 +58,8 @@ export interface Surroundings {
   readonly nodes: ReadonlyArray<SimulatedNode>
   readonly sender: WebhookSender["Service"]
   readonly draw: Draw
+  /** A node has told what the relaying wallet holds. */
+  readonly balanceTold: () => void
   /** Whether any payment waits to be paid. */
   readonly isAwaited: () => boolean
 }
@@ -239,7 +241,8 @@ export class Cluster {
       malformed: () => board.comes("a node answers nonsense"),
       slow: () => board.comes("a node answers late"),
       loses: () => board.comes("the answer of a node is lost"),
-      forgets: () => board.comes("a node does not say who sent a transaction")
+      forgets: () => board.comes("a node does not say who sent a transaction"),
+      balanceTold: this.#around.balanceTold
     }
     // A queue that nothing has written to since it was looked at is looked at less often: so it is by a
     // database that tells when something is due.

@@ -88,6 +88,9 @@ export class People {
   readonly #nodes: ReadonlyArray<SimulatedNode>
   /** As the oracle last saw them. */
   rows: ReadonlyArray<Rows> = []
+  /** Told of each settled payment whose transfer the service says to be gone. */
+  onLost: (shop: Shop, payment: PaymentOf) => void = () => {}
+  readonly #lost = new Set<string>()
   /** Shops that have a payment. */
   readonly #opened = new Set<Shop>()
   /** Who waits for a transfer to be stored, by its transaction. */
@@ -191,6 +194,12 @@ export class People {
     }
     this.#shown = []
     for (const { payments, shop } of rows) if (payments.length > 0) this.#opened.add(shop)
+    for (const { dropped, payments, shop } of rows) {
+      for (const payment of payments.filter(({ id }) => dropped.has(id) && !this.#lost.has(id))) {
+        this.#lost.add(payment.id)
+        this.onLost(shop, payment)
+      }
+    }
     if (this.#waiting.size === 0) return
     for (const { transactionId } of rows.flatMap(({ transfers }) => transfers)) {
       const waiting = this.#waiting.get(transactionId)

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { Address, TransactionHash } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
 import type { Ledger } from "./chain/Ledger.ts"
+import type { PaymentOf } from "./oracle/Look.ts"
 import type { People, Shop } from "./People.ts"
 import type { Plan } from "./Plan.ts"
 import type { World } from "./World.ts"
@@ -43,15 +44,28 @@ export class RefundDesk {
     })
   }
 
+  /** Somebody who has been told that the chain has lost a settled payment, and gives it back. */
+  giveBackLost(shop: Shop, payment: PaymentOf): Effect.Effect<void> {
+    return Effect.andThen(
+      Effect.sleep(this.#people.draw.between(0, 10_000)),
+      this.#giveBack(`${shop.name}, night desk`, shop, payment)
+    )
+  }
+
   #refund(shop: Shop, desk: string): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function* () {
-      const { draw, rows } = this.#people
-      const who = `${shop.name}, ${desk}`
-      const settled = rows
+    return Effect.suspend(() => {
+      const settled = this.#people.rows
         .filter((one) => one.shop === shop)
         .flatMap(({ payments }) => payments.filter(({ status }) => status === "settled"))
-      const payment = settled[draw.below(settled.length)]
-      if (payment?.reported === undefined || payment.reported === null) return
+      const payment = settled[this.#people.draw.below(settled.length)]
+      return payment === undefined ? Effect.void : this.#giveBack(`${shop.name}, ${desk}`, shop, payment)
+    })
+  }
+
+  #giveBack(who: string, shop: Shop, payment: PaymentOf): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { draw } = this.#people
+      if (payment.reported === null) return
       const recipient = payment.reported.evidence.payer
       const id = crypto.randomUUID()
       const amount = draw.chance(0.5) ? payment.amount : payment.amount / 2n + 1n

@@ -1,6 +1,6 @@
 // `bun test/simulation/bite.ts`: puts each defect back in a copy of the tree, and counts the seeds until an
 // invariant breaks. `--mutants` does it with the mutants of what judges money, but for those that are known to
-// live. `--limit` and `--sql-limit` for how many seeds are tried: 8,000 and 2,000, 4,000 for a mutant.
+// live. `--limit` and `--sql-limit` for how many seeds are tried: 20,000 and 2,000, 4,000 for a mutant.
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -71,7 +71,7 @@ await symlink(join(root, "node_modules"), join(tree, "node_modules"))
 /** Seeds until one breaks an invariant, and which; undefined where none of them does. */
 const seedsUntil = async ({ files, store }: Change) => {
   for (const { file, text } of files) await writeFile(join(tree, file), text)
-  const limit = store === "sql" ? values["sql-limit"] : (values.limit ?? (values.mutants ? "4000" : "8000"))
+  const limit = store === "sql" ? values["sql-limit"] : (values.limit ?? (values.mutants ? "4000" : "20000"))
   const seeded = ["--every", "1", "--from", "1", "--seeds", limit, ...(store === "sql" ? ["--sql"] : [])]
   const child = Bun.spawn([process.execPath, "test/simulation/main.ts", ...seeded], {
     cwd: tree,

@@ -22,6 +22,7 @@ import { Signers } from "./Signers.ts"
 import { memoryStore, type Store } from "./Store.ts"
 import { sqlStore } from "./sql/sqlStore.ts"
 import { Thief } from "./Thief.ts"
+import { emptyRelayer } from "./troubles.ts"
 import type { World } from "./World.ts"
 
 export interface Parts {
@@ -100,6 +101,7 @@ export const makeParts = ({
     }
     const gasPerMerchant = BigInt(plan.relayed) * gasPerPayment
     const { expirySeconds, confirmations } = plan
+    const troubles = draw.of("relaying wallet")
     const cluster = new Cluster({
       world,
       plan,
@@ -119,6 +121,7 @@ export const makeParts = ({
       },
       nodes,
       sender: receivers.sender,
+      balanceTold: () => emptyRelayer({ board, ledger, world }, troubles),
       isAwaited,
       draw
     })
@@ -138,7 +141,7 @@ export const makeParts = ({
       shopper: new Shopper({ world, people, ledger, nodes, draw, signs }),
       intruder: new Intruder(world, people, board),
       refundDesk: new RefundDesk(world, people, ledger, plan),
-      signers: new Signers(world, people, ledger, draw),
+      signers: new Signers(world, people, ledger, plan, draw),
       gasPerMerchant,
       baseUrl: baseConfig.baseUrl
     }

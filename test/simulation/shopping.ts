@@ -42,6 +42,7 @@ export const shopping = (around: Around): Effect.Effect<void> => {
   const draw = around.draw.of("shopping")
   return Effect.gen(function* () {
     for (const shop of shops) start(shopPeople.register(shop))
+    people.onLost = (shop, payment) => start(refundDesk.giveBackLost(shop, payment))
     start(upkeep(around))
     yield* Effect.sleep(draw.between(0, 5_000))
     for (let number = 1; number <= plan.payments; number++) {

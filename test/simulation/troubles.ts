@@ -4,8 +4,7 @@ import type { Nature } from "./blocks.ts"
 import type { Draw } from "./Draw.ts"
 
 const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
-  const { relayer, wei } = ledger
-  if (relayer === undefined) return
+  if (ledger.relayer === undefined) return
   if (board.comes("gas is dear")) {
     const times = BigInt(draw.between(2, 12))
     ledger.price *= times
@@ -14,14 +13,21 @@ const gasTroubles = ({ board, ledger, world }: Nature, draw: Draw): void => {
       ledger.price /= times
     })
   }
-  if (board.comes("the relaying wallet is empty")) {
-    const held = ledger.weiOf(relayer)
-    wei.set(relayer, 0n)
-    world.tell("chain", "the relaying wallet is empty")
-    world.after(draw.between(3_000, 90_000), world.outside, () => {
-      wei.set(relayer, ledger.weiOf(relayer) + held)
-    })
-  }
+}
+
+/** Something else has spent what the wallet had just been told to hold. */
+export const emptyRelayer = (
+  { board, ledger, world }: Pick<Nature, "board" | "ledger" | "world">,
+  draw: Draw
+): void => {
+  const { relayer, wei } = ledger
+  const held = relayer === undefined ? 0n : ledger.weiOf(relayer)
+  if (relayer === undefined || held === 0n || !board.comes("the relaying wallet is empty")) return
+  wei.set(relayer, 0n)
+  world.tell("chain", "the relaying wallet is empty")
+  world.after(draw.between(2_000, 20_000), world.outside, () => {
+    wei.set(relayer, ledger.weiOf(relayer) + held)
+  })
 }
 
 /** Until the faults cease. */

@@ -37,6 +37,8 @@ export interface NodeTrouble {
   readonly loses: () => boolean
   /** Of transactions alone: nodes keep no index of them for ever. */
   readonly forgets: () => boolean
+  /** It has been asked for a balance. */
+  readonly balanceTold: () => void
 }
 
 export class SimulatedNode {
@@ -254,6 +256,7 @@ export const rpcNodeOf = (node: SimulatedNode, draw: Draw, trouble: NodeTrouble)
     try {
       const said =
         method === "eth_getTransactionByHash" && trouble.forgets() ? null : node.answer(method, params)
+      if (method === "eth_getBalance") trouble.balanceTold()
       return Effect.succeed(Schema.decodeUnknownSync(result)(said))
     } catch (cause) {
       return Effect.fail(
