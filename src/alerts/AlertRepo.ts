@@ -8,7 +8,7 @@ import type { Alert } from "./Alerts.ts"
 export class AlertRepo extends Context.Service<
   AlertRepo,
   {
-    /** False where the same kind and subject is open already. */
+    /** False where the same kind and subject is open already, or was raised since the alert's `since`. */
     readonly insert: (id: string, alert: Alert, at: Date) => Effect.Effect<boolean>
     /** Acknowledges what is open about the subject; false where nothing is. */
     readonly close: (kind: AlertKind, subject: string, at: Date) => Effect.Effect<boolean>
@@ -21,13 +21,15 @@ export class AlertRepo extends Context.Service<
       return AlertRepo.of({
         insert: Effect.fn("AlertRepo.insert")(function* (id, alert, at) {
           const tenant = Option.getOrNull(alert.tenant)
+          const since = alert.since ?? null
           const rows = yield* sql`
             INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at, user_id)
             SELECT ${id}::uuid, ${tenant?.merchantId ?? null}::uuid, ${tenant?.env ?? null}::text,
-              ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, ${at}::timestamptz,
+              ${alert.kind}::text, ${alert.subject}::text, ${alert.message}::text, greatest(${at}::timestamptz, ${since}::timestamptz),
               ${alert.userId ?? null}::uuid
-            WHERE ${alert.once !== true} OR NOT EXISTS (
-              SELECT 1 FROM alerts known WHERE known.kind = ${alert.kind} AND known.subject = ${alert.subject})
+            WHERE NOT EXISTS (
+              SELECT 1 FROM alerts known WHERE known.kind = ${alert.kind} AND known.subject = ${alert.subject}
+                AND known.created_at >= ${since}::timestamptz)
             ON CONFLICT (kind, subject) WHERE acknowledged_at IS NULL DO NOTHING
             RETURNING id`
           return rows.length > 0
@@ -42,16 +44,19 @@ export class AlertRepo extends Context.Service<
     }).pipe((make) => withFaultPoints("AlertRepo", make))
   )
 
-  /** Open alerts in this process. */
+  /** Of this process. */
   static readonly layerMemory: Layer.Layer<AlertRepo> = Layer.sync(AlertRepo, () => {
     const open = new Set<string>()
+    const raisedAt = new Map<string, Date>()
     return AlertRepo.of({
-      insert: (_id, alert) =>
+      insert: (_id, { kind, since, subject }, at) =>
         Effect.sync(() => {
-          const key = `${alert.kind} ${alert.subject}`
-          const fresh = !open.has(key)
+          const key = `${kind} ${subject}`
+          const last = raisedAt.get(key)
+          if (open.has(key) || (since !== undefined && last !== undefined && last >= since)) return false
           open.add(key)
-          return fresh
+          raisedAt.set(key, since !== undefined && since > at ? since : at)
+          return true
         }),
       close: (kind, subject) => Effect.sync(() => open.delete(`${kind} ${subject}`))
     })

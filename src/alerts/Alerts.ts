@@ -15,8 +15,8 @@ export interface Alert {
   readonly userId?: string
   /** What it is about, such as a payment's id or a node's host. One open alert for each kind and subject. */
   readonly subject: string
-  /** Raised once per subject, even after it was acknowledged. */
-  readonly once?: true
+  /** Raised once per subject from then on, even after it was acknowledged. */
+  readonly since?: Date
   /** What happened and what to do. */
   readonly message: string
 }

@@ -5,6 +5,7 @@ import { DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { BlockStatus } from "../chain/Verification.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
@@ -46,6 +47,23 @@ const sweep = 500
 const keptReportMillis = 30 * 24 * 3_600_000
 /** After a start buyers get this long to report what they have paid. */
 const readyGraceMillis = 15 * 60_000
+
+const noteOf = ({ droppedAt: known }: WatchedTransfer, status: BlockStatus, now: Date): WatchNote => {
+  const watchAt = new Date(now.getTime() + watchMillis)
+  switch (status._tag) {
+    case "Canonical":
+      return { droppedAt: null, watchAt: status.final ? null : watchAt }
+    case "Moved":
+      return { moved: status, droppedAt: null, watchAt }
+    case "Dropped": {
+      const droppedAt = known ?? now
+      const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
+      return { droppedAt, watchAt: given ? null : watchAt }
+    }
+    case "Unknown":
+      return { droppedAt: known, watchAt }
+  }
+}
 
 const make = Effect.gen(function* () {
   const { paymentExpiry } = yield* AppConfig
@@ -90,43 +108,25 @@ const make = Effect.gen(function* () {
     return wait === undefined ? deadline : yield* later(wait * 1_000)
   })
 
-  const isDropped = Effect.fnUntraced(function* (transfer: WatchedTransfer, why: string) {
-    const now = yield* DateTime.nowAsDate
-    const droppedAt = transfer.droppedAt ?? now
-    // Told once: what was acknowledged stays so.
-    if (transfer.droppedAt === null) {
-      yield* alerts.raise({
-        kind: "transfer_dropped",
-        tenant: Option.some(transfer),
-        subject: transfer.paymentId,
-        message: `The chain no longer shows the transfer that settled payment ${transfer.paymentId} (${why}). The payment stays settled; decide with the buyer.`
-      })
-    }
-    const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
-    return { droppedAt, watchAt: given ? null : yield* later(watchMillis) }
-  })
-
-  const noteOf = Effect.fnUntraced(function* (transfer: WatchedTransfer): Effect.fn.Return<WatchNote> {
-    const status = yield* chain.blockStatus(transfer.env, transfer)
-    switch (status._tag) {
-      case "Canonical":
-        return { droppedAt: null, watchAt: status.final ? null : yield* later(watchMillis) }
-      case "Moved":
-        return { moved: status, droppedAt: null, watchAt: yield* later(watchMillis) }
-      case "Dropped":
-        return yield* isDropped(transfer, status.reason)
-      case "Unknown":
-        return { droppedAt: transfer.droppedAt, watchAt: yield* later(watchMillis) }
-    }
-  })
-
   const watch = Effect.fn("Reconciler.watch")(function* (transfer: WatchedTransfer) {
-    const note = yield* noteOf(transfer)
+    const status = yield* chain.blockStatus(transfer.env, transfer)
+    const note = noteOf(transfer, status, yield* DateTime.nowAsDate)
     // Before it is noted, so that an instance that ends between the two leaves no alert open.
     if (transfer.droppedAt !== null && note.droppedAt === null) {
       yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
     yield* repo.noteWatched(transfer.paymentId, note)
+    // After it is noted, so that whoever is told cannot give the payment back; at each look, as an instance may
+    // end between the two.
+    if (status._tag === "Dropped" && note.droppedAt !== null) {
+      yield* alerts.raise({
+        kind: "transfer_dropped",
+        tenant: Option.some(transfer),
+        subject: transfer.paymentId,
+        since: note.droppedAt,
+        message: `The chain no longer shows the transfer that settled payment ${transfer.paymentId} (${status.reason}). The payment stays settled; decide with the buyer.`
+      })
+    }
   })
 
   yield* supervised(

@@ -279,7 +279,7 @@ const make = Effect.gen(function* () {
     const storedBefore = new Date(at.getTime() - Duration.toMillis(alertGrace))
     for (const { count, ...tenant } of yield* repo.unalerted(storedBefore)) {
       yield* alerts.raise({
-        once: true,
+        since: new Date(0),
         kind: "incoming_transfer",
         tenant: Option.some(tenant),
         subject: `${tenant.merchantId} ${tenant.env} ${at.toISOString().slice(0, 10)}`,

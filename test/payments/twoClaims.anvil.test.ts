@@ -77,3 +77,46 @@ test("two claims and one transfer: the second is dropped and its merchant told",
     { kind: "transfer_dropped", subject: two.id }
   ])
 })
+
+test("a transfer that is gone is noted before it is told: nothing of it is given back, and it is told at a later look", async () => {
+  const buyer = await world.buyer()
+  const payment = await world.open("3")
+  const hash = await world.transfer(buyer, price)
+  await world.mine(1)
+  expect((await world.report(buyer, payment.id, hash, price)).status).toBe(200)
+  const { blockNumber } = await world.chain.publicClient.getTransactionReceipt({ hash })
+  await rpc("anvil_reorg", [Number((await head()) - blockNumber) + 1, []])
+  await world.mine(3)
+
+  // Nothing can be told, as where the instance ends before it does.
+  await world.sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`
+  await world.sql`CREATE TRIGGER untold BEFORE INSERT ON alerts EXECUTE FUNCTION refuse()`
+  const look = () => world.sql`UPDATE claimed_transfers SET watch_at = now() WHERE payment_id = ${payment.id}`
+  const isGone = async () => {
+    const [row] = await world.sql`
+      SELECT dropped_at IS NOT NULL AS gone, watch_at > now() + interval '50 seconds' AS looked
+      FROM claimed_transfers WHERE payment_id = ${payment.id}`
+    return row?.gone === true && row.looked === true
+  }
+  const told = () => world.sql`SELECT kind FROM alerts WHERE subject = ${payment.id}`
+  await look()
+  expect(await world.until(isGone, (gone) => gone)).toBe(true)
+  const refund = await world.call("POST", "/refunds", world.merchant.keys.test.secret, {
+    paymentId: payment.id,
+    amount: "3"
+  })
+  expect(refund.status).toBe(409)
+  expect(await told()).toHaveLength(0)
+
+  await world.sql`DROP TRIGGER untold ON alerts`
+  await look()
+  const [alert] = await world.until(told, (all) => all.length > 0)
+  expect(alert.kind).toBe("transfer_dropped")
+
+  // Acknowledged, it is not told again.
+  await world.sql`UPDATE alerts SET acknowledged_at = now() WHERE subject = ${payment.id}`
+  await look()
+  expect(await world.until(isGone, (gone) => gone)).toBe(true)
+  await Bun.sleep(500)
+  expect(await told()).toHaveLength(1)
+})

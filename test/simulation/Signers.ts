@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { formatUsd } from "../../src/domain/Money.ts"
-import { type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
+import { type Authorization, type SignedAuthorization, typedDataOf } from "../../src/x402/Authorization.ts"
 import type { Ledger } from "./chain/Ledger.ts"
 import type { Draw } from "./Draw.ts"
 import { type People, type Purchase, purchaseOf, type Shop } from "./People.ts"
@@ -72,18 +72,11 @@ export class Signers {
       const [owner, forger] = accounts
       const paymentId = yield* this.#people.open(who, shop, 1_000_000n)
       if (owner === undefined || forger === undefined || paymentId === undefined) return
-      const payer = Address.make(owner.address)
-      const told = yield* this.#people.insist(who, () => ({
-        do: "read terms",
-        key: shop.publishable,
-        paymentId,
-        payer
-      }))
-      const terms = told?.signing?.terms
+      const purchase = purchaseOf({ shop, buyer: Address.make(owner.address), amount: 1_000_000n, paymentId })
+      const terms = yield* this.#readTerms(who, purchase)
       if (terms === undefined) return
       const signature = yield* Effect.promise(() => forger.signTypedData(typedDataOf(networks.test, terms)))
       this.forged.add(terms.nonce)
-      const purchase = purchaseOf({ shop, buyer: payer, amount: 1_000_000n, paymentId })
       yield* this.#handIn(who, purchase, { ...terms, signature }, 3)
     })
   }
@@ -113,7 +106,8 @@ export class Signers {
                 Effect.asVoid
               )
         )
-      if (this.#isShort && this.#draw.chance(0.6)) return yield* impatient()
+      const leaves = () => Effect.asVoid(sign(who, false, 1))
+      if (this.#isShort && this.#draw.chance(0.7)) return yield* this.#draw.pick([impatient, leaves])()
       // A transfer beside a signature that strangers have is the buyer's own loss: nobody can hold it back.
       yield* this.#draw.pick([
         () => sign(who, true),
@@ -142,6 +136,27 @@ export class Signers {
     })
   }
 
+  /** Looks again for a while where nothing would be relayed. */
+  #readTerms(
+    who: string,
+    { buyer: payer, paymentId, shop }: Purchase
+  ): Effect.Effect<Authorization | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      for (let looks = 0; looks < 4; looks++) {
+        const told = yield* this.#people.insist(who, () => ({
+          do: "read terms",
+          key: shop.publishable,
+          paymentId,
+          payer
+        }))
+        const terms = told?.signing?.terms
+        if (terms !== undefined) return terms
+        yield* Effect.sleep(this.#draw.between(1_000, 6_000))
+      }
+      return undefined
+    })
+  }
+
   /**
    * One browser: asks for the terms, signs them, and hands the signature in until it hears that the payment is paid.
    * The signature, where it does not hear that.
@@ -153,15 +168,9 @@ export class Signers {
     mayLeak: boolean,
     tries: number
   ): Effect.Effect<SignedAuthorization | undefined> {
-    const { buyer, paymentId, shop } = purchase
+    const { paymentId } = purchase
     return Effect.gen({ self: this }, function* () {
-      const told = yield* this.#people.insist(who, () => ({
-        do: "read terms",
-        key: shop.publishable,
-        paymentId,
-        payer: buyer
-      }))
-      const terms = told?.signing?.terms
+      const terms = yield* this.#readTerms(who, purchase)
       if (terms === undefined) return undefined
       yield* Effect.sleep(this.#draw.between(500, 9_000))
       const signature = yield* Effect.promise(() => account.signTypedData(typedDataOf(networks.test, terms)))

@@ -48,7 +48,8 @@ const keeping = (dropped: Map<string, string>) =>
     Effect.map(Alerts, ({ raise, resolve }) =>
       Alerts.of({
         raise: (alert) => {
-          if (alert.kind === "transfer_dropped") dropped.set(alert.subject, alert.message)
+          if (alert.kind === "transfer_dropped" && !dropped.has(alert.subject))
+            dropped.set(alert.subject, alert.message)
           return raise(alert)
         },
         resolve: (kind, subject) => {

@@ -31,7 +31,7 @@ export const faults = {
   "blocks come late": 0.2,
   "the chain stands still": 0.05,
   "gas is dear": 0.1,
-  "the relaying wallet is empty": 0.5,
+  "the relaying wallet is empty": 0.3,
   "a receiver refuses": 0.3,
   "a receiver hangs": 0.2,
   "a receiver resets after it has handled": 0.2,

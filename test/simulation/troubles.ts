@@ -25,7 +25,7 @@ export const emptyRelayer = (
   if (relayer === undefined || held === 0n || !board.comes("the relaying wallet is empty")) return
   wei.set(relayer, 0n)
   world.tell("chain", "the relaying wallet is empty")
-  world.after(draw.between(2_000, 20_000), world.outside, () => {
+  world.after(draw.between(1_500, 12_000), world.outside, () => {
     wei.set(relayer, ledger.weiOf(relayer) + held)
   })
 }

@@ -50,7 +50,11 @@ export const reconcilerTest = <E>(
       const raised: Array<Alert> = []
       const looks: Array<number> = []
       const alerts = Layer.succeed(Alerts, {
-        raise: (alert) => Effect.sync(() => void raised.push(alert)),
+        raise: (alert) =>
+          Effect.sync(() => {
+            const known = raised.some(({ kind, subject }) => kind === alert.kind && subject === alert.subject)
+            if (alert.since === undefined || !known) raised.push(alert)
+          }),
         resolve: () => Effect.void
       })
       const stack = yield* Layer.build(
