@@ -1,6 +1,6 @@
 // Builds the service and what browsers load of it into `dist`.
 import { join, relative } from "node:path"
-import type { BunPlugin } from "bun"
+import { buildPrograms } from "./buildPrograms.ts"
 import { bundleName, compile, placeholder } from "./compile.ts"
 
 const out = join(import.meta.dir, "../../dist")
@@ -23,45 +23,8 @@ const entries: Readonly<Record<string, ReadonlyArray<string>>> = {
 const report = (path: string, size: number) =>
   console.log(`${relative(".", path)}  ${(size / 1024).toFixed(0)} kB`)
 
-const entriesOf = (...names: ReadonlyArray<string>) => names.map((name) => join(import.meta.dir, "..", name))
-
-const settings = {
-  target: "bun",
-  outdir: out,
-  // Readable, names and lines: a source map would be read with the first stack trace, 8 MB and 0.1 s of the start.
-  minify: { syntax: true }
-} as const
-
-/** Modules alone have `import.meta`; Effect asks it for what the environment holds as well. */
-const withoutModuleEnvironment: BunPlugin = {
-  name: "without import.meta.env",
-  setup: (build) => {
-    build.onLoad({ filter: /effect.dist.ConfigProvider\.js$/ }, async ({ path }) => ({
-      contents: (await Bun.file(path).text()).replace("...import.meta?.env", ""),
-      loader: "js"
-    }))
-  }
-}
-
-const { outputs: programs } = await Bun.build({
-  ...settings,
-  entrypoints: entriesOf("main.ts", "chain/SignatureRecovery/recoverKeys.ts")
-})
-// Its bytecode lies beside it, which spares a third of the start. Another version of Bun reads the code instead.
-const { outputs: service } = await Bun.build({
-  ...settings,
-  entrypoints: entriesOf("service.ts"),
-  format: "cjs",
-  bytecode: true,
-  // Of such a file Bun would write down where its source lay.
-  define: { "import.meta.path": "Bun.main" },
-  plugins: [withoutModuleEnvironment]
-})
-for (const { kind, path, size } of [...programs, ...service])
+for (const { kind, path, size } of await buildPrograms(out, ["service.ts"]))
   if (kind === "entry-point" || kind === "bytecode") report(path, size)
-// Bun says nothing where it can't compile: an `import.meta` that is left is no syntax of such a file.
-if (!service.some(({ kind }) => kind === "bytecode"))
-  throw new Error("Bun has made no bytecode of dist/service.js.")
 const root = join(import.meta.dir, "../..")
 const built = await Bun.file(join(out, "service.js")).text()
 for (const place of ["src", "node_modules"])

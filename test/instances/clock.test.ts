@@ -75,6 +75,7 @@ liveEffect(
       let going = true
       const shopping = shop({ baseUrl: cluster.balancer.url, keys, wallet, tally, going: () => going })
       yield* Effect.sleep("5 seconds")
+      while (tally.settled.length <= 5) yield* Effect.sleep("100 millis")
       going = false
       yield* Effect.promise(() => shopping)
       expect(tally.wrong).toEqual([])

@@ -196,7 +196,13 @@ describe("incoming transfers", () => {
 
   test("the cost of a block does not grow with merchants: three calls, and one of the head at each look", async () => {
     for (let index = 0; index < 20; index++) await world.newMerchant()
-    await Bun.sleep(1_500)
+    const usual = new Set(["eth_getLogs", "eth_getBlockByNumber"])
+    // Until what the tests before have left is done with.
+    const end = Date.now() + 40_000
+    do {
+      world.node.calls.length = 0
+      await Bun.sleep(1_500)
+    } while (world.node.calls.some((method) => !usual.has(method)) && Date.now() < end)
     world.node.calls.length = 0
     for (let block = 0; block < 10; block++) await world.mine(1)
     // Nobody is expected to pay: it looks every five seconds.
@@ -204,7 +210,7 @@ describe("incoming transfers", () => {
     const of = (method: string) => world.node.calls.filter((one) => one === method).length
     expect(of("eth_getLogs")).toBe(10)
     expect(of("eth_getBlockByNumber")).toBeLessThanOrEqual(10 + 8)
-    expect(new Set(world.node.calls)).toEqual(new Set(["eth_getLogs", "eth_getBlockByNumber"]))
+    expect(new Set(world.node.calls)).toEqual(usual)
   })
 
   test("the books balance: what reached a receiver is settled or listed, to the atomic unit", async () => {

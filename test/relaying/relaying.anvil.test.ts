@@ -252,7 +252,7 @@ describe("a payment by signature", () => {
     expect((await world.balanceOf(receiver)) - before).toBe(amount * 200n)
     const left = await Promise.all(buyers.map(({ address }) => world.balanceOf(address)))
     expect(left.every((one) => one === 0n)).toBe(true)
-  }, 120_000)
+  }, 300_000)
 })
 
 test("a signature is good no longer than its payment can be paid", async () => {

@@ -1,6 +1,7 @@
 // What many runs came to: how many, how fast, what they reached, and which of them failed.
 import { nodeMethods } from "./chain/SimulatedNode.ts"
 import { faultNames, sqlFaults } from "./faults.ts"
+import type { Broken } from "./oracle/Oracle.ts"
 import type { Plan } from "./Plan.ts"
 import { possibleStates } from "./possibleStates.ts"
 import type { Outcome } from "./simulate.ts"
@@ -10,7 +11,7 @@ export interface Told {
   readonly seed: string
   readonly steps: number
   readonly elapsed: number
-  readonly broken: string | undefined
+  readonly broken: Broken | undefined
   readonly hits: ReadonlyArray<readonly [string, number]>
   readonly points: ReadonlyArray<string>
   readonly builtPoints: ReadonlyArray<string>
@@ -30,7 +31,7 @@ export const toldOf = ({
   seed: plan.seed,
   steps,
   elapsed,
-  broken: broken === undefined ? undefined : `${broken.invariant}: ${broken.detail}`,
+  broken,
   hits: [...hits],
   points: [...points.keys()],
   builtPoints: [...builtPoints],

@@ -63,6 +63,13 @@ const mutants = async (): Promise<ReadonlyArray<Change>> => {
     .map(({ change, file, line, text }) => ({ name: `${file}:${line}  ${change}`, files: [{ file, text }] }))
 }
 
+const changes = (values.mutants ? await mutants() : await putBack()).filter(({ name }) =>
+  name.includes(values.only)
+)
+if (changes.length === 0) refuse(`No name holds ${values.only}.`)
+for (const limit of [values.limit ?? "1", values["sql-limit"]])
+  if (!/^[1-9]\d*$/.test(limit)) refuse(`A limit is a whole number from 1 on, not ${limit}.`)
+
 const tree = await mkdtemp(join(tmpdir(), "quittance-bite-"))
 for (const part of ["src", "test", "docs", "migrations", "package.json", "tsconfig.json", "bunfig.toml"])
   await cp(join(root, part), join(tree, part), { recursive: true })
@@ -84,7 +91,7 @@ const seedsUntil = async ({ files, store }: Change) => {
     const told: Told = JSON.parse(line)
     seeds++
     if (told.broken === undefined) continue
-    killed = told.broken.split(":")[0]
+    killed = told.broken.invariant
     break
   }
   child.kill("SIGKILL")
@@ -96,12 +103,6 @@ const seedsUntil = async ({ files, store }: Change) => {
   return { seeds, killed }
 }
 
-const changes = (values.mutants ? await mutants() : await putBack()).filter(({ name }) =>
-  name.includes(values.only)
-)
-if (changes.length === 0) refuse(`No name holds ${values.only}.`)
-for (const limit of [values.limit ?? "1", values["sql-limit"]])
-  if (!/^[1-9]\d*$/.test(limit)) refuse(`A limit is a whole number from 1 on, not ${limit}.`)
 let kills = 0
 try {
   for (const change of changes) {

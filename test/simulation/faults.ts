@@ -117,13 +117,15 @@ export class FaultBoard {
   /** Statements that have changed rows, beside those of the chain's reader. */
   writes = 0
   readonly #plan: FaultPlan
+  readonly #store: Plan["store"]
   readonly #draws: ReadonlyMap<FaultName, Draw>
   readonly #order: Draw
   readonly #world: World
 
-  constructor(world: World, plan: FaultPlan, draw: Draw) {
+  constructor(world: World, { faults, store }: Pick<Plan, "faults" | "store">, draw: Draw) {
     this.#world = world
-    this.#plan = plan
+    this.#plan = faults
+    this.#store = store
     this.#draws = new Map(faultNames.map((name) => [name, draw.of(`fault ${name}`)]))
     this.#order = draw.of("statements")
   }
@@ -152,11 +154,12 @@ export class FaultBoard {
 
   #at<A, E, R>(name: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.withFiber((fiber) => {
-      if (fiber.getRef(InStatement)) return call
+      const isInside = fiber.getRef(InStatement)
       const owner = fiber.getRef(CurrentOwner)
       const isStatement = statements.test(name)
-      if (owner === this.#world.outside) return isStatement ? inStatement(call) : call
+      if (owner === this.#world.outside) return isStatement && !isInside ? inStatement(call) : call
       this.points.set(name, (this.points.get(name) ?? 0) + 1)
+      if (isInside) return call
       const done = isStatement ? this.#around(name, owner.name, call) : call
       return this.#plan.has(atPoint) ? this.#abandonedAt(name, owner, done) : done
     })
@@ -182,7 +185,8 @@ export class FaultBoard {
     const noted = Effect.map(statement, (answer) => {
       const isEmpty = Array.isArray(answer) && answer.length === 0
       if (isEmpty || !writes.test(name)) return answer
-      this.changed = true
+      // SQL tells by itself what it has committed.
+      if (this.#store === "memory") this.changed = true
       if (!name.endsWith(".recordRange")) this.writes++
       if (this.verbose) this.#world.trace.whisper(this.#world.elapsed, who, `  ${name}: ${shortly(answer)}`)
       return answer

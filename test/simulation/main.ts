@@ -1,10 +1,10 @@
 // `bun run simulate`: one seed and its story, or many seeds in several processes.
 import { parseArgs } from "node:util"
 import { summary, timeline } from "./explain.ts"
+import { failureOf } from "./failureOf.ts"
 import { linesOf } from "./linesOf.ts"
 import { planOf } from "./Plan.ts"
 import { runPlan } from "./runPlan.ts"
-import { shrink } from "./shrink.ts"
 import { Tally, type Told, toldOf } from "./Tally.ts"
 
 const usage = `bun run simulate                            2,000 seeds
@@ -58,15 +58,24 @@ if (values.every !== undefined && values.jobs !== "1") refuse("--every is one pr
 if (values.seed === undefined && values.explain) refuse("--explain tells of one seed: give it by --seed.")
 if (values.seeds !== undefined && values.minutes !== undefined) refuse("Give --seeds or --minutes, not both.")
 
+/** For so long the fewest faults of a failed seed are looked for. */
+const shrinkMillis = 5 * 60_000
+const progressMillis = 10_000
+
 const one = async (seed: string) => {
   const outcome = await runPlan(planOf(seed, store), values.explain)
   if (outcome.broken === undefined) {
     if (values.explain) console.log(timeline(outcome))
     return console.log(summary(outcome))
   }
-  const smallest = await shrink(outcome)
-  if (values.explain) console.log(timeline(await runPlan(smallest.plan, true)))
-  console.log(summary(smallest))
+  console.log(`seed ${seed}  ${outcome.broken.invariant}: looking for the fewest of its faults that break it`)
+  let toldAt = performance.now()
+  const onRun = (runs: number, left: number) => {
+    if (performance.now() < toldAt + progressMillis) return
+    toldAt = performance.now()
+    console.log(`${runs} runs · ${left} faults left`)
+  }
+  console.log(`\n${await failureOf(outcome, { withinMillis: shrinkMillis, isWhole: values.explain, onRun })}`)
   process.exitCode = 1
 }
 
@@ -90,7 +99,7 @@ const many = async () => {
   const tally = new Tally(store)
   /** Of each process. */
   const done = Array.from({ length: jobs }, () => 0)
-  const progress = setInterval(() => console.log(tally.line), 10_000)
+  const progress = setInterval(() => console.log(tally.line), progressMillis)
   const argumentsOf = (job: number) => [
     ...["--from", String(from + job), "--every", String(jobs)],
     ...(values.minutes === undefined
@@ -120,7 +129,8 @@ const many = async () => {
         const told: Told = JSON.parse(line)
         tally.add(told)
         done[job] = (done[job] ?? 0) + 1
-        if (told.broken !== undefined) console.log(`seed ${told.seed}  ${told.broken}`)
+        if (told.broken !== undefined)
+          console.log(`seed ${told.seed}  ${told.broken.invariant}: ${told.broken.detail}`)
       }
       if ((await child.exited) === 0 || child.killed || stopped) return
       console.error(`Process ${job + 1} of ${jobs} ended with ${child.exitCode}: all are stopped.`)
@@ -135,13 +145,17 @@ const many = async () => {
   // Shares differ by a seed where all have run; otherwise the slowest one tells where to go on.
   const next = ran === last - from ? last : from + jobs * Math.min(...done)
   console.log(`\nTo go on where this ended: bun run simulate --from ${next}${sql}`)
-  const [first] = tally.failed
-  if (first === undefined) return
+  if (tally.failed.length === 0) return
   process.exitCode = 1
-  console.log(
-    `\nThe first of ${tally.failed.length} that failed, with the fewest faults; its story: --seed ${first.seed} --explain${sql}`
+  const kindOf = ({ broken }: Told) => broken?.invariant
+  const firsts = tally.failed.filter(
+    (told, index, all) => all.findIndex((other) => kindOf(other) === kindOf(told)) === index
   )
-  await one(first.seed)
+  console.log(`\n${tally.failed.length} failed, by ${firsts.length} invariants. The first seed of each:`)
+  for (const { seed } of firsts) {
+    console.log("")
+    await one(seed)
+  }
 }
 
 if (values.help) console.log(usage)

@@ -1,11 +1,10 @@
 // Replay, the kept seeds, and the seeds of every run of the suite.
 import { beforeAll, describe, expect, test } from "bun:test"
-import { summary } from "./explain.ts"
+import { failureOf } from "./failureOf.ts"
 import { fixedHashes } from "./fixedHashes.ts"
 import { kept } from "./kept.ts"
 import { planOf } from "./Plan.ts"
 import { runPlan } from "./runPlan.ts"
-import { shrink } from "./shrink.ts"
 import type { Outcome } from "./simulate.ts"
 
 // What a run loads for the first time.
@@ -13,11 +12,8 @@ beforeAll(() => runPlan(planOf("warm")), 60_000)
 
 const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 2_000)
 
-/** A seed that breaks is told with the fewest faults, and how to read its story. */
 const expectWhole = async (outcome: Outcome) => {
-  if (outcome.broken === undefined) return
-  const { seed } = outcome.plan
-  throw new Error(`${summary(await shrink(outcome))}\nIts story: bun run simulate --seed ${seed} --explain`)
+  if (outcome.broken !== undefined) throw new Error(await failureOf(outcome, { withinMillis: 60_000 }))
 }
 
 describe("replay", () => {
@@ -42,8 +38,12 @@ describe("kept seeds", () => {
   for (const { found, seed } of kept)
     test(`${seed}: ${found}`, async () => {
       await expectWhole(await runPlan(planOf(seed)))
-    })
+    }, 120_000)
 })
+
+test("after every step that changes a row the oracle looks", async () => {
+  for (let seed = 1; seed <= 20; seed++) await expectWhole(await runPlan(planOf(String(seed)), false, true))
+}, 120_000)
 
 test(`${seeds} seeds`, async () => {
   for (let seed = 1; seed <= seeds; seed++) await expectWhole(await runPlan(planOf(String(seed))))

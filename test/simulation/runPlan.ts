@@ -4,8 +4,8 @@ import { type Outcome, simulate } from "./simulate.ts"
 import { openSql } from "./sql/sqlStore.ts"
 import { warmUp } from "./warmUp.ts"
 
-export const runPlan = async (plan: Plan, verbose = false): Promise<Outcome> => {
+export const runPlan = async (plan: Plan, verbose = false, everyStep = false): Promise<Outcome> => {
   await warmUp()
   if (plan.store === "sql") await openSql()
-  return simulate(plan, verbose)
+  return simulate(plan, verbose, everyStep)
 }

@@ -52,14 +52,15 @@ const told = (error: unknown) =>
     .map((line) => line.trim())
     .join(" ")
 
-export const simulate = (plan: Plan, verbose = false): Outcome => {
+/** With `everyStep` a step fails that changes a row and after which the oracle would not look. */
+export const simulate = (plan: Plan, verbose = false, everyStep = false): Outcome => {
   const draw = new Draw(plan.seed)
   const world = new World(draw, { preemptAfter: plan.preemptAfter, longest: longestSteps })
-  const board = new FaultBoard(world, plan.faults, draw)
+  const board = new FaultBoard(world, plan, draw)
   board.verbose = verbose
   const restore = closeEntropy(world, draw.of("entropy"))
   try {
-    const run = new Run(plan, draw, world, board)
+    const run = new Run(plan, draw, world, board, everyStep)
     let broken: Broken | undefined
     try {
       run.play()
@@ -100,6 +101,7 @@ class Run {
   readonly #ledger: Ledger
   readonly #nodes: ReadonlyArray<SimulatedNode>
   readonly #receivers: Receivers
+  readonly #everyStep: boolean
   #built: { readonly parts: Parts; readonly oracle: Oracle } | undefined
   /** People who have not finished. */
   #busy = 0
@@ -107,7 +109,8 @@ class Run {
   /** Whether who came once the faults had ceased has gone. */
   #served = true
 
-  constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard) {
+  constructor(plan: Plan, draw: Draw, world: World, board: FaultBoard, everyStep: boolean) {
+    this.#everyStep = everyStep
     this.#plan = plan
     this.#draw = draw
     this.#world = world
@@ -262,9 +265,10 @@ class Run {
     this.#steps++
     const owner = cluster.instances[this.#steps % Math.max(1, cluster.instances.length)]?.owner
     if (owner !== undefined && this.#board.comes("an instance is abandoned")) this.#abandon(owner)
-    if (!this.#board.changed) return
-    this.#board.changed = false
-    this.#oracle.check(always)
+    if (this.#board.changed) {
+      this.#board.changed = false
+      this.#oracle.check(always)
+    } else if (this.#everyStep) this.#oracle.expectUnmoved()
   }
 
   /** What has come of it, for the hash. */

@@ -93,7 +93,7 @@ export const spawnService = (
 /** Milliseconds until `/readyz` answers 200; fails with the program's output after `timeoutMillis`. */
 export const untilReady = (
   service: { readonly baseUrl: string; readonly output: () => string },
-  timeoutMillis = 20_000
+  timeoutMillis = 60_000
 ) =>
   Effect.promise(async () => {
     const start = performance.now()

@@ -24,6 +24,27 @@ export class InvariantBroken extends Error {
   }
 }
 
+const textOf = (stored: unknown) =>
+  JSON.stringify(stored, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value))
+
+/** What the rows of a shop are of. */
+const readKinds = [
+  "payments",
+  "attempts",
+  "settlements",
+  "refunds",
+  "deliveries",
+  "transfers",
+  "dropped"
+] as const
+/** What memory's rows have beside what invariants read: when the service looks again, and what it has told. */
+const unread: ReadonlySet<string> = new Set(["matchAt", "checkAt", "alerted"])
+
+const readOf = (stored: unknown) =>
+  JSON.stringify(stored instanceof Map ? [...stored] : stored, (name, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : unread.has(name) ? undefined : value
+  )
+
 export class Oracle {
   /** Whether a payment waited in the last look. */
   awaited = false
@@ -115,6 +136,22 @@ export class Oracle {
     )
   }
 
+  /** Fails with an `InvariantBroken` where a row is not as the last look saw it. */
+  expectUnmoved(): void {
+    const rows = this.#parts.store.rows(this.#parts.shops)
+    if (rows === undefined || this.#rowsBefore.length === 0) return
+    for (const [index, now] of rows.entries())
+      for (const what of readKinds) {
+        const [stored, seen] = [now, this.#rowsBefore[index]].map((one) => readOf(one?.[what]))
+        if (stored === seen) continue
+        const invariant = "the oracle looks after every step that changes a row"
+        throw new InvariantBroken({
+          invariant,
+          detail: `${what} of ${now.shop.name}: ${seen}, then ${stored}`
+        })
+      }
+  }
+
   #see({ now, rows }: Look): void {
     for (const [key, { at }] of this.#seen) if (at < now - latelyMillis) this.#seen.delete(key)
     for (const { attempts } of rows)
@@ -139,11 +176,7 @@ export class Oracle {
   noteRows(): void {
     const { posts } = this.#receivers
     const { rows } = this.#look() ?? { rows: [] }
-    this.#world.trace.noteText(
-      JSON.stringify([rows.map(({ shop: _, ...stored }) => stored), posts], (_, value: unknown) =>
-        typeof value === "bigint" ? value.toString() : value
-      )
-    )
+    this.#world.trace.noteText(textOf([rows.map(({ shop: _, ...stored }) => stored), posts]))
   }
 
   /** What is stored, for the reader. */

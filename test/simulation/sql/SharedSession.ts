@@ -7,7 +7,22 @@ import type { Owner, World } from "../World.ts"
 /** Of the world's time, at whose end PGlite, whose one session cannot end, answers nothing any more. */
 const idleTimeout = "idle_session_timeout"
 
-const [readyForQuery, query, sync, terminate] = ["Z", "Q", "S", "X"].map((letter) => letter.charCodeAt(0))
+const [readyForQuery, parse, bind, query, sync, terminate] = [..."ZPBQSX"].map((letter) =>
+  letter.charCodeAt(0)
+)
+
+/** A statement that may change rows of which an invariant is. */
+const changesRows =
+  /\b(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(?:alerts|incoming_transfers|payment_attempts|payments|refunds|wallet_transactions|webhook_attempts|webhook_deliveries|x402_settlements)\b/i
+
+/** Messages up to a Sync or a query. */
+interface Batch {
+  readonly messages: Buffer
+  readonly changesRows: boolean
+}
+
+/** Up to the next zero byte. */
+const textAt = (body: Buffer, from: number): string => body.toString("latin1", from, body.indexOf(0, from))
 
 const message = (type: string, ...parts: ReadonlyArray<Buffer>): Buffer => {
   const body = Buffer.concat(parts)
@@ -43,8 +58,10 @@ const welcome = Buffer.concat([
 
 class Connection extends Duplex {
   readonly owner: Owner
-  /** Whole messages up to a Sync or a query, in order. */
-  readonly waiting: Array<Buffer> = []
+  /** In order. */
+  readonly waiting: Array<Batch> = []
+  /** Names of its prepared statements that change rows. */
+  readonly #changing = new Set<string>()
   #rest = Buffer.alloc(0)
   #isStarted = false
   readonly #session: SharedSession
@@ -74,22 +91,35 @@ class Connection extends Duplex {
     }
     let end = 0
     let begin = 0
+    let changes = false
     while (end + 5 <= this.#rest.length) {
       const next = end + 1 + this.#rest.readInt32BE(end + 1)
       if (next > this.#rest.length) break
       const type = this.#rest[end]
+      changes ||= this.#changesRows(type, this.#rest.subarray(end + 5, next))
       end = next
       if (type === terminate) {
         this.push(null)
         begin = end
       } else if (type === sync || type === query) {
-        this.waiting.push(Buffer.from(this.#rest.subarray(begin, end)))
+        this.waiting.push({ messages: Buffer.from(this.#rest.subarray(begin, end)), changesRows: changes })
         begin = end
+        changes = false
       }
     }
     this.#rest = Buffer.from(this.#rest.subarray(begin))
     done()
     this.#session.work()
+  }
+
+  #changesRows(type: number | undefined, body: Buffer): boolean {
+    if (type === query) return changesRows.test(textAt(body, 0))
+    if (type === bind) return this.#changing.has(textAt(body, body.indexOf(0) + 1))
+    if (type !== parse) return false
+    const name = textAt(body, 0)
+    if (changesRows.test(textAt(body, name.length + 1))) this.#changing.add(name)
+    else this.#changing.delete(name)
+    return false
   }
 }
 
@@ -105,6 +135,11 @@ export class SharedSession {
   /** Who is in a transaction. */
   #holder: Connection | undefined
   #world: World | undefined
+  #onChange: () => void = () => {}
+  /** Whether rows may have changed since nobody was last in a transaction. */
+  #mayHaveChanged = false
+  /** The number that the next transaction that writes gets. */
+  #nextTransaction = ""
 
   constructor(pglite: PGlite) {
     this.#pglite = pglite
@@ -114,9 +149,10 @@ export class SharedSession {
     return this.#pglite.close()
   }
 
-  /** From now on its connections are of the world's instances. */
-  begin(world: World): void {
+  /** From now on its connections are of the world's instances. `onChange` hears of what is committed, at once. */
+  begin(world: World, onChange: () => void): void {
     this.#world = world
+    this.#onChange = onChange
   }
 
   /** `isCut` is asked before each statement and before its answer. */
@@ -168,18 +204,31 @@ export class SharedSession {
   work(): void {
     while (true) {
       const next = this.#holder ?? this.#connections.find(({ waiting }) => waiting.length > 0)
-      const messages = next?.waiting.shift()
-      if (next === undefined || messages === undefined) return
+      const batch = next?.waiting.shift()
+      if (next === undefined || batch === undefined) return
+      const { messages } = batch
       if (next.isCut()) {
         this.cut(next)
         continue
       }
       const answer = this.#pglite.execProtocolRawSync(messages)
       this.#holder = statusIn(answer) === "I" ? undefined : next
+      this.#mayHaveChanged ||= batch.changesRows
+      if (this.isIdle) this.#tellChange()
       if (messages.includes(idleTimeout))
         this.run(`RESET ${idleTimeout}; RESET idle_in_transaction_session_timeout`)
       if (next.isCut()) this.cut(next)
       else next.push(Buffer.from(answer))
     }
+  }
+
+  /** A statement that finds no row to change begins no transaction that writes. */
+  #tellChange(): void {
+    if (!this.#mayHaveChanged) return
+    this.#mayHaveChanged = false
+    const [next = ""] = this.run("SELECT pg_snapshot_xmax(pg_current_snapshot())")
+    if (next === this.#nextTransaction) return
+    this.#nextTransaction = next
+    this.#onChange()
   }
 }

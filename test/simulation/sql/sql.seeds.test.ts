@@ -1,11 +1,16 @@
 // Replay and the seeds of every run of the suite, with the repositories' own SQL on PGlite.
 import { beforeAll, expect, test } from "bun:test"
-import { summary } from "../explain.ts"
+import { failureOf } from "../failureOf.ts"
 import { fixedSqlHash } from "../fixedHashes.ts"
 import { type Plan, planOf } from "../Plan.ts"
 import { runPlan } from "../runPlan.ts"
+import type { Outcome } from "../simulate.ts"
 
 const seeds = Number(process.env["SIMULATION_SQL_SEEDS"] ?? 100)
+
+const expectWhole = async (outcome: Outcome) => {
+  if (outcome.broken !== undefined) throw new Error(await failureOf(outcome, { withinMillis: 60_000 }))
+}
 
 // The first time it makes a database, which it keeps beside the system's temporary files.
 beforeAll(() => runPlan(planOf("first", "sql")), 120_000)
@@ -35,15 +40,18 @@ const kept = {
 }
 for (const [seed, found] of Object.entries(kept))
   test(`${seed}: ${found}`, async () => {
-    const outcome = await runPlan(planOf(seed, "sql"))
-    if (outcome.broken !== undefined) throw new Error(summary(outcome))
-  }, 60_000)
+    await expectWhole(await runPlan(planOf(seed, "sql")))
+  }, 120_000)
+
+test("after every step that changes a row the oracle looks, on SQL as well", async () => {
+  for (const seed of ["3", "5", "7"]) await expectWhole(await runPlan(planOf(seed, "sql"), false, true))
+}, 120_000)
 
 test(`${seeds} seeds on SQL, the first of which come to the same after the last`, async () => {
   const hashes: Array<string> = []
   for (let seed = 1; seed <= seeds; seed++) {
     const outcome = await runPlan(planOf(String(seed), "sql"))
-    if (outcome.broken !== undefined) throw new Error(summary(outcome))
+    await expectWhole(outcome)
     hashes[seed] = outcome.hash
   }
   for (const seed of [5, 12, 2].filter((one) => one <= seeds)) {

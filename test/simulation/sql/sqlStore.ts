@@ -254,7 +254,9 @@ export const sqlStore = (world: World, board: FaultBoard, draw: Draw): Store => 
   if (session === undefined) throw new Error("the simulation's PGlite is not open")
   next = undefined
   used = session
-  session.begin(world)
+  session.begin(world, () => {
+    board.changed = true
+  })
   session.run(prepareRows)
   const client = clientOf(session)
   return {
