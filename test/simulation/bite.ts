@@ -1,16 +1,17 @@
 // `bun test/simulation/bite.ts`: puts each defect back in a copy of the tree, and counts the seeds until an
 // invariant breaks. `--mutants` does it with the mutants of what judges money, but for those that are known to
 // live. `--limit` and `--sql-limit` for how many seeds are tried: 20,000 and 2,000, 4,000 for a mutant.
-import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { mutantsOf } from "../mutation/mutants.ts"
 import { targets } from "../mutation/targets.ts"
 import { defects } from "./defects.ts"
+import { type ChangedFile, filesWith } from "./filesWith.ts"
 import { linesOf } from "./linesOf.ts"
 import { whyLives } from "./livingMutants.ts"
 import type { Told } from "./Tally.ts"
+import { treeCopy } from "./treeCopy.ts"
 
 const root = join(import.meta.dir, "../..")
 const refuse = (message: string): never => {
@@ -29,26 +30,18 @@ const { values } = parseArgs({
 interface Change {
   readonly name: string
   readonly store?: "sql" | undefined
-  readonly files: ReadonlyArray<{ readonly file: string; readonly text: string }>
+  readonly files: ReadonlyArray<ChangedFile>
 }
 
 const textOf = (file: string) => Bun.file(join(root, file)).text()
 
-const putBack = async (): Promise<ReadonlyArray<Change>> =>
+const putBack = (): Promise<ReadonlyArray<Change>> =>
   Promise.all(
-    defects.map(async ({ also = [], name, store, ...defect }) => {
-      const parts = [defect, ...also]
-      const texts = new Map<string, string>()
-      for (const { file, from, to } of parts) {
-        const source = texts.get(file) ?? (await textOf(file))
-        if (source.split(from).length !== 2) throw new Error(`${name}: ${file} does not hold its place once`)
-        texts.set(
-          file,
-          source.replace(from, () => to)
-        )
-      }
-      return { name, store, files: [...texts].map(([file, text]) => ({ file, text })) }
-    })
+    defects.map(async (defect) => ({
+      name: defect.name,
+      store: defect.store,
+      files: await filesWith(defect)
+    }))
   )
 
 const mutants = async (): Promise<ReadonlyArray<Change>> => {
@@ -70,10 +63,7 @@ if (changes.length === 0) refuse(`No name holds ${values.only}.`)
 for (const limit of [values.limit ?? "1", values["sql-limit"]])
   if (!/^[1-9]\d*$/.test(limit)) refuse(`A limit is a whole number from 1 on, not ${limit}.`)
 
-const tree = await mkdtemp(join(tmpdir(), "quittance-bite-"))
-for (const part of ["src", "test", "docs", "migrations", "package.json", "tsconfig.json", "bunfig.toml"])
-  await cp(join(root, part), join(tree, part), { recursive: true })
-await symlink(join(root, "node_modules"), join(tree, "node_modules"))
+const tree = await treeCopy()
 
 /** Seeds until one breaks an invariant, and which; undefined where none of them does. */
 const seedsUntil = async ({ files, store }: Change) => {
