@@ -1,4 +1,4 @@
-// `bun run test`: the whole suite in three workers on one Postgres; the simulation's seeds in a process of each kind;
+// `bun run test`: the whole suite in four workers on one Postgres; the simulation's seeds in a process of each kind;
 // then, alone on the machine, what measures time; then what looks at all that was sent. With arguments, what
 // `bun test` makes of them.
 import { mkdtempSync, rmSync } from "node:fs"
@@ -60,7 +60,7 @@ const codes =
   args.length > 0
     ? [await run(...args)]
     : [
-        await run("--parallel=3", timings, "--path-ignore-patterns", "**/*.{alone,after,seeds}.test.ts"),
+        await run("--parallel=4", timings, "--path-ignore-patterns", "**/*.{alone,after,seeds}.test.ts"),
         // They fill a core each.
         await run("--parallel=2", ".seeds.test.ts"),
         // From the sources, as people start it.
