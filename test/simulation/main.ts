@@ -151,7 +151,9 @@ const many = async () => {
   const firsts = tally.failed.filter(
     (told, index, all) => all.findIndex((other) => kindOf(other) === kindOf(told)) === index
   )
-  console.log(`\n${tally.failed.length} failed, by ${firsts.length} invariants. The first seed of each:`)
+  console.log(
+    `\nFailed seeds: ${tally.failed.length}. Invariants: ${firsts.length}, and the first seed of each:`
+  )
   for (const { seed } of firsts) {
     console.log("")
     await one(seed)
