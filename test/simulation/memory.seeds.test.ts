@@ -1,20 +1,15 @@
 // Replay, the kept seeds, and the seeds of every run of the suite.
 import { beforeAll, describe, expect, test } from "bun:test"
-import { failureOf } from "./failureOf.ts"
+import { expectWhole } from "./expectWhole.ts"
 import { fixedHashes } from "./fixedHashes.ts"
 import { kept } from "./kept.ts"
 import { planOf } from "./Plan.ts"
 import { runPlan } from "./runPlan.ts"
-import type { Outcome } from "./simulate.ts"
 
 // What a run loads for the first time.
 beforeAll(() => runPlan(planOf("warm")), 60_000)
 
 const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 2_000)
-
-const expectWhole = async (outcome: Outcome) => {
-  if (outcome.broken !== undefined) throw new Error(await failureOf(outcome, { withinMillis: 60_000 }))
-}
 
 describe("replay", () => {
   for (const [seed, hash] of Object.entries(fixedHashes))

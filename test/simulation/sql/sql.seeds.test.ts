@@ -1,16 +1,11 @@
 // Replay and the seeds of every run of the suite, with the repositories' own SQL on PGlite.
 import { beforeAll, expect, test } from "bun:test"
-import { failureOf } from "../failureOf.ts"
+import { expectWhole } from "../expectWhole.ts"
 import { fixedSqlHash } from "../fixedHashes.ts"
 import { type Plan, planOf } from "../Plan.ts"
 import { runPlan } from "../runPlan.ts"
-import type { Outcome } from "../simulate.ts"
 
 const seeds = Number(process.env["SIMULATION_SQL_SEEDS"] ?? 100)
-
-const expectWhole = async (outcome: Outcome) => {
-  if (outcome.broken !== undefined) throw new Error(await failureOf(outcome, { withinMillis: 60_000 }))
-}
 
 // The first time it makes a database, which it keeps beside the system's temporary files.
 beforeAll(() => runPlan(planOf("first", "sql")), 120_000)
