@@ -1,7 +1,7 @@
 // The one SQL client: on a Postgres by address, or on one of the service's own, in a directory.
 import type { Socket } from "node:net"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Context, type Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as initial from "../migrations/0001_initial.ts"
 import * as dashboard from "../migrations/0002_dashboard.ts"
@@ -64,11 +64,15 @@ const refusesBounds = /^(08P01|22023|42704)/
 interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
   /** Opens a socket; remembers which server answers. */
   readonly stream: () => Socket
-  readonly servers: number
+  /** How often it is asked before it counts as unreachable, and how long apart. */
+  readonly tries: { readonly times: number; readonly apart: Duration.Input }
 }
 
+/** One of the service's own that was killed is started again within seconds. */
+const embeddedTries = { times: 20, apart: "500 millis" } as const
+
 const pool = (
-  { servers: _, stream, ...connection }: Connection,
+  { tries: _, stream, ...connection }: Connection,
   bounds: Readonly<Record<string, string>>,
   maxConnections: number
 ) =>
@@ -88,7 +92,7 @@ const pool = (
   })
 
 /** Ends what the pool has abandoned, on a connection of its own. */
-const sweeper = ({ servers: _, stream, ...connection }: Connection) =>
+const sweeper = ({ tries: _, stream, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
     stream: () => overheard(stream()),
@@ -101,10 +105,7 @@ const sweeper = ({ servers: _, stream, ...connection }: Connection) =>
   })
 
 /** The bounds, where the server takes them. */
-const acceptedBounds = Effect.fnUntraced(function* (
-  { servers: _, ...connection }: Connection,
-  where: string
-) {
+const acceptedBounds = Effect.fnUntraced(function* ({ tries: _, ...connection }: Connection, where: string) {
   const asked = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
   const bounded = PgClient.layer({
     ...connection,
@@ -125,7 +126,7 @@ const acceptedBounds = Effect.fnUntraced(function* (
 })
 
 /** For migrations, which wait for each other and take as long as they take. */
-const patient = ({ servers: _, stream, ...connection }: Connection) =>
+const patient = ({ tries: _, stream, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
     stream: () => overheard(stream()),
@@ -139,7 +140,7 @@ const connectionOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Connection, DatabaseRefusal, Scope.Scope> {
   if (database._tag === "Embedded") {
     const embedded = yield* joinEmbeddedPostgres(database.directory)
-    return { ...embedded, stream: makeConnector([{ path: embedded.path }]), servers: 1 }
+    return { ...embedded, stream: makeConnector([{ path: embedded.path }]), tries: embeddedTries }
   }
   const parsed = parseDatabaseUrl(Redacted.value(database.url))
   if (parsed === undefined)
@@ -147,7 +148,9 @@ const connectionOf = Effect.fnUntraced(function* (
       message: "DATABASE_URL must be a Postgres address, postgres://user:password@host:port/database"
     })
   const { first, servers } = parsed
-  return { url: Redacted.make(first), stream: makeConnector(servers), servers: servers.length }
+  // Each of several servers is asked.
+  const tries = { times: servers.length, apart: 0 }
+  return { url: Redacted.make(first), stream: makeConnector(servers), tries }
 })
 
 /** Each runs once, in the order of its number. */
@@ -267,11 +270,16 @@ export const whereOf = (database: (typeof AppConfig.Service)["database"]): strin
     ? `in ${database.directory}`
     : (parseDatabaseUrl(Redacted.value(database.url))?.shown ?? "of DATABASE_URL")
 
-/** Each of several servers is asked. */
-const askingEach = (servers: number) =>
+/** The server starts, stops or recovers. */
+const cannotConnectNow = "57P03"
+
+const askingAgain = ({ apart, times }: Connection["tries"]) =>
   Effect.retry({
-    times: servers - 1,
-    while: (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
+    times: times - 1,
+    schedule: Schedule.spaced(apart),
+    while: (error: unknown) =>
+      SqlError.isSqlError(error) &&
+      (error.reason._tag === "ConnectionError" || sqlStateOf(error) === cannotConnectNow)
   })
 
 /** What to do about it. */
@@ -286,19 +294,23 @@ const unusable = (where: string) => (error: unknown) =>
   })
 
 /** The client of one session, which the first server that takes one has begun. */
-const connected = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, servers: number, where: string) =>
+const connected = <E>(
+  client: Layer.Layer<SqlClient.SqlClient, E>,
+  tries: Connection["tries"],
+  where: string
+) =>
   Layer.effect(
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const sql = Context.get(yield* Layer.build(client), SqlClient.SqlClient)
-      yield* sql`SELECT 1`.pipe(askingEach(servers))
+      yield* sql`SELECT 1`.pipe(askingAgain(tries))
       return sql
     }).pipe(Effect.mapError(unusable(where)))
   )
 
 /** A client for copies, on a database as it is: nothing is migrated. */
 const copyClient = Effect.fnUntraced(function* (database: (typeof AppConfig.Service)["database"]) {
-  const { servers, ...connection } = yield* connectionOf(database)
+  const { tries, ...connection } = yield* connectionOf(database)
   const client = PgClient.layer({
     ...connection,
     refuseStandby: true,
@@ -307,7 +319,7 @@ const copyClient = Effect.fnUntraced(function* (database: (typeof AppConfig.Serv
     maxConnections: 1,
     applicationName: copyName
   })
-  return connected(client, servers, whereOf(database))
+  return connected(client, tries, whereOf(database))
 })
 
 /** The configured database, for copies. */
@@ -337,7 +349,7 @@ const refused = (where: string) => (error: unknown) => {
 }
 
 /** Asks what a session of `patient` does. */
-const witness = ({ servers: _, stream, ...connection }: Connection) =>
+const witness = ({ tries: _, stream, ...connection }: Connection) =>
   PgClient.layer({
     ...connection,
     stream: () => overheard(stream()),
@@ -379,7 +391,7 @@ const prepared = Effect.fnUntraced(function* (connection: Connection, where: str
       schedule: Schedule.spaced("1 second"),
       while: (error) => error instanceof PathSilent
     }),
-    askingEach(connection.servers),
+    askingAgain(connection.tries),
     Effect.mapError((error) =>
       error instanceof PathSilent
         ? new DatabaseRefusal({
@@ -403,7 +415,7 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
     const connection = yield* connectionOf(database)
     const where = whereOf(database)
     return yield* watched(work, witness(connection)).pipe(
-      Effect.provide(connected(patient(connection), connection.servers, where)),
+      Effect.provide(connected(patient(connection), connection.tries, where)),
       Effect.mapError((error) => {
         if (error instanceof DatabaseRefusal) return error
         return error instanceof PathSilent

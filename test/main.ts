@@ -21,10 +21,13 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     stopped = true
     running?.kill(signal)
   })
+/** A test or hook that hangs is given up after so many milliseconds. No test takes it for how fast anything is. */
+const timeout = "--timeout=180000"
+
 /** Nothing more runs after a signal. */
 const run = async (...args: ReadonlyArray<string>): Promise<number> => {
   if (stopped) return 130
-  running = Bun.spawn([process.execPath, "test", ...args], {
+  running = Bun.spawn([process.execPath, "test", timeout, ...args], {
     env: {
       ...process.env,
       TEST_DATABASE_URL: postgres.url,

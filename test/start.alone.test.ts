@@ -23,29 +23,24 @@ const createMerchant = (dataDir: string) =>
   })
 
 describe(`Several instances`, () => {
-  liveEffect(
-    "start together on one empty Postgres: each is ready, every migration ran once",
-    () =>
-      Effect.gen(function* () {
-        const url = yield* ownDatabase()
-        const dataDir = yield* temporaryDirectory
-        const env = { DATABASE_URL: url, DATA_DIR: dataDir, ...noChain }
-        const services = yield* Effect.all(
-          Array.from({ length: 4 }, () => spawnService(env)),
-          { concurrency: "unbounded" }
-        )
-        yield* Effect.all(
-          services.map((service) => untilReady(service)),
-          { concurrency: "unbounded" }
-        )
-        const sql = new SQL(url, { max: 1 })
-        const rows = yield* Effect.promise(
-          () => sql`SELECT migration_id FROM effect_sql_migrations ORDER BY 1`
-        )
-        yield* Effect.promise(() => sql.close())
-        expect(rows.length).toBe(Object.keys(migrations).length)
-      }),
-    60_000
+  liveEffect("start together on one empty Postgres: each is ready, every migration ran once", () =>
+    Effect.gen(function* () {
+      const url = yield* ownDatabase()
+      const dataDir = yield* temporaryDirectory
+      const env = { DATABASE_URL: url, DATA_DIR: dataDir, ...noChain }
+      const services = yield* Effect.all(
+        Array.from({ length: 4 }, () => spawnService(env)),
+        { concurrency: "unbounded" }
+      )
+      yield* Effect.all(
+        services.map((service) => untilReady(service)),
+        { concurrency: "unbounded" }
+      )
+      const sql = new SQL(url, { max: 1 })
+      const rows = yield* Effect.promise(() => sql`SELECT migration_id FROM effect_sql_migrations ORDER BY 1`)
+      yield* Effect.promise(() => sql.close())
+      expect(rows.length).toBe(Object.keys(migrations).length)
+    })
   )
 })
 
@@ -110,59 +105,56 @@ describe("The service as a process", () => {
     )
   }
 
-  liveEffect(
-    "kill -9 at any moment loses no acknowledged payment",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const keys = yield* createMerchant(dataDir)
-        const acknowledged = new Set<string>()
-        for (let round = 0; round < 4; round++) {
-          const service = yield* spawnService({ DATA_DIR: dataDir, RATE_LIMIT_PER_KEY: "100000", ...noChain })
-          yield* untilReady(service)
-          const found = new Set<string>()
-          let cursor = ""
-          for (;;) {
-            const { body } = yield* Effect.promise(() =>
-              send(service.baseUrl, {
-                method: "GET",
-                path: `/api/v1/payments?limit=100${cursor}`,
-                key: keys.test.secret
-              })
-            )
-            for (const payment of body.payments) found.add(payment.id)
-            if (!body.hasMore) break
-            cursor = `&startingAfter=${body.payments.at(-1)?.id}`
-          }
-          expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
-          if (round === 3) break
-          // Writers go on until the process dies under them.
-          const write = async () => {
-            for (;;) {
-              const intent = await send(service.baseUrl, {
-                method: "POST",
-                path: "/api/v1/payment-intents",
-                key: keys.test.secret,
-                body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
-              })
-              const opened = await send(service.baseUrl, {
-                method: "POST",
-                path: "/api/v1/payments",
-                key: keys.test.publishable,
-                body: { intentToken: intent.body.intentToken }
-              })
-              if (opened.status === 201) acknowledged.add(opened.body.payment.id)
-            }
-          }
-          const writers = Promise.allSettled([write(), write(), write(), write()])
-          yield* Effect.sleep(`${300 + round * 217} millis`)
-          yield* service.kill("SIGKILL")
-          yield* service.exited
-          yield* Effect.promise(() => writers)
+  liveEffect("kill -9 at any moment loses no acknowledged payment", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const keys = yield* createMerchant(dataDir)
+      const acknowledged = new Set<string>()
+      for (let round = 0; round < 4; round++) {
+        const service = yield* spawnService({ DATA_DIR: dataDir, RATE_LIMIT_PER_KEY: "100000", ...noChain })
+        yield* untilReady(service)
+        const found = new Set<string>()
+        let cursor = ""
+        for (;;) {
+          const { body } = yield* Effect.promise(() =>
+            send(service.baseUrl, {
+              method: "GET",
+              path: `/api/v1/payments?limit=100${cursor}`,
+              key: keys.test.secret
+            })
+          )
+          for (const payment of body.payments) found.add(payment.id)
+          if (!body.hasMore) break
+          cursor = `&startingAfter=${body.payments.at(-1)?.id}`
         }
-        console.log(`${acknowledged.size} acknowledged payments survived 3 kills`)
-        expect(acknowledged.size).toBeGreaterThan(30)
-      }),
-    90_000
+        expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
+        if (round === 3) break
+        // Writers go on until the process dies under them.
+        const write = async () => {
+          for (;;) {
+            const intent = await send(service.baseUrl, {
+              method: "POST",
+              path: "/api/v1/payment-intents",
+              key: keys.test.secret,
+              body: { amount: "1.00", intentUrl: "https://shop.example.com/" }
+            })
+            const opened = await send(service.baseUrl, {
+              method: "POST",
+              path: "/api/v1/payments",
+              key: keys.test.publishable,
+              body: { intentToken: intent.body.intentToken }
+            })
+            if (opened.status === 201) acknowledged.add(opened.body.payment.id)
+          }
+        }
+        const writers = Promise.allSettled([write(), write(), write(), write()])
+        yield* Effect.sleep(`${300 + round * 217} millis`)
+        yield* service.kill("SIGKILL")
+        yield* service.exited
+        yield* Effect.promise(() => writers)
+      }
+      console.log(`${acknowledged.size} acknowledged payments survived 3 kills`)
+      expect(acknowledged.size).toBeGreaterThan(30)
+    })
   )
 })

@@ -14,7 +14,6 @@ import {
   statSync,
   writeFileSync
 } from "node:fs"
-import { connect } from "node:net"
 import { basename, join, relative, resolve } from "node:path"
 import { Effect, Option, Redacted, Schedule, Scope } from "effect"
 import { periodic } from "../workers/supervised.ts"
@@ -29,6 +28,7 @@ import {
 import { hold, holdAlone, waitAlone } from "./FileLock.ts"
 import { whyNotEmbedded } from "./foreignCluster.ts"
 import { findPostgresProgram, type PostgresProgram } from "./PostgresProgram.ts"
+import { postgresAnswers } from "./postgresAnswers.ts"
 import { isAlive, isPostgresIn } from "./ServerProcess.ts"
 import { takeInheritedLock } from "./takeInheritedLock.ts"
 
@@ -73,17 +73,6 @@ const settings = {
 }
 
 const sleep = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
-
-const canConnect = (path: string): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connect({ path })
-    const end = (reached: boolean) => () => {
-      socket.destroy()
-      done(reached)
-    }
-    socket.once("connect", end(true))
-    socket.once("error", end(false))
-  })
 
 class Cluster {
   readonly directory: string
@@ -302,10 +291,10 @@ class Cluster {
     let child: ChildProcess | undefined
     let endedAt: number | undefined
     for (;;) {
-      const listens = await canConnect(this.socket)
-      if (listens && this.pidFile()?.isReady === true) return true
+      const answers = await postgresAnswers(this.socket)
+      if (answers && this.pidFile()?.isReady === true) return true
       const ended = child === undefined || child.exitCode !== null || child.signalCode !== null
-      if (ended && !listens) {
+      if (ended && !answers) {
         if (child !== undefined) {
           endedAt ??= Date.now()
           if (Date.now() > endedAt + retryMillis)

@@ -1,6 +1,6 @@
 // Brings a database to this release's tables: each migration once, in its own transaction, in the
 // order of the ids. Instances that start together wait for each other, and those that run are not disturbed.
-import { Effect, Predicate, Schedule, Schema } from "effect"
+import { Cause, Effect, Predicate, Schedule, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
 
@@ -29,6 +29,9 @@ export const causeOf = (error: unknown): string => {
   }
   return text.split("\n").join(" ")
 }
+
+const isConnectionLost = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
 
 /** Another statement had, or wanted, the same locks: nothing of the migration is kept, and it may go the next time. */
 const isConflict = (error: unknown): boolean =>
@@ -100,6 +103,16 @@ export const migratingAlone = <A, E, R>(work: Effect.Effect<A, E, R>, where: str
     )
   })
 
+/** A transaction whose connection is lost dies of its rollback: it fails with what it has lost instead. */
+const failingWhereLost = <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
+  Effect.catchCause(transaction, (cause): Effect.Effect<A, E | SqlError.SqlError> => {
+    const lost = cause.reasons
+      .filter(Cause.isDieReason)
+      .map(({ defect }) => defect)
+      .find(isConnectionLost)
+    return lost === undefined ? Effect.failCause(cause) : Effect.fail(lost)
+  })
+
 /** Waits for no lock longer than others can bear, and is tried again while others hold it. */
 export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -118,7 +131,10 @@ export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
           change
         )
       )
-      .pipe(Effect.retry({ schedule: betweenTries, times: conflictTries, while: isConflict }))
+      .pipe(
+        failingWhereLost,
+        Effect.retry({ schedule: betweenTries, times: conflictTries, while: isConflict })
+      )
   )
 
 /** `where` names the server and the database to the operator. */
@@ -128,9 +144,11 @@ export const migrate = Effect.fn("Database.migrate")(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const failed = (name: string) => (error: unknown) =>
-    new DatabaseRefusal({
-      message: `The database ${where} cannot be used: migration ${name} fails, and nothing of it is kept: ${causeOf(error)}. Restore a backup, or undo by hand what it finds in its way.`
-    })
+    isConnectionLost(error)
+      ? error
+      : new DatabaseRefusal({
+          message: `The database ${where} cannot be used: migration ${name} fails, and nothing of it is kept: ${causeOf(error)}. Restore a backup, or undo by hand what it finds in its way.`
+        })
 
   const all = Effect.gen(function* () {
     // The table of Effect's migrator, which releases before this one use.

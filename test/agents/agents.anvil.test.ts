@@ -23,8 +23,8 @@ describe("agents", () => {
   let counter = 0
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
 
   const request = (accepts: ReadonlyArray<unknown>, changes: object = {}) => ({
     requestId: `request-${counter++}`,
@@ -263,7 +263,7 @@ describe("agents", () => {
     const shown = await summary(key)
     expect(shown.payments[0]?.transactionId).toBe(settled.transaction)
     expect(shown.spent).toBe("3.00")
-  }, 40_000)
+  }, 180_000)
 
   test("a release cancels on the chain: the amount comes back, and the authorization is worth nothing", async () => {
     const { key } = await world.newAgent()
@@ -278,7 +278,7 @@ describe("agents", () => {
     expect((await settle(body.header.value, accepted)).body.errorReason).toBe(
       "invalid_exact_evm_nonce_already_used"
     )
-  }, 40_000)
+  }, 180_000)
 
   test("a reservation ends by expiry only when a block shows it, and its amount comes back", async () => {
     const { key } = await world.newAgent()
@@ -293,7 +293,7 @@ describe("agents", () => {
     await until(async () => (await summary(key))?.payments[0]?.status === "expired")
     expect((await summary(key)).spent).toBe("0.00")
     await Effect.runPromise(world.chain.restore(snapshot))
-  }, 60_000)
+  }, 180_000)
 
   describe("payments by x402", () => {
     const open = async (amount: string) => {

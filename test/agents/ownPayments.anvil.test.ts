@@ -14,8 +14,8 @@ describe("an agent and a payment of this service", () => {
   let counter = 0
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
 
   const required = (id: string) => world.call("GET", payPath(world, id), undefined)
   const sign = async (key: string, id: string, requestId = `own-${counter++}`) => {
@@ -95,7 +95,7 @@ describe("an agent and a payment of this service", () => {
     expect(payloadOf(second).authorization.nonce).toBe(authorizationNonceOf(id, 1))
     const paid = await world.call("GET", payPath(world, id), undefined, undefined, headerOf(second))
     expect(paid.status).toBe(200)
-  }, 60_000)
+  }, 180_000)
 
   test("expired on the chain, it is signed again under the same nonce, and the facilitator takes it", async () => {
     const id = await openPayment(world, "1")
@@ -116,15 +116,15 @@ describe("an agent and a payment of this service", () => {
     // The token refuses the other one.
     await expect(relayElsewhere(world, payloadOf(first))).rejects.toThrow()
     expect(await world.balanceOf(agent.address)).toBe(before - 1_000_000n)
-  }, 90_000)
+  }, 180_000)
 })
 
 describe("allowed hosts", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   const other = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
   const sign = (key: string, resource: string, payTo: string, amount = "1") =>
     world.call("POST", "/agent/x402/payments", key, {

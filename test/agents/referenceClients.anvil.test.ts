@@ -104,11 +104,11 @@ describe("the field's own x402 packages", () => {
     const address = server.address()
     expressUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
     stops.push(() => void server.close())
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     for (const stop of stops) stop()
     await world.close()
-  }, 30_000)
+  }, 120_000)
 
   const payingAs = (key: string): PayingFetch =>
     makePayingFetch({ serviceUrl: world.baseUrl, agentKey: Redacted.make(key), log: () => {} })
@@ -236,14 +236,14 @@ describe("the field's own x402 packages", () => {
       expect(await servedOf([`${url()}/weather`], headers)).toBe(1)
       expect(await paid()).toBe(250_000n)
       expect(await servedOf([`${url()}/weather`], headers)).toBe(0)
-    }, 60_000)
+    }, 180_000)
   }
 
   test("two servers of one merchant share a header's one success", async () => {
     const { headers, paid } = await headerFor(`${honoUrl}/weather`, 2)
     expect(await servedOf([`${honoUrl}/weather`, `${expressUrl}/weather`], headers)).toBe(1)
     expect(await paid()).toBe(250_000n)
-  }, 60_000)
+  }, 180_000)
 
   test("a client of version 1 and a server that verifies and settles: one of 50 is served", async () => {
     let serverUrl = ""
@@ -275,7 +275,7 @@ describe("the field's own x402 packages", () => {
     const { headers, paid } = await headerFor(`${serverUrl}/weather`, 1)
     expect(await servedOf([`${serverUrl}/weather`], headers)).toBe(1)
     expect(await paid()).toBe(250_000n)
-  }, 60_000)
+  }, 180_000)
 
   for (const version of [1, 2] as const) {
     test(`a payment of ours, 25 times the same header of version ${version}: paid once, answered always`, async () => {
@@ -291,7 +291,7 @@ describe("the field's own x402 packages", () => {
       await Promise.all(Array.from({ length: 25 }, () => fetch(url, { headers })))
       expect((await fetch(url, { headers })).status).toBe(200)
       expect(await paid()).toBe(750_000n)
-    }, 60_000)
+    }, 180_000)
   }
 
   test("our proxy pays a server on the reference's own facilitator, bodies and all", async () => {

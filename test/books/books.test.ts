@@ -45,8 +45,8 @@ describe("Books on Postgres", () => {
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     client = new Quittance({ key: shop.keys.readOnly, baseUrl: service.baseUrl })
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   test("payments, refunds and transfers of a period, with what explains each; the statement balances", async () => {
     const { payment, transactionId } = await shop.settle("10.00", 10_000_000n)

@@ -289,70 +289,67 @@ const judgeLines = (output: string) => {
 }
 
 describe("Planted secrets", () => {
-  liveEffect(
-    "are nowhere in development, on the embedded database",
-    () =>
-      Effect.gen(function* () {
-        const { sink, env, metrics } = yield* surroundings
-        const ledger = makeLedger()
-        const dataDir = yield* temporaryDirectory
-        let count = 0
-        const hook = yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            Bun.serve({
-              port: 0,
-              hostname: "127.0.0.1",
-              fetch: () => new Response("noted", { status: count++ % 2 === 0 ? 500 : 200 })
-            })
-          ),
-          (server) => Effect.promise(() => server.stop(true))
-        )
-        const service = yield* spawnService({
-          ...env,
-          DATA_DIR: dataDir,
-          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${hook.port}`
-        })
-        yield* untilReady(service)
-        yield* Effect.promise(() =>
-          flows({
-            baseUrl: service.baseUrl,
-            ledger,
-            hookUrl: `http://127.0.0.1:${hook.port}/hooks`,
-            explode: async () => {}
+  liveEffect("are nowhere in development, on the embedded database", () =>
+    Effect.gen(function* () {
+      const { sink, env, metrics } = yield* surroundings
+      const ledger = makeLedger()
+      const dataDir = yield* temporaryDirectory
+      let count = 0
+      const hook = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          Bun.serve({
+            port: 0,
+            hostname: "127.0.0.1",
+            fetch: () => new Response("noted", { status: count++ % 2 === 0 ? 500 : 200 })
           })
-        )
-        const exported = yield* metrics
-        yield* service.kill("SIGTERM")
-        yield* service.succeeded
-        const dump = yield* Effect.flatMap(
-          joinEmbeddedPostgres(join(dataDir, "postgres")),
-          ({ database, password, path, username }) =>
-            Effect.promise(async () => {
-              const sql = new SQL({
-                adapter: "postgres",
-                path,
-                username,
-                password: Redacted.value(password),
-                database,
-                max: 1
-              })
-              const all = await rowsOf(sql)
-              await sql.close()
-              return dumpOf(all)
+        ),
+        (server) => Effect.promise(() => server.stop(true))
+      )
+      const service = yield* spawnService({
+        ...env,
+        DATA_DIR: dataDir,
+        WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${hook.port}`
+      })
+      yield* untilReady(service)
+      yield* Effect.promise(() =>
+        flows({
+          baseUrl: service.baseUrl,
+          ledger,
+          hookUrl: `http://127.0.0.1:${hook.port}/hooks`,
+          explode: async () => {}
+        })
+      )
+      const exported = yield* metrics
+      yield* service.kill("SIGTERM")
+      yield* service.succeeded
+      const dump = yield* Effect.flatMap(
+        joinEmbeddedPostgres(join(dataDir, "postgres")),
+        ({ database, password, path, username }) =>
+          Effect.promise(async () => {
+            const sql = new SQL({
+              adapter: "postgres",
+              path,
+              username,
+              password: Redacted.value(password),
+              database,
+              max: 1
             })
-        )
-        judge(
-          {
-            output: service.output(),
-            collector: sink.text(),
-            metrics: exported,
-            errors: ledger.errorBodies.join("\n"),
-            database: dump
-          },
-          ledger
-        )
-      }),
-    90_000
+            const all = await rowsOf(sql)
+            await sql.close()
+            return dumpOf(all)
+          })
+      )
+      judge(
+        {
+          output: service.output(),
+          collector: sink.text(),
+          metrics: exported,
+          errors: ledger.errorBodies.join("\n"),
+          database: dump
+        },
+        ledger
+      )
+    })
   )
 
   const production = (body: () => Effect.Effect<unknown, unknown, Scope.Scope>) =>

@@ -115,7 +115,7 @@ chainVerifierContract("anvil", runtime, driver)
 const it = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, LocalChain | ChainVerifier | Scope.Scope>
-) => test(name, () => runtime.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), 30_000)
+) => test(name, () => runtime.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), 180_000)
 
 describe(row.reorganised, () => {
   it("a node that forgot the transaction but still shows its block proves nothing", () =>

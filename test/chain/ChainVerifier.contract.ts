@@ -38,7 +38,7 @@ export const chainVerifierContract = <R, E>(
   makeDriver: Effect.Effect<Driver, never, R>
 ): void => {
   const it = (what: string, run: (driver: Driver) => Effect.Effect<unknown, unknown, ChainVerifier>) =>
-    test(what, () => runtime.runPromise(Effect.flatMap(makeDriver, run).pipe(Effect.asVoid)), 30_000)
+    test(what, () => runtime.runPromise(Effect.flatMap(makeDriver, run).pipe(Effect.asVoid)), 180_000)
 
   const expectationOf = (driver: Driver, transactionId: TransactionHash): Expectation => ({
     env: "test",

@@ -50,7 +50,7 @@ const tokenFor = (wallet: Hex, owner: number, seal: (signature: Hex) => Hex = (s
       signMessage: async ({ message }: { readonly message: string }) =>
         seal(await account.signMessage({ message }))
     }
-    const now = Math.floor(performance.timeOrigin / 1000)
+    const now = Math.floor(Date.now() / 1000)
     return yield* Effect.promise(() =>
       createDidToken(signer, { audience: origin, lifetimeSeconds: 900, now })
     )

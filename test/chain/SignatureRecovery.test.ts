@@ -71,7 +71,7 @@ test(
       counts = false
       expect(turns).toBeGreaterThan(0)
     }).pipe(Effect.scoped, Effect.runPromise),
-  30_000
+  180_000
 )
 
 /** Says that nobody has signed anything: its answers are told from those of the event loop. */
@@ -145,7 +145,7 @@ test(
         expect(yield* judged(recover, 100)).toBe(25)
       }
     }).pipe(Effect.scoped, Effect.runPromise),
-  30_000
+  180_000
 )
 
 test(
@@ -162,7 +162,7 @@ test(
         expect(yield* recover(random(32), random(60_000))).toBeUndefined()
       expect(held() - before).toBeLessThan(150_000_000)
     }).pipe(Effect.scoped, Effect.runPromise),
-  30_000
+  180_000
 )
 
 test("without a service each signer is recovered at once", () =>

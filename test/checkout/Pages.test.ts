@@ -24,7 +24,7 @@ describe("Pages", () => {
     production = await start("production")
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
     other = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 60_000)
+  }, 120_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   const crossOrigin = new Set(["/checkout.js", "/walletconnect.js"])

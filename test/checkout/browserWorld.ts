@@ -16,8 +16,8 @@ export const checkoutSuite = (merchant: Partial<NewMerchant> = {}, environment: 
   }
   beforeAll(async () => {
     if (hasChromium) started = await startCheckoutWorld(merchant, environment)
-  }, 60_000)
-  afterAll(() => started?.close(), 30_000)
+  }, 120_000)
+  afterAll(() => started?.close(), 120_000)
   afterEach(async () => {
     if (started === undefined) return
     await started.automine(true)

@@ -59,7 +59,7 @@ describe("Paying by a signature", () => {
     if (!hasChromium) return
     await world().fundRelayer()
     await Effect.runPromise(installMulticall(world().chain))
-  }, 30_000)
+  }, 120_000)
 
   browserTest("a wallet with no wei, on another chain, pays with one prompt", async () => {
     const { context, createIntent, open, payment, transfers, wallet } = world()

@@ -300,35 +300,30 @@ const smallTargets = `[...document.querySelector("quittance-checkout").shadowRoo
 
 describe("Looks", () => {
   for (const scene of scenes) {
-    browserTest(
-      `${scene.name}: accessible and whole, light and dark, 320 to 1280 px`,
-      async () => {
-        const { automine, chain, context, createIntent, open, wallet } = world()
-        const buyer =
-          scene.noWallet === true ? makeTestWallet(chain.rpcUrl, 84532) : await wallet(scene.funds)
-        await world().fundRelayer(scene.relayed === true ? 10n ** 20n : 0n)
-        const browser = await context(
-          scene.noWallet === true ? [] : [buyer],
-          scene.userAgent === undefined ? {} : { userAgent: scene.userAgent }
-        )
-        const page = await open(browser, (await createIntent(scene.amount)).token, scene.query)
-        await page.locator("quittance-checkout [data-state]").waitFor()
-        await scene.stage(page, buyer, browser)
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-          for (const width of [320, 360, 1280]) {
-            await page.setViewportSize({ width, height: 800 })
-            expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
-            if (width !== 320) await screenshot(page, `${scene.name}-${colorScheme}-${width}`)
-          }
-          await page.setViewportSize({ width: 360, height: 800 })
-          await expectNoAxeViolations(page)
+    browserTest(`${scene.name}: accessible and whole, light and dark, 320 to 1280 px`, async () => {
+      const { automine, chain, context, createIntent, open, wallet } = world()
+      const buyer = scene.noWallet === true ? makeTestWallet(chain.rpcUrl, 84532) : await wallet(scene.funds)
+      await world().fundRelayer(scene.relayed === true ? 10n ** 20n : 0n)
+      const browser = await context(
+        scene.noWallet === true ? [] : [buyer],
+        scene.userAgent === undefined ? {} : { userAgent: scene.userAgent }
+      )
+      const page = await open(browser, (await createIntent(scene.amount)).token, scene.query)
+      await page.locator("quittance-checkout [data-state]").waitFor()
+      await scene.stage(page, buyer, browser)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+        for (const width of [320, 360, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width)
+          if (width !== 320) await screenshot(page, `${scene.name}-${colorScheme}-${width}`)
         }
-        expect(await page.evaluate<ReadonlyArray<string>>(smallTargets)).toEqual([])
-        await automine(true)
-        await browser.close()
-      },
-      90_000
-    )
+        await page.setViewportSize({ width: 360, height: 800 })
+        await expectNoAxeViolations(page)
+      }
+      expect(await page.evaluate<ReadonlyArray<string>>(smallTargets)).toEqual([])
+      await automine(true)
+      await browser.close()
+    })
   }
 })

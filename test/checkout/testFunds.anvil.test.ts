@@ -11,8 +11,8 @@ describe("Test funds", () => {
   let world: CheckoutWorld
   beforeAll(async () => {
     world = await startCheckoutWorld()
-  }, 60_000)
-  afterAll(() => world?.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world?.close(), 120_000)
 
   test("120 tokens in the names of contract wallets make the nodes judge 40 at most", async () => {
     const wallet = privateKeyToAccount(generatePrivateKey()).address
@@ -44,5 +44,5 @@ describe("Test funds", () => {
     expect(judged() - before).toBeLessThanOrEqual(40)
     expect(new Set(statuses)).toEqual(new Set([401, 429]))
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(80)
-  }, 60_000)
+  }, 180_000)
 })

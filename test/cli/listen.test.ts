@@ -63,137 +63,130 @@ const createMerchant = Effect.fnUntraced(function* (env: Readonly<Record<string,
 })
 
 describe("cli listen", () => {
-  liveEffect(
-    "forwards every delivery once, re-signed, over restarts, kills and an absent receiver",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const env = { DATA_DIR: dataDir }
-        const own: Array<Received> = []
-        const forwarded: Array<Received> = []
-        const ownPort = (yield* receive(0, own)).port ?? 0
-        const port = yield* freePort(0)
-        const { merchant, keys } = yield* createMerchant(env)
-        let secret = ""
+  liveEffect("forwards every delivery once, re-signed, over restarts, kills and an absent receiver", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const env = { DATA_DIR: dataDir }
+      const own: Array<Received> = []
+      const forwarded: Array<Received> = []
+      const ownPort = (yield* receive(0, own)).port ?? 0
+      const port = yield* freePort(0)
+      const { merchant, keys } = yield* createMerchant(env)
+      let secret = ""
 
-        /** The service for a while: the embedded database serves one process at a time. */
-        const serving = <A, E, R>(work: (baseUrl: string) => Effect.Effect<A, E, R>) =>
-          Effect.scoped(
-            Effect.gen(function* () {
-              const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
-              yield* untilReady(service)
-              const done = yield* work(service.baseUrl)
-              yield* service.kill("SIGTERM")
-              yield* service.exited
-              return done
-            })
-          )
-        const sendTest = (baseUrl: string) =>
-          post(`${baseUrl}/api/v1/webhook-endpoint/test`, keys.test.secret)
-        const listen = (...more: ReadonlyArray<string>) =>
-          spawnProgram(
-            [
-              ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
-              ...["--forward-to", `http://127.0.0.1:${port}/hook`, ...more]
-            ],
-            env
-          )
-
-        const early = yield* listen()
-        expect(yield* early.exited).toBe(1)
-        expect(early.output()).toContain("no test webhook endpoint")
-
-        yield* serving((baseUrl) =>
-          Effect.map(
-            post(`${baseUrl}/api/v1/webhook-endpoint`, keys.test.secret, {
-              url: `http://127.0.0.1:${ownPort}/`
-            }),
-            (made) => {
-              secret = made.secret
-            }
-          )
-        )
-        const first = yield* listen()
-        yield* until(() => first.output().includes("Forwarding test deliveries"))
-        yield* first.kill("SIGINT")
-        expect(yield* first.exited).toBe(130)
-
-        yield* serving((baseUrl) => Effect.andThen(sendTest(baseUrl), sendTest(baseUrl)))
-        yield* Effect.scoped(
+      /** The service for a while: the embedded database serves one process at a time. */
+      const serving = <A, E, R>(work: (baseUrl: string) => Effect.Effect<A, E, R>) =>
+        Effect.scoped(
           Effect.gen(function* () {
-            yield* receive(port, forwarded)
-            const second = yield* listen("--json")
-            yield* until(() => second.output().split("\n").length > 2)
-            yield* second.kill("SIGKILL")
-            yield* second.exited
+            const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
+            yield* untilReady(service)
+            const done = yield* work(service.baseUrl)
+            yield* service.kill("SIGTERM")
+            yield* service.exited
+            return done
           })
         )
-        expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
-        for (const { body, headers } of forwarded) {
-          const event = yield* Effect.promise(() => verifyWebhook(body, headers, secret))
-          expect(headers.get("webhook-id")).toBe(event.id)
-        }
+      const sendTest = (baseUrl: string) => post(`${baseUrl}/api/v1/webhook-endpoint/test`, keys.test.secret)
+      const listen = (...more: ReadonlyArray<string>) =>
+        spawnProgram(
+          [
+            ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
+            ...["--forward-to", `http://127.0.0.1:${port}/hook`, ...more]
+          ],
+          env
+        )
 
-        // Nobody listens: it says so with its exit code, and loses nothing.
-        yield* serving(sendTest)
-        const absent = yield* listen("--patience", "1")
-        expect(yield* absent.exited).toBe(1)
-        expect(absent.output()).toContain("Nothing is lost")
-        yield* receive(port, forwarded)
-        const third = yield* listen()
-        yield* until(() => forwarded.length === 3)
-        yield* Effect.sleep("700 millis")
-        yield* third.kill("SIGINT")
-        expect(yield* third.exited).toBe(130)
-        expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
-      }),
-    120_000
+      const early = yield* listen()
+      expect(yield* early.exited).toBe(1)
+      expect(early.output()).toContain("no test webhook endpoint")
+
+      yield* serving((baseUrl) =>
+        Effect.map(
+          post(`${baseUrl}/api/v1/webhook-endpoint`, keys.test.secret, {
+            url: `http://127.0.0.1:${ownPort}/`
+          }),
+          (made) => {
+            secret = made.secret
+          }
+        )
+      )
+      const first = yield* listen()
+      yield* until(() => first.output().includes("Forwarding test deliveries"))
+      yield* first.kill("SIGINT")
+      expect(yield* first.exited).toBe(130)
+
+      yield* serving((baseUrl) => Effect.andThen(sendTest(baseUrl), sendTest(baseUrl)))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* receive(port, forwarded)
+          const second = yield* listen("--json")
+          yield* until(() => second.output().split("\n").length > 2)
+          yield* second.kill("SIGKILL")
+          yield* second.exited
+        })
+      )
+      expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+      for (const { body, headers } of forwarded) {
+        const event = yield* Effect.promise(() => verifyWebhook(body, headers, secret))
+        expect(headers.get("webhook-id")).toBe(event.id)
+      }
+
+      // Nobody listens: it says so with its exit code, and loses nothing.
+      yield* serving(sendTest)
+      const absent = yield* listen("--patience", "1")
+      expect(yield* absent.exited).toBe(1)
+      expect(absent.output()).toContain("Nothing is lost")
+      yield* receive(port, forwarded)
+      const third = yield* listen()
+      yield* until(() => forwarded.length === 3)
+      yield* Effect.sleep("700 millis")
+      yield* third.kill("SIGINT")
+      expect(yield* third.exited).toBe(130)
+      expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+    })
   )
 })
 
 describe(`cli listen beside a service`, () => {
-  liveEffect(
-    "goes on when its connections to Postgres are cut",
-    () =>
-      Effect.gen(function* () {
-        const url = yield* ownDatabase()
-        const admin = new SQL(url, { max: 1 })
-        yield* Effect.addFinalizer(() => Effect.promise(() => admin.close()))
-        const env = { DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory }
-        const own: Array<Received> = []
-        const forwarded: Array<Received> = []
-        const ownPort = (yield* receive(0, own)).port ?? 0
-        const port = (yield* receive(0, forwarded)).port ?? 0
-        const { merchant, keys } = yield* createMerchant(env)
-        const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
-        yield* untilReady(service)
-        const endpoint = `${service.baseUrl}/api/v1/webhook-endpoint`
-        yield* post(endpoint, keys.test.secret, { url: `http://127.0.0.1:${ownPort}/` })
-        const listening = yield* spawnProgram(
-          [
-            ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
-            ...["--forward-to", `http://127.0.0.1:${port}/hook`]
-          ],
-          env
-        )
-        yield* until(() => listening.output().includes("Forwarding test deliveries"))
-        yield* post(`${endpoint}/test`, keys.test.secret)
-        yield* until(() => forwarded.length === 1)
-        for (let cut = 0; cut < 3; cut++) {
-          yield* Effect.promise(() =>
-            admin.unsafe(
-              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
-            )
+  liveEffect("goes on when its connections to Postgres are cut", () =>
+    Effect.gen(function* () {
+      const url = yield* ownDatabase()
+      const admin = new SQL(url, { max: 1 })
+      yield* Effect.addFinalizer(() => Effect.promise(() => admin.close()))
+      const env = { DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory }
+      const own: Array<Received> = []
+      const forwarded: Array<Received> = []
+      const ownPort = (yield* receive(0, own)).port ?? 0
+      const port = (yield* receive(0, forwarded)).port ?? 0
+      const { merchant, keys } = yield* createMerchant(env)
+      const service = yield* spawnService({ ...env, WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}` })
+      yield* untilReady(service)
+      const endpoint = `${service.baseUrl}/api/v1/webhook-endpoint`
+      yield* post(endpoint, keys.test.secret, { url: `http://127.0.0.1:${ownPort}/` })
+      const listening = yield* spawnProgram(
+        [
+          ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
+          ...["--forward-to", `http://127.0.0.1:${port}/hook`]
+        ],
+        env
+      )
+      yield* until(() => listening.output().includes("Forwarding test deliveries"))
+      yield* post(`${endpoint}/test`, keys.test.secret)
+      yield* until(() => forwarded.length === 1)
+      for (let cut = 0; cut < 3; cut++) {
+        yield* Effect.promise(() =>
+          admin.unsafe(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
           )
-          yield* Effect.sleep("1 second")
-        }
-        yield* post(`${endpoint}/test`, keys.test.secret)
-        yield* until(() => forwarded.length === 2)
-        expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
-        yield* listening.kill("SIGINT")
-        expect(yield* listening.exited).toBe(130)
-      }),
-    60_000
+        )
+        yield* Effect.sleep("1 second")
+      }
+      yield* post(`${endpoint}/test`, keys.test.secret)
+      yield* until(() => forwarded.length === 2)
+      expect(forwarded.map(({ body }) => body)).toEqual(own.map(({ body }) => body))
+      yield* listening.kill("SIGINT")
+      expect(yield* listening.exited).toBe(130)
+    })
   )
 })
 

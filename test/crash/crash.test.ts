@@ -26,5 +26,5 @@ if (programs === undefined) {
     expect(summary.violations).toEqual([])
     expect(summary.deliveries).toBeGreaterThanOrEqual(200)
     expect(summary.killed).toBeGreaterThanOrEqual(5)
-  }, 90_000)
+  }, 180_000)
 }

@@ -29,8 +29,8 @@ describe("Accounts over HTTP", () => {
   }
   beforeAll(async () => {
     service = await start({ trustedProxyHops: 1 })
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   /** As from another address each time, so that the address's limit is not what is met. */
   let addresses = 0

@@ -22,8 +22,8 @@ describe("An agent's life", () => {
   let world: X402World
   beforeAll(async () => {
     if (hasChromium) world = await startX402World()
-  }, 60_000)
-  afterAll(() => world?.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world?.close(), 120_000)
 
   browserTest("created, funded, paying, its payment in the dashboard, paused, revoked", async () => {
     const { baseUrl } = world

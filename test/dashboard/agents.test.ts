@@ -21,8 +21,8 @@ describe("Agents in the dashboard on Postgres", () => {
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     person = await signUp(service.baseUrl)
     at = `/merchants/${person.merchantId}/test`
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const create = async (changes: object = {}) => {
     const made = await person.call("POST", `${at}/agents`, { ...agentForm, ...changes })

@@ -25,8 +25,8 @@ describe("Books in the dashboard", () => {
   beforeAll(async () => {
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   browserTest("a month is read, held against the chain, printed and exported", async () => {
     const person = await signUp(service.baseUrl)

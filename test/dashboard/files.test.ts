@@ -15,8 +15,8 @@ describe("Files of the dashboard", () => {
   beforeAll(async () => {
     const database = testDatabase
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${service.baseUrl}${path}`, { headers, decompress: false })

@@ -26,8 +26,8 @@ describe("First steps and settings in the dashboard", () => {
   beforeAll(async () => {
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const signedIn = async (person: Person, options: PageOptions) => {
     const context = await newContext(options)

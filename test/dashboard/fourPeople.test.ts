@@ -89,8 +89,8 @@ describe("Four people of one shop", () => {
 
   beforeAll(async () => {
     if (hasChromium) world = await Effect.runPromise(Scope.provide(start, scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const go = (page: Page, name: string | RegExp) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click()

@@ -28,8 +28,8 @@ describe("What the dashboard shows on Postgres", () => {
     person = await signUp(service.baseUrl)
     at = `/merchants/${person.merchantId}/test`
     shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const get = async (path: string) => (await person.call("GET", `${at}${path}`)).body
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>

@@ -24,8 +24,8 @@ describe("Incoming transfers on Postgres", () => {
     person = await signUp(service.baseUrl)
     at = `/merchants/${person.merchantId}/test/incoming-transfers`
     shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const list = async (status = "open") => (await person.call("GET", `${at}?status=${status}`)).body.transfers
   /** The transfer of a transaction, once it is stored and has a kind. */

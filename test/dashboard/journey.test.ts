@@ -20,8 +20,8 @@ describe("A merchant's first day", () => {
   let world: AnvilWorld
   beforeAll(async () => {
     if (hasChromium) world = await Effect.runPromise(Scope.provide(anvilWorld(), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const rest = async (key: string) =>
     (
@@ -204,8 +204,7 @@ describe("A merchant's first day", () => {
       await go("Payments")
       await page.getByText("No payments here").waitFor()
       await context.close()
-    },
-    120_000
+    }
   )
 
   browserTest("by keyboard alone: sign in, create a key, leave the dialog, sign out", async () => {

@@ -26,8 +26,8 @@ describe("Money's levers in the dashboard", () => {
   beforeAll(async () => {
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   browserTest("ask for the password, tell what waits and who did what, and take it back", async () => {
     const person = await signUp(service.baseUrl)

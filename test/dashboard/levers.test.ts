@@ -29,8 +29,8 @@ describe("Money's levers on Postgres", () => {
     service = await Effect.runPromise(
       Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
     )
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const run = <A, E>(effect: Effect.Effect<A, E, TestServices | SqlClient.SqlClient>) =>
     Effect.runPromise(effect.pipe(Effect.provideContext(service.context), Effect.orDie))

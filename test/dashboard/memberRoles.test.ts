@@ -134,8 +134,8 @@ describe("Roles of members", () => {
     for (const role of roles.slice(1)) people.set(role, await colleague(owner, role))
     // Nobody has confirmed anything lately: what a role may do stops there.
     await run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sessions SET confirmed_at = 'epoch'`))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   test("the table has every endpoint", () => {
     expect(Object.keys(table).sort()).toEqual(endpoints.map(({ name }) => name).sort())

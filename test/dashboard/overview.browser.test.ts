@@ -25,8 +25,8 @@ describe("The overview", () => {
   beforeAll(async () => {
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   browserTest("shows a period's figures, and each day's values by pointer and by keys", async () => {
     const person = await signUp(service.baseUrl)

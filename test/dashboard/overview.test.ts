@@ -51,8 +51,8 @@ describe("The overview on Postgres", () => {
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
     person = await signUp(service.baseUrl)
     shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const get = (query = "") => person.call("GET", `/merchants/${person.merchantId}/test/overview${query}`)
   const overview = async (query = "") => (await get(query)).body

@@ -18,8 +18,8 @@ describe("Changes on Postgres", () => {
 
   beforeAll(async () => {
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const run = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provideContext(effect, service.context).pipe(Effect.orDie))

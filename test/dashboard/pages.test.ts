@@ -29,8 +29,8 @@ describe("Pages of the dashboard", () => {
     const database = testDatabase
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     populated = await populate(service)
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const all = [
     { width: 360, colorScheme: "light" },

@@ -24,8 +24,8 @@ describe("Finding payments in the dashboard", () => {
   beforeAll(async () => {
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   browserTest("by typing, by keys alone, and by the address", async () => {
     const person = await signUp(service.baseUrl)

@@ -51,8 +51,8 @@ describe("Finding payments on Postgres", () => {
     person = await signUp(service.baseUrl)
     other = await signUp(service.baseUrl)
     shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const page = async (query: Readonly<Record<string, string>>, who = person) =>
     (await who.call("GET", `/merchants/${who.merchantId}/test/payments?${new URLSearchParams(query)}`)).body

@@ -27,8 +27,8 @@ describe("Moving a receiving address", () => {
     const database = testDatabase
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   browserTest("shows what to sign, refuses another signature, and moves by the owner's", async () => {
     const owner = privateKeyToAccount(generatePrivateKey())

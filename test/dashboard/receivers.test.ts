@@ -23,8 +23,8 @@ describe("Receivers on Postgres", () => {
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     first = await signUp(service.baseUrl)
     second = await signUp(service.baseUrl)
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const newOwner = () => privateKeyToAccount(generatePrivateKey())
   const change = (person: Person, receiver: string, signature?: string, env = "test") =>

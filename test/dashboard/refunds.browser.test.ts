@@ -44,8 +44,8 @@ describe("Refunds in the dashboard", () => {
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
     person = await signUp(service.baseUrl)
     shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const sent = (amount: bigint) => shop.transfer(amount, { from: person.receiver, to: buyer })
 

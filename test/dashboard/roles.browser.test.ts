@@ -70,8 +70,8 @@ describe("What each role is offered", () => {
       })
       cookies.set(role, cookieOf(joined))
     }
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   for (const [role, pages] of Object.entries(offered))
     browserTest(`as ${role}`, async () => {

@@ -105,8 +105,8 @@ describe("Who may call the dashboard's API", () => {
       hookId: "00000000-0000-4000-8000-000000000000",
       transferId: "00000000-0000-4000-8000-000000000000"
     }
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   test("the walk knows every endpoint: those for everybody are these", () => {
     expect(open.map(({ name }) => name)).toEqual([

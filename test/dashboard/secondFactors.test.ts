@@ -25,8 +25,8 @@ describe("Second factors", () => {
     service = await Effect.runPromise(
       Scope.provide(startService(testDatabase, { trustedProxyHops: 1, smtp }), scope)
     )
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const post = (path: string, body: unknown, cookie?: string) =>
     request(service.baseUrl, "POST", path, { body, ...(cookie === undefined ? {} : { cookie }) })

@@ -31,8 +31,8 @@ describe("The account's security in the dashboard", () => {
     if (!hasChromium) return
     service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
     site = service.baseUrl.replace("127.0.0.1", "localhost")
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const aged = () =>
     Effect.runPromise(

@@ -72,7 +72,7 @@ describe(`Pages with ${payments} payments on Postgres`, () => {
     person = await signUp(service.baseUrl)
     seeded = await Effect.runPromise(Effect.provideContext(seed(person.merchantId), service.context))
   }, 120_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const pages: Readonly<Record<string, () => string>> = {
     overview: () => "/overview",
@@ -116,6 +116,6 @@ describe(`Pages with ${payments} payments on Postgres`, () => {
       const least = Math.min(...times)
       if (process.env["SHOW_TIMES"] !== undefined) console.log(`${name.padEnd(36)} ${least.toFixed(1)} ms`)
       expect(least).toBeLessThanOrEqual(limitMillis)
-    }, 60_000)
+    }, 180_000)
   }
 })

@@ -140,53 +140,49 @@ describe("the database as a file", () => {
 
         const again = yield* cli({ DATABASE_URL: url, DATA_DIR: dataDir }, "restore", "--from", file)
         expect([again.code, again.output]).toEqual([1, expect.stringContaining("not empty")])
-      }),
-    90_000
+      })
   )
 
-  liveEffect(
-    "a file that is damaged, cut or none leaves the database empty",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const own = yield* ownDatabase()
-        const made = yield* cli(
-          { DATABASE_URL: own, DATA_DIR: dataDir },
-          ...["merchant", "create", "--name", "Shop", "--json"],
-          ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+  liveEffect("a file that is damaged, cut or none leaves the database empty", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const own = yield* ownDatabase()
+      const made = yield* cli(
+        { DATABASE_URL: own, DATA_DIR: dataDir },
+        ...["merchant", "create", "--name", "Shop", "--json"],
+        ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+      )
+      expect(made.code).toBe(0)
+      const file = join(dataDir, "shop.backup.gz")
+      yield* cli({ DATABASE_URL: own, DATA_DIR: dataDir }, "backup", "--to", file)
+      const text = gunzipSync(readFileSync(file)).toString()
+      const cases: ReadonlyArray<readonly [string, Uint8Array | string, string]> = [
+        ["cut", readFileSync(file).subarray(0, -40), "cannot be read"],
+        ["without its end", gzipSync(text.replace(/#end .*\n/, "")), "not whole"],
+        ["changed", gzipSync(text.replace('"Shop"', '"Sh0p"')), "Nothing is kept"],
+        ["of a later release", gzipSync(text.replace("0001_initial", "9999_later")), "later release"],
+        ["something else", "hello", "cannot be read"],
+        ["another gzip", gzipSync("hello\n"), "is no backup"]
+      ]
+      for (const [name, bytes, words] of cases) {
+        const broken = join(dataDir, "broken.gz")
+        writeFileSync(broken, bytes)
+        const url = yield* ownDatabase()
+        const { code, output } = yield* cli(
+          { DATABASE_URL: url, DATA_DIR: dataDir },
+          ...["restore", "--from", broken]
         )
-        expect(made.code).toBe(0)
-        const file = join(dataDir, "shop.backup.gz")
-        yield* cli({ DATABASE_URL: own, DATA_DIR: dataDir }, "backup", "--to", file)
-        const text = gunzipSync(readFileSync(file)).toString()
-        const cases: ReadonlyArray<readonly [string, Uint8Array | string, string]> = [
-          ["cut", readFileSync(file).subarray(0, -40), "cannot be read"],
-          ["without its end", gzipSync(text.replace(/#end .*\n/, "")), "not whole"],
-          ["changed", gzipSync(text.replace('"Shop"', '"Sh0p"')), "Nothing is kept"],
-          ["of a later release", gzipSync(text.replace("0001_initial", "9999_later")), "later release"],
-          ["something else", "hello", "cannot be read"],
-          ["another gzip", gzipSync("hello\n"), "is no backup"]
-        ]
-        for (const [name, bytes, words] of cases) {
-          const broken = join(dataDir, "broken.gz")
-          writeFileSync(broken, bytes)
-          const url = yield* ownDatabase()
-          const { code, output } = yield* cli(
-            { DATABASE_URL: url, DATA_DIR: dataDir },
-            ...["restore", "--from", broken]
-          )
-          expect([name, code, output]).toEqual([name, 1, expect.stringContaining(words)])
-          const sql = new SQL(url, { max: 1 })
-          const tables = yield* Effect.promise(
-            () => sql`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
-          )
-          yield* Effect.promise(() => sql.close())
-          expect([name, tables.length]).toEqual([name, 0])
-        }
-        const none = yield* cli({ DATABASE_URL: own, DATA_DIR: dataDir }, "restore", "--from", "/absent.gz")
-        expect(none.code).toBe(1)
-      }),
-    60_000
+        expect([name, code, output]).toEqual([name, 1, expect.stringContaining(words)])
+        const sql = new SQL(url, { max: 1 })
+        const tables = yield* Effect.promise(
+          () => sql`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+        )
+        yield* Effect.promise(() => sql.close())
+        expect([name, tables.length]).toEqual([name, 0])
+      }
+      const none = yield* cli({ DATABASE_URL: own, DATA_DIR: dataDir }, "restore", "--from", "/absent.gz")
+      expect(none.code).toBe(1)
+    })
   )
 })
 
@@ -234,8 +230,7 @@ describe("database move", () => {
             code: 0,
             output: expect.stringContaining(said)
           })
-      }),
-    90_000
+      })
   )
 
   liveEffect(
@@ -273,8 +268,7 @@ describe("database move", () => {
         const names = yield* Effect.promise(() => there`SELECT name FROM merchants`)
         yield* Effect.promise(() => there.close())
         expect([...names]).toEqual([{ name: "Written before the move" }])
-      }),
-    60_000
+      })
   )
 
   const ask = (url: string, text: string) =>
@@ -357,8 +351,7 @@ describe("database move", () => {
 
   longFault(
     "a copy whose path goes silent ends in time, one that is suspended lets go of its locks, and the shop goes on",
-    () => Effect.all([silent, suspended], { concurrency: 2 }),
-    90_000
+    () => Effect.all([silent, suspended], { concurrency: 2 })
   )
 
   longFault(
@@ -408,8 +401,7 @@ describe("database move", () => {
         yield* unchanged
         yield* Effect.promise(() => another.close())
         expect((yield* cli(as, "database", "move", "--to", to)).code).toBe(0)
-      }),
-    60_000
+      })
   )
 })
 
@@ -443,6 +435,5 @@ liveEffect(
         [run(copy, "restore", "--from", file), run(shop, "database", "move", "--to", withDeadFirst(target))],
         { concurrency: 2 }
       )
-    }),
-  60_000
+    })
 )

@@ -29,105 +29,92 @@ describe("a database that does not answer", () => {
         expectOutage(answers)
         expect(servedAfter(answers, since)).toBeLessThan(5_000)
         expect(answers.at(-1)?.status).toBe(201)
-      }),
-    60_000
+      })
   )
 
   for (const seconds of process.env["FAULTS"] === "all" ? [8, 20, 40] : [8]) {
-    liveEffect(
-      `a stall of ${seconds} s is 503 meanwhile, and over when it is over`,
-      () =>
-        Effect.gen(function* () {
-          const { answers, proxy, stop } = yield* databaseWorld()
-          proxy.stall()
-          yield* Effect.sleep(`${seconds} seconds`)
-          const since = performance.now()
-          proxy.resume()
-          yield* Effect.sleep("7 seconds")
-          yield* stop
-          noteOutage(`nothing answers for ${seconds} s`, answers, since)
-          expectOutage(answers)
-          expect(servedAfter(answers, since)).toBeLessThan(5_000)
-          expect(answers.at(-1)?.status).toBe(201)
-        }),
-      120_000
+    liveEffect(`a stall of ${seconds} s is 503 meanwhile, and over when it is over`, () =>
+      Effect.gen(function* () {
+        const { answers, proxy, stop } = yield* databaseWorld()
+        proxy.stall()
+        yield* Effect.sleep(`${seconds} seconds`)
+        const since = performance.now()
+        proxy.resume()
+        yield* Effect.sleep("7 seconds")
+        yield* stop
+        noteOutage(`nothing answers for ${seconds} s`, answers, since)
+        expectOutage(answers)
+        expect(servedAfter(answers, since)).toBeLessThan(5_000)
+        expect(answers.at(-1)?.status).toBe(201)
+      })
     )
   }
 
-  liveEffect(
-    "connections that are cut again and again fail what they carried, and nothing after it",
-    () =>
-      Effect.gen(function* () {
-        const { answers, proxy, stop } = yield* databaseWorld()
-        for (let cut = 0; cut < 5; cut++) {
-          proxy.cut()
-          yield* Effect.sleep("300 millis")
-        }
-        const since = performance.now()
-        yield* Effect.sleep("2 seconds")
-        yield* stop
-        noteOutage("connections cut, five times", answers, since)
-        expectOutage(answers)
-        expect(servedAfter(answers, since)).toBeLessThan(1_000)
-      }),
-    60_000
+  liveEffect("connections that are cut again and again fail what they carried, and nothing after it", () =>
+    Effect.gen(function* () {
+      const { answers, proxy, stop } = yield* databaseWorld()
+      for (let cut = 0; cut < 5; cut++) {
+        proxy.cut()
+        yield* Effect.sleep("300 millis")
+      }
+      const since = performance.now()
+      yield* Effect.sleep("2 seconds")
+      yield* stop
+      noteOutage("connections cut, five times", answers, since)
+      expectOutage(answers)
+      expect(servedAfter(answers, since)).toBeLessThan(1_000)
+    })
   )
 
-  liveEffect(
-    "SIGTERM meanwhile ends the service within its bounds",
-    () =>
-      Effect.gen(function* () {
-        const { proxy, service, stop } = yield* databaseWorld()
-        proxy.stall()
-        yield* Effect.sleep("1 second")
-        const since = performance.now()
-        yield* service.kill("SIGTERM")
-        yield* service.succeeded
-        noteFault(
-          "SIGTERM while nothing answers",
-          `ended after ${((performance.now() - since) / 1000).toFixed(1)} s`
-        )
-        expect(performance.now() - since).toBeLessThan(21_000)
-        yield* stop
-      }),
-    60_000
+  liveEffect("SIGTERM meanwhile ends the service within its bounds", () =>
+    Effect.gen(function* () {
+      const { proxy, service, stop } = yield* databaseWorld()
+      proxy.stall()
+      yield* Effect.sleep("1 second")
+      const since = performance.now()
+      yield* service.kill("SIGTERM")
+      yield* service.succeeded
+      noteFault(
+        "SIGTERM while nothing answers",
+        `ended after ${((performance.now() - since) / 1000).toFixed(1)} s`
+      )
+      expect(performance.now() - since).toBeLessThan(21_000)
+      yield* stop
+    })
   )
 })
 
 describe("a table that somebody has locked", () => {
-  longFault(
-    "is an outage for who needs it, and no sessions pile up behind it",
-    () =>
-      Effect.gen(function* () {
-        const { admin, answers, stop } = yield* databaseWorld()
-        const waiting = () => admin`
+  longFault("is an outage for who needs it, and no sessions pile up behind it", () =>
+    Effect.gen(function* () {
+      const { admin, answers, stop } = yield* databaseWorld()
+      const waiting = () => admin`
           SELECT count(*)::int AS sessions FROM pg_stat_activity
           WHERE datname = current_database() AND application_name = 'quittance'`
-        let most = 0
-        yield* Effect.promise(() =>
-          admin.begin(async (sql) => {
-            await sql`LOCK TABLE payments IN ACCESS EXCLUSIVE MODE`
-            for (let second = 0; second < 12; second++) {
-              await Bun.sleep(500)
-              const [row] = await sql`
+      let most = 0
+      yield* Effect.promise(() =>
+        admin.begin(async (sql) => {
+          await sql`LOCK TABLE payments IN ACCESS EXCLUSIVE MODE`
+          for (let second = 0; second < 12; second++) {
+            await Bun.sleep(500)
+            const [row] = await sql`
                 SELECT count(*)::int AS sessions FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = 'quittance' AND wait_event_type = 'Lock'
                   AND state_change < clock_timestamp() - interval '3500 milliseconds'`
-              most = Math.max(most, row.sessions)
-            }
-          })
-        )
-        const since = performance.now()
-        yield* Effect.sleep("1 second")
-        yield* stop
-        noteOutage("a table locked for 6 s", answers, since)
-        expectOutage(answers)
-        expect(most).toBe(0)
-        const [row] = yield* Effect.promise(waiting)
-        expect(row.sessions).toBeLessThan(20)
-        expect(servedAfter(answers, since)).toBeLessThan(1_000)
-      }),
-    60_000
+            most = Math.max(most, row.sessions)
+          }
+        })
+      )
+      const since = performance.now()
+      yield* Effect.sleep("1 second")
+      yield* stop
+      noteOutage("a table locked for 6 s", answers, since)
+      expectOutage(answers)
+      expect(most).toBe(0)
+      const [row] = yield* Effect.promise(waiting)
+      expect(row.sessions).toBeLessThan(20)
+      expect(servedAfter(answers, since)).toBeLessThan(1_000)
+    })
   )
 })
 
@@ -163,8 +150,7 @@ describe("a database that takes no writes", () => {
         expect(servedAfter(answers, since)).toBeLessThan(2_000)
         expectOutage(answers)
         expect(yield* Effect.promise(readyz)).toBe(200)
-      }),
-    60_000
+      })
   )
 })
 
@@ -184,8 +170,7 @@ describe("migrations", () => {
         yield* stop
         expect(told).toBe(200)
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
-      }),
-    60_000
+      })
   )
 
   liveEffect(
@@ -211,8 +196,7 @@ describe("migrations", () => {
         yield* stop
         expect(answers.some(({ status }) => status === 503)).toBeTrue()
         expectOutage(answers)
-      }),
-    60_000
+      })
   )
 
   const start = (databaseUrl: string) =>
@@ -285,61 +269,55 @@ describe("migrations", () => {
     })
   )
 
-  liveEffect(
-    "waiting for another instance's migration is said",
-    () =>
-      Effect.gen(function* () {
-        const databaseUrl = yield* ownDatabase()
-        const sql = new SQL(databaseUrl, { max: 1 })
-        yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
-        const child = yield* start(databaseUrl)
-        yield* Effect.promise(async () => {
-          const end = Date.now() + 10_000
-          while (!child.output().includes("Waiting for another instance") && Date.now() < end)
-            await Bun.sleep(50)
-        })
-        expect(child.output()).toContain(databaseName(databaseUrl))
-        const [holder] = yield* Effect.promise(() => sql`SELECT pg_backend_pid() AS pid`)
-        expect(child.output()).toContain(`process ${holder.pid} of role`)
-        yield* Effect.promise(() => sql.close())
-        yield* Effect.promise(async () => {
-          const end = Date.now() + 10_000
-          while (!child.output().includes("Quittance listens") && Date.now() < end) await Bun.sleep(50)
-        })
-        expect(child.output()).toContain("Quittance listens")
-      }),
-    60_000
+  liveEffect("waiting for another instance's migration is said", () =>
+    Effect.gen(function* () {
+      const databaseUrl = yield* ownDatabase()
+      const sql = new SQL(databaseUrl, { max: 1 })
+      yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
+      const child = yield* start(databaseUrl)
+      yield* Effect.promise(async () => {
+        const end = Date.now() + 10_000
+        while (!child.output().includes("Waiting for another instance") && Date.now() < end)
+          await Bun.sleep(50)
+      })
+      expect(child.output()).toContain(databaseName(databaseUrl))
+      const [holder] = yield* Effect.promise(() => sql`SELECT pg_backend_pid() AS pid`)
+      expect(child.output()).toContain(`process ${holder.pid} of role`)
+      yield* Effect.promise(() => sql.close())
+      yield* Effect.promise(async () => {
+        const end = Date.now() + 10_000
+        while (!child.output().includes("Quittance listens") && Date.now() < end) await Bun.sleep(50)
+      })
+      expect(child.output()).toContain("Quittance listens")
+    })
   )
 })
 
 describe("a path that goes silent during the start", () => {
-  longFault(
-    "is noticed by what the server says, and migrations are begun again on another connection",
-    () =>
-      Effect.gen(function* () {
-        const databaseUrl = yield* ownDatabase()
-        const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432))
-        const through = new URL(databaseUrl)
-        through.port = String(proxy.port)
-        const sql = new SQL(databaseUrl, { max: 1 })
-        yield* Effect.addFinalizer(() => Effect.promise(() => sql.close()))
-        yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
-        const service = yield* spawnService({
-          DATABASE_URL: through.toString(),
-          DATA_DIR: yield* temporaryDirectory,
-          ...noChain
-        })
-        yield* Effect.promise(async () => {
-          const end = Date.now() + 10_000
-          while (!service.output().includes("Waiting for another instance") && Date.now() < end)
-            await Bun.sleep(20)
-        })
-        proxy.freeze()
-        yield* Effect.promise(() => sql`SELECT pg_advisory_unlock(5107001)`)
-        expect(yield* untilReady(service, 30_000)).toBeLessThan(20_000)
-        expect(service.output()).toContain("its answers do not arrive here")
-      }),
-    60_000
+  longFault("is noticed by what the server says, and migrations are begun again on another connection", () =>
+    Effect.gen(function* () {
+      const databaseUrl = yield* ownDatabase()
+      const proxy = yield* tcpProxy(Number(new URL(postgresUrl).port || 5432))
+      const through = new URL(databaseUrl)
+      through.port = String(proxy.port)
+      const sql = new SQL(databaseUrl, { max: 1 })
+      yield* Effect.addFinalizer(() => Effect.promise(() => sql.close()))
+      yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
+      const service = yield* spawnService({
+        DATABASE_URL: through.toString(),
+        DATA_DIR: yield* temporaryDirectory,
+        ...noChain
+      })
+      yield* Effect.promise(async () => {
+        const end = Date.now() + 10_000
+        while (!service.output().includes("Waiting for another instance") && Date.now() < end)
+          await Bun.sleep(20)
+      })
+      proxy.freeze()
+      yield* Effect.promise(() => sql`SELECT pg_advisory_unlock(5107001)`)
+      expect(yield* untilReady(service, 30_000)).toBeLessThan(20_000)
+      expect(service.output()).toContain("its answers do not arrive here")
+    })
   )
 })
 
@@ -403,7 +381,6 @@ describe("health checks", () => {
         expect(seen).toContain("ready")
         for (const what of seen)
           expect(["refused", "ready", "503 SERVICE_UNAVAILABLE no-store 1"]).toContain(what)
-      }),
-    60_000
+      })
   )
 })

@@ -60,8 +60,7 @@ liveEffect(
       expect(yield* Effect.promise(() => longest)).toBeLessThan(1_600)
       const rows = yield* Effect.promise(() => others`SELECT id, more FROM two`)
       expect(rows.length).toBeLessThanOrEqual(1)
-    }),
-  60_000
+    })
 )
 
 const clientOf = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
@@ -115,8 +114,7 @@ liveEffect(
           WHERE indisvalid AND indrelid = 'orders'::regclass ORDER BY name`
       )
       expect([...valid].map(({ name }) => name)).toEqual(["orders_id", "orders_note"])
-    }),
-  60_000
+    })
 )
 
 liveEffect("the newest migrations have a way back, which leaves what the release before made", () =>

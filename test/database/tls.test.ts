@@ -57,39 +57,31 @@ describe("a database by TLS", () => {
   if (certificates === undefined)
     return test.skip("skipped: openssl, which makes the certificates, is not on this machine", () => {})
 
-  liveEffect(
-    "every start succeeds, and all sessions are encrypted",
-    () =>
-      Effect.gen(function* () {
-        const { admin, authority, server } = yield* encrypted
-        const url = yield* ownDatabase({ server })
-        for (let start = 0; start < 3; start++) {
-          const service = yield* started(`${url}?sslmode=require`, { NODE_EXTRA_CA_CERTS: authority })
-          yield* untilReady(service)
-          const rows = yield* Effect.promise(
-            () => admin`
+  liveEffect("every start succeeds, and all sessions are encrypted", () =>
+    Effect.gen(function* () {
+      const { admin, authority, server } = yield* encrypted
+      const url = yield* ownDatabase({ server })
+      for (let start = 0; start < 3; start++) {
+        const service = yield* started(`${url}?sslmode=require`, { NODE_EXTRA_CA_CERTS: authority })
+        yield* untilReady(service)
+        const rows = yield* Effect.promise(
+          () => admin`
               SELECT DISTINCT ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
               WHERE application_name LIKE 'quittance%'`
-          )
-          expect(Array.from(rows)).toEqual([{ ssl: true }])
-          yield* service.kill("SIGTERM")
-          yield* service.succeeded
-        }
-      }),
-    60_000
+        )
+        expect(Array.from(rows)).toEqual([{ ssl: true }])
+        yield* service.kill("SIGTERM")
+        yield* service.succeeded
+      }
+    })
   )
 
-  liveEffect(
-    "a certificate of an unknown authority is refused with what to set",
-    () =>
-      Effect.gen(function* () {
-        const { server } = yield* encrypted
-        const service = yield* started(`${server}?sslmode=require`)
-        expect(yield* service.exited).toBe(1)
-        expect(service.output()).toContain(
-          "set NODE_EXTRA_CA_CERTS to the file of its authority's certificate"
-        )
-      }),
-    60_000
+  liveEffect("a certificate of an unknown authority is refused with what to set", () =>
+    Effect.gen(function* () {
+      const { server } = yield* encrypted
+      const service = yield* started(`${server}?sslmode=require`)
+      expect(yield* service.exited).toBe(1)
+      expect(service.output()).toContain("set NODE_EXTRA_CA_CERTS to the file of its authority's certificate")
+    })
   )
 })

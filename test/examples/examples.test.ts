@@ -65,7 +65,7 @@ describe("The shops of docs/shop.md", () => {
         })
       )
       await Effect.runPromise(run)
-    }, 30_000)
+    }, 180_000)
   }
 
   test("nextjs: its route handlers create an intent, ship once, refuse a forgery", async () => {

@@ -301,7 +301,7 @@ describe("Hostile sockets", () => {
     for (const one of sockets) one.destroy()
     console.log(`p99 quiet ${quiet.toFixed(2)} ms, under attack ${loaded.toFixed(2)} ms`)
     expect(loaded).toBeLessThanOrEqual(quiet * 2)
-  }, 60_000)
+  }, 180_000)
 
   test("a body that drips a byte a second is given up after its deadline with 408", async () => {
     const socket = await dial()
@@ -319,5 +319,5 @@ describe("Hostile sockets", () => {
     socket.destroy()
     expect(statusOf(said)).toBe(408)
     expect(performance.now() - start).toBeLessThan(12_000)
-  }, 20_000)
+  }, 180_000)
 })

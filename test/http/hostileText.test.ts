@@ -48,8 +48,8 @@ describe("Text that Postgres cannot hold", () => {
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     person = await signUp(service.baseUrl)
     shop = await makeShop(service, { ...person, id: person.merchantId })
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const keyOf = (name: string) => {
     const access = endpointsOf(Api).find((one) => one.name === name)?.access
@@ -192,8 +192,8 @@ describe("Every 401", () => {
     const database = testDatabase
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   test("says how to authenticate: keys, buyers' tokens, people", async () => {
     const opened = await shop.open()

@@ -40,7 +40,7 @@ describe("OpenAPI", () => {
     )
     const { totals } = JSON.parse(lint.stdout.toString())
     expect(totals.errors).toBe(0)
-  }, 60_000)
+  }, 180_000)
 
   const kindsOf = (operationId: string) => {
     const access = endpointsOf(Api).find(({ name }) => name === operationId)?.access

@@ -314,7 +314,7 @@ describe("Key roles by route", () => {
       await Effect.runPromise(generateKey("secret", "test").pipe(Effect.provide(SecureRandom.layerWebCrypto)))
     )
     keys.set("none", undefined)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   test("every endpoint that a key calls is walked, and the others are known", () => {

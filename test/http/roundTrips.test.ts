@@ -19,8 +19,8 @@ describe("Round trips", () => {
     })
     service = await Effect.runPromise(Scope.provide(startService(database), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 30_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   /** Round trips of one request; workers that poll between are waited out by taking the least of several. */
   const cost = async (request: () => Promise<unknown>) => {

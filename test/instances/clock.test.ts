@@ -91,6 +91,5 @@ liveEffect(
           FROM webhook_deliveries d WHERE EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = d.id)`
       )
       expect(row.waiting).toBe(row.tried)
-    }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 }))),
-  90_000
+    }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
 )

@@ -90,6 +90,5 @@ liveEffect(
           SELECT status, attempts, interruptions FROM webhook_deliveries WHERE id = ${first?.id ?? ""}`
       )
       expect(row).toMatchObject({ status: "delivered", attempts: 1, interruptions: 1 })
-    }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 }))),
-  90_000
+    }).pipe(Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
 )

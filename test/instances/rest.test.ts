@@ -17,41 +17,38 @@ const ticksOf = (pid: number) => {
   return Number(fields[13]) + Number(fields[14])
 }
 
-liveEffect(
-  "a service at rest sends less than one statement a second",
-  () =>
-    Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const databaseUrl = yield* ownDatabase()
-      const through = new URL(databaseUrl)
-      let answered = 0
-      const proxy = yield* tcpProxy(Number(through.port), {
-        answered: (chunk) => {
-          for (let at = chunk.indexOf(readyForQuery); at >= 0; at = chunk.indexOf(readyForQuery, at + 1))
-            answered++
-        }
-      })
-      through.port = String(proxy.port)
-      const service = yield* spawnService({
-        DATABASE_URL: through.href,
-        DATA_DIR: yield* temporaryDirectory,
-        BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
-        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
-        FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
-        FAUCET_GAS_WEI: "1000000000000000"
-      })
-      yield* untilReady(service)
-      yield* Effect.sleep("12 seconds")
-      const before = { statements: answered, ticks: ticksOf(service.pid) }
-      yield* Effect.sleep(`${seconds} seconds`)
-      const statements = answered - before.statements
-      const share = (ticksOf(service.pid) - before.ticks) / seconds
-      console.log(
-        `at rest: ${(statements / seconds).toFixed(2)} statements a second, ${share.toFixed(1)} % of a core in its second quarter of a minute`
-      )
-      expect(statements / seconds).toBeLessThan(1)
-      // Compilers are still at work so soon; below 1 % after ten minutes.
-      expect(share).toBeLessThan(6)
-    }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 2 }))),
-  120_000
+liveEffect("a service at rest sends less than one statement a second", () =>
+  Effect.gen(function* () {
+    const chain = yield* LocalChain
+    const databaseUrl = yield* ownDatabase()
+    const through = new URL(databaseUrl)
+    let answered = 0
+    const proxy = yield* tcpProxy(Number(through.port), {
+      answered: (chunk) => {
+        for (let at = chunk.indexOf(readyForQuery); at >= 0; at = chunk.indexOf(readyForQuery, at + 1))
+          answered++
+      }
+    })
+    through.port = String(proxy.port)
+    const service = yield* spawnService({
+      DATABASE_URL: through.href,
+      DATA_DIR: yield* temporaryDirectory,
+      BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
+      ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+      FAUCET_PRIVATE_KEY: Redacted.value(chain.faucetPrivateKey),
+      FAUCET_GAS_WEI: "1000000000000000"
+    })
+    yield* untilReady(service)
+    yield* Effect.sleep("12 seconds")
+    const before = { statements: answered, ticks: ticksOf(service.pid) }
+    yield* Effect.sleep(`${seconds} seconds`)
+    const statements = answered - before.statements
+    const share = (ticksOf(service.pid) - before.ticks) / seconds
+    console.log(
+      `at rest: ${(statements / seconds).toFixed(2)} statements a second, ${share.toFixed(1)} % of a core in its second quarter of a minute`
+    )
+    expect(statements / seconds).toBeLessThan(1)
+    // Compilers are still at work so soon; below 1 % after ten minutes.
+    expect(share).toBeLessThan(6)
+  }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 2 })))
 )

@@ -24,143 +24,140 @@ const keysOf = (...kids: ReadonlyArray<Kid>) => ({
 })
 
 describe(`Rotation of secrets`, () => {
-  liveEffect(
-    "intent secrets and encryption keys, without downtime",
-    () =>
-      Effect.gen(function* () {
-        const databaseUrl = yield* ownDatabase()
-        const dataDir = yield* temporaryDirectory
-        const bodies: Array<{ readonly body: ArrayBuffer; readonly headers: Headers }> = []
-        const hook = yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            Bun.serve({
-              port: 0,
-              hostname: "127.0.0.1",
-              fetch: async (request) => {
-                bodies.push({ body: await request.arrayBuffer(), headers: request.headers })
-                return new Response("noted")
-              }
-            })
-          ),
-          (server) => Effect.promise(() => server.stop(true))
-        )
-        const env = {
-          DATABASE_URL: databaseUrl,
-          DATA_DIR: dataDir,
-          BASE_URL: "http://localhost:8787",
-          BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
-          ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
-          WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${hook.port}`
+  liveEffect("intent secrets and encryption keys, without downtime", () =>
+    Effect.gen(function* () {
+      const databaseUrl = yield* ownDatabase()
+      const dataDir = yield* temporaryDirectory
+      const bodies: Array<{ readonly body: ArrayBuffer; readonly headers: Headers }> = []
+      const hook = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          Bun.serve({
+            port: 0,
+            hostname: "127.0.0.1",
+            fetch: async (request) => {
+              bodies.push({ body: await request.arrayBuffer(), headers: request.headers })
+              return new Response("noted")
+            }
+          })
+        ),
+        (server) => Effect.promise(() => server.stop(true))
+      )
+      const env = {
+        DATABASE_URL: databaseUrl,
+        DATA_DIR: dataDir,
+        BASE_URL: "http://localhost:8787",
+        BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
+        ARBITRUM_RPC_URLS: "http://127.0.0.1:9",
+        WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${hook.port}`
+      }
+      const start = (...kids: ReadonlyArray<Kid>) =>
+        Effect.gen(function* () {
+          const service = yield* spawnService({ ...env, ...keysOf(...kids) })
+          yield* untilReady(service)
+          return service
+        })
+      const cli = (kids: ReadonlyArray<Kid>, ...args: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const child = yield* spawnProgram(["src/cli/main.ts", ...args], { ...env, ...keysOf(...kids) })
+          return { code: yield* child.exited, output: child.output() }
+        })
+      type Service = Effect.Success<ReturnType<typeof start>>
+      const call = (service: Service, method: string, path: string, key: string, body?: unknown) =>
+        Effect.promise(() => send(service.baseUrl, { method, path, key, body }))
+
+      let first = yield* start("old")
+      let second = yield* start("old")
+      const created = yield* cli(
+        ["old"],
+        "merchant",
+        "create",
+        "--name",
+        "S",
+        "--receiver",
+        receiver,
+        "--json"
+      )
+      const { keys } = JSON.parse(created.output)
+      const endpoint = yield* call(first, "POST", "/api/v1/webhook-endpoint", keys.test.secret, {
+        url: `http://127.0.0.1:${hook.port}/hooks`
+      })
+      const signingSecret: string = endpoint.body.secret
+
+      /** Tokens of each open on the other, and both sign webhooks with the merchant's one secret. */
+      const understandEachOther = Effect.gen(function* () {
+        for (const [one, other] of [
+          [first, second],
+          [second, first]
+        ] as const) {
+          const intent = yield* call(one, "POST", "/api/v1/payment-intents", keys.test.secret, {
+            amount: "1.00",
+            intentUrl: "https://shop.example.com/orders/1"
+          })
+          const opened = yield* call(other, "POST", "/api/v1/payments", keys.test.publishable, {
+            intentToken: intent.body.intentToken
+          })
+          expect(opened.status).toBe(201)
+          const tested = yield* call(one, "POST", "/api/v1/webhook-endpoint/test", keys.test.secret)
+          expect(tested.body.delivery.status).toBe("delivered")
+          const last = bodies.at(-1)
+          if (last === undefined) throw new Error("no webhook came")
+          yield* Effect.promise(() => verifyWebhook(last.body, last.headers, signingSecret))
         }
-        const start = (...kids: ReadonlyArray<Kid>) =>
-          Effect.gen(function* () {
-            const service = yield* spawnService({ ...env, ...keysOf(...kids) })
-            yield* untilReady(service)
-            return service
-          })
-        const cli = (kids: ReadonlyArray<Kid>, ...args: ReadonlyArray<string>) =>
-          Effect.gen(function* () {
-            const child = yield* spawnProgram(["src/cli/main.ts", ...args], { ...env, ...keysOf(...kids) })
-            return { code: yield* child.exited, output: child.output() }
-          })
-        type Service = Effect.Success<ReturnType<typeof start>>
-        const call = (service: Service, method: string, path: string, key: string, body?: unknown) =>
-          Effect.promise(() => send(service.baseUrl, { method, path, key, body }))
-
-        let first = yield* start("old")
-        let second = yield* start("old")
-        const created = yield* cli(
-          ["old"],
-          "merchant",
-          "create",
-          "--name",
-          "S",
-          "--receiver",
-          receiver,
-          "--json"
-        )
-        const { keys } = JSON.parse(created.output)
-        const endpoint = yield* call(first, "POST", "/api/v1/webhook-endpoint", keys.test.secret, {
-          url: `http://127.0.0.1:${hook.port}/hooks`
+      })
+      const replace = (service: Service, ...kids: ReadonlyArray<Kid>) =>
+        Effect.gen(function* () {
+          const next = yield* start(...kids)
+          yield* service.kill("SIGTERM")
+          yield* service.succeeded
+          return next
         })
-        const signingSecret: string = endpoint.body.secret
 
-        /** Tokens of each open on the other, and both sign webhooks with the merchant's one secret. */
-        const understandEachOther = Effect.gen(function* () {
-          for (const [one, other] of [
-            [first, second],
-            [second, first]
-          ] as const) {
-            const intent = yield* call(one, "POST", "/api/v1/payment-intents", keys.test.secret, {
-              amount: "1.00",
-              intentUrl: "https://shop.example.com/orders/1"
-            })
-            const opened = yield* call(other, "POST", "/api/v1/payments", keys.test.publishable, {
-              intentToken: intent.body.intentToken
-            })
-            expect(opened.status).toBe(201)
-            const tested = yield* call(one, "POST", "/api/v1/webhook-endpoint/test", keys.test.secret)
-            expect(tested.body.delivery.status).toBe("delivered")
-            const last = bodies.at(-1)
-            if (last === undefined) throw new Error("no webhook came")
-            yield* Effect.promise(() => verifyWebhook(last.body, last.headers, signingSecret))
-          }
-        })
-        const replace = (service: Service, ...kids: ReadonlyArray<Kid>) =>
-          Effect.gen(function* () {
-            const next = yield* start(...kids)
-            yield* service.kill("SIGTERM")
-            yield* service.succeeded
-            return next
-          })
+      // First every instance learns the new ones, last in the list; then they come first.
+      first = yield* replace(first, "old", "next")
+      yield* understandEachOther
+      second = yield* replace(second, "old", "next")
+      first = yield* replace(first, "next", "old")
+      yield* understandEachOther
 
-        // First every instance learns the new ones, last in the list; then they come first.
-        first = yield* replace(first, "old", "next")
-        yield* understandEachOther
-        second = yield* replace(second, "old", "next")
-        first = yield* replace(first, "next", "old")
-        yield* understandEachOther
+      // A new key that not all secrets are under cannot stand alone yet, and says so.
+      const early = yield* cli(["next"], "webhook", "reencrypt")
+      expect(early.code).toBe(1)
+      expect(early.output).toContain("ENCRYPTION_KEYS lacks the key `old`")
 
-        // A new key that not all secrets are under cannot stand alone yet, and says so.
-        const early = yield* cli(["next"], "webhook", "reencrypt")
-        expect(early.code).toBe(1)
-        expect(early.output).toContain("ENCRYPTION_KEYS lacks the key `old`")
+      second = yield* replace(second, "next", "old")
+      const sealed = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
+      expect(JSON.parse(sealed.output)).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 0 })
+      const again = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
+      expect(JSON.parse(again.output)).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 0 })
 
-        second = yield* replace(second, "next", "old")
-        const sealed = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
-        expect(JSON.parse(sealed.output)).toEqual({ count: 1, kid: "next", retiredReceiptKeys: 0 })
-        const again = yield* cli(["next", "old"], "webhook", "reencrypt", "--json")
-        expect(JSON.parse(again.output)).toEqual({ count: 0, kid: "next", retiredReceiptKeys: 0 })
+      first = yield* replace(first, "next")
+      second = yield* replace(second, "next")
+      yield* understandEachOther
 
-        first = yield* replace(first, "next")
-        second = yield* replace(second, "next")
-        yield* understandEachOther
-
-        // What failed permanently goes out again on demand, under its id, once.
-        const sql = yield* Effect.acquireRelease(
-          Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
-          (open) => Effect.promise(() => open.close())
-        )
-        const failed: ReadonlyArray<{ id: string }> = yield* Effect.promise(
-          () => sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL RETURNING id`
-        )
-        const before = bodies.length
-        const merchant = JSON.parse(created.output).merchant.id
-        const replayed = yield* cli(
-          ["next"],
-          "webhook",
-          "replay",
-          "--merchant",
-          merchant,
-          "--env",
-          "test",
-          "--json"
-        )
-        expect(JSON.parse(replayed.output)).toEqual({ count: failed.length })
-        yield* until("the replayed have come", () => bodies.length >= before + failed.length)
-        const ids = bodies.slice(before).map(({ headers }) => headers.get("webhook-id"))
-        expect(ids.sort()).toEqual(failed.map(({ id }) => id).sort())
-      }),
-    120_000
+      // What failed permanently goes out again on demand, under its id, once.
+      const sql = yield* Effect.acquireRelease(
+        Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
+        (open) => Effect.promise(() => open.close())
+      )
+      const failed: ReadonlyArray<{ id: string }> = yield* Effect.promise(
+        () => sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL RETURNING id`
+      )
+      const before = bodies.length
+      const merchant = JSON.parse(created.output).merchant.id
+      const replayed = yield* cli(
+        ["next"],
+        "webhook",
+        "replay",
+        "--merchant",
+        merchant,
+        "--env",
+        "test",
+        "--json"
+      )
+      expect(JSON.parse(replayed.output)).toEqual({ count: failed.length })
+      yield* until("the replayed have come", () => bodies.length >= before + failed.length)
+      const ids = bodies.slice(before).map(({ headers }) => headers.get("webhook-id"))
+      expect(ids.sort()).toEqual(failed.map(({ id }) => id).sort())
+    })
   )
 })

@@ -159,7 +159,6 @@ describe("An upgrade with data", () => {
           () => sql`SELECT sum(amount)::text AS sum FROM payments WHERE status = 'settled'`
         )
         expect(sums).toEqual([{ sum: "23080000" }])
-      }),
-    120_000
+      })
   )
 })

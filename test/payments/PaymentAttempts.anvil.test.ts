@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 let world: MoneyWorld
 beforeAll(async () => {
   world = await startMoneyWorld()
-}, 60_000)
+}, 120_000)
 afterAll(() => world.close())
 
 const { usdc } = networks.test
@@ -345,5 +345,5 @@ describe("announced attempts", () => {
     expect(answer.status).toBe(201)
     await world.transfer(buyer, price)
     expect((await world.settled(payment.id, 20_000)).status).toBe("settled")
-  }, 60_000)
+  }, 180_000)
 })

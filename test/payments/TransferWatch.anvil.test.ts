@@ -16,7 +16,7 @@ describe("incoming transfers", () => {
   let world: MoneyWorld
   beforeAll(async () => {
     world = await startMoneyWorld({ PAYMENT_EXPIRY: "20s" })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => world.close())
 
   const database = () => world.sql

@@ -91,4 +91,4 @@ test("equal transfers of one transaction keep their order, others begin again", 
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-}, 60_000)
+}, 180_000)

@@ -19,7 +19,7 @@ describe("proven late", () => {
   let world: MoneyWorld
   beforeAll(async () => {
     world = await startMoneyWorld()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => world.close())
 
   const database = () => world.sql

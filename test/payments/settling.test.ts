@@ -57,56 +57,48 @@ const suite = (name: string, layer: Layer.Layer<Everything>, rounds: number) => 
   })
 
   describe(`settling on ${name}`, () => {
-    it(
-      `${row.samePatch}: ${rounds} rounds of fifty identical reports: one settlement, one webhook, fifty equal answers`,
-      () =>
-        Effect.gen(function* () {
-          const { deliveries, open, report } = yield* shop
-          for (let round = 1; round <= rounds; round++) {
-            const payment = yield* open()
-            const transfer = yield* paid(payer, payment)
-            const answers = yield* Effect.forEach(fifty, () => report(payment, payer, transfer), atOnce)
-            expect(new Set(answers.map(tell))).toEqual(new Set(["Settled"]))
-            const bodies = new Set(
-              answers.map((one) =>
-                Result.isSuccess(one) ? Bun.hash(Bun.inspect(one.success.payment, { depth: 9 })) : 0n
-              )
+    it(`${row.samePatch}: ${rounds} rounds of fifty identical reports: one settlement, one webhook, fifty equal answers`, () =>
+      Effect.gen(function* () {
+        const { deliveries, open, report } = yield* shop
+        for (let round = 1; round <= rounds; round++) {
+          const payment = yield* open()
+          const transfer = yield* paid(payer, payment)
+          const answers = yield* Effect.forEach(fifty, () => report(payment, payer, transfer), atOnce)
+          expect(new Set(answers.map(tell))).toEqual(new Set(["Settled"]))
+          const bodies = new Set(
+            answers.map((one) =>
+              Result.isSuccess(one) ? Bun.hash(Bun.inspect(one.success.payment, { depth: 9 })) : 0n
             )
-            expect(bodies.size).toBe(1)
-            expect(yield* deliveries).toBe(round)
-          }
-        }),
-      60_000
-    )
+          )
+          expect(bodies.size).toBe(1)
+          expect(yield* deliveries).toBe(round)
+        }
+      }))
 
-    it(
-      `${row.oneForTwo}: ${rounds} rounds of two payments racing, twenty-five reports each: one settles, the other is told already_used`,
-      () =>
-        Effect.gen(function* () {
-          const { deliveries, open, report } = yield* shop
-          for (let round = 1; round <= rounds; round++) {
-            const [left, right] = yield* Effect.all([open(), open()])
-            const transfer = yield* paid(payer, left)
-            const answers = yield* Effect.forEach(
-              fifty,
-              (index) =>
-                Effect.map(report(index % 2 === 0 ? left : right, payer, transfer), (one) => [
-                  index % 2,
-                  tell(one)
-                ]),
-              atOnce
-            )
-            const said = [0, 1].map((side) => [
-              ...new Set(answers.flatMap(([of, what]) => (of === side ? [String(what)] : [])))
-            ])
-            expect(said.sort()).toEqual([["Settled"], ["TEST_SETTLEMENT_MISMATCH already_used"]])
-            const states = yield* Effect.forEach([left, right], stateOf)
-            expect(states.map((one) => one.status).sort()).toEqual(["pending", "settled"])
-            expect(yield* deliveries).toBe(round)
-          }
-        }),
-      60_000
-    )
+    it(`${row.oneForTwo}: ${rounds} rounds of two payments racing, twenty-five reports each: one settles, the other is told already_used`, () =>
+      Effect.gen(function* () {
+        const { deliveries, open, report } = yield* shop
+        for (let round = 1; round <= rounds; round++) {
+          const [left, right] = yield* Effect.all([open(), open()])
+          const transfer = yield* paid(payer, left)
+          const answers = yield* Effect.forEach(
+            fifty,
+            (index) =>
+              Effect.map(report(index % 2 === 0 ? left : right, payer, transfer), (one) => [
+                index % 2,
+                tell(one)
+              ]),
+            atOnce
+          )
+          const said = [0, 1].map((side) => [
+            ...new Set(answers.flatMap(([of, what]) => (of === side ? [String(what)] : [])))
+          ])
+          expect(said.sort()).toEqual([["Settled"], ["TEST_SETTLEMENT_MISMATCH already_used"]])
+          const states = yield* Effect.forEach([left, right], stateOf)
+          expect(states.map((one) => one.status).sort()).toEqual(["pending", "settled"])
+          expect(yield* deliveries).toBe(round)
+        }
+      }))
 
     it(`${row.oneForTwo}: fifty payments at once for one transfer: one settles`, () =>
       Effect.gen(function* () {

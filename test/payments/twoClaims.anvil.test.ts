@@ -16,7 +16,7 @@ const decodeHex = Schema.decodeUnknownSync(Schema.TemplateLiteral(["0x", Schema.
 let world: MoneyWorld
 beforeAll(async () => {
   world = await startMoneyWorld()
-}, 60_000)
+}, 120_000)
 afterAll(() => world.close())
 
 const rpc = (method: string, params: ReadonlyArray<unknown>) =>

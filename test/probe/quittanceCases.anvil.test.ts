@@ -14,8 +14,8 @@ describe("this service", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
 
   const payments = async () =>
     (await world.call("GET", "/payments", world.keys.test.secret)).body.payments.length

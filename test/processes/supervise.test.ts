@@ -184,117 +184,104 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
             sql`SELECT count(*)::int AS settled, count(DISTINCT id)::int AS ids FROM payments WHERE status = 'settled'`
         )
         expect(books).toEqual({ settled: tally.settled.length, ids: tally.settled.length })
-      }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 }))),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
   )
 
-  liveEffect(
-    "leave when their supervisor is killed, and the next start waits for that",
-    () =>
-      Effect.gen(function* () {
-        const env = { DATA_DIR: yield* temporaryDirectory, WORKERS: "2", ...noChain }
-        const service = yield* spawnService({ ...env, SHUTDOWN_DELAY: "1s" })
-        yield* said(service, "2 processes serve: SIGHUP replaces them")
-        const orphans = childrenOf(service.pid)
-        expect(orphans).toHaveLength(2)
-        yield* service.kill("SIGKILL")
-        const { port } = new URL(service.baseUrl)
-        const next = yield* spawnService({ ...env, PORT: port })
-        yield* until("nobody is left", () => !orphans.some(lives), 20_000)
-        yield* said(next, "2 processes serve: SIGHUP replaces them")
-        yield* untilReady(service)
-        // As a terminal does it, and systemd: the signal goes to all.
-        for (const pid of childrenOf(next.pid)) process.kill(pid, "SIGINT")
-        yield* next.kill("SIGINT")
-        yield* next.succeeded
-      }).pipe(Effect.scoped),
-    120_000
+  liveEffect("leave when their supervisor is killed, and the next start waits for that", () =>
+    Effect.gen(function* () {
+      const env = { DATA_DIR: yield* temporaryDirectory, WORKERS: "2", ...noChain }
+      const service = yield* spawnService({ ...env, SHUTDOWN_DELAY: "1s" })
+      yield* said(service, "2 processes serve: SIGHUP replaces them")
+      const orphans = childrenOf(service.pid)
+      expect(orphans).toHaveLength(2)
+      yield* service.kill("SIGKILL")
+      const { port } = new URL(service.baseUrl)
+      const next = yield* spawnService({ ...env, PORT: port })
+      yield* until("nobody is left", () => !orphans.some(lives), 20_000)
+      yield* said(next, "2 processes serve: SIGHUP replaces them")
+      yield* untilReady(service)
+      // As a terminal does it, and systemd: the signal goes to all.
+      for (const pid of childrenOf(next.pid)) process.kill(pid, "SIGINT")
+      yield* next.kill("SIGINT")
+      yield* next.succeeded
+    }).pipe(Effect.scoped)
   )
 
-  liveEffect(
-    "stay where the new ones cannot serve, and are replaced once these can",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* temporaryDirectory
-        const file = join(dataDir, "database-url")
-        const databaseUrl = yield* ownDatabase()
-        writeFileSync(file, databaseUrl)
-        const service = yield* spawnService({
-          DATABASE_URL_FILE: file,
-          DATA_DIR: dataDir,
-          WORKERS: "2",
-          ...noChain
+  liveEffect("stay where the new ones cannot serve, and are replaced once these can", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const file = join(dataDir, "database-url")
+      const databaseUrl = yield* ownDatabase()
+      writeFileSync(file, databaseUrl)
+      const service = yield* spawnService({
+        DATABASE_URL_FILE: file,
+        DATA_DIR: dataDir,
+        WORKERS: "2",
+        ...noChain
+      })
+      yield* said(service, "2 processes serve: SIGHUP replaces them")
+      const before = childrenOf(service.pid)
+      writeFileSync(file, "postgres://127.0.0.1:9/nowhere")
+      yield* service.kill("SIGHUP")
+      yield* said(service, "The new process 1 has ended with code 1 before it served: those that run stay.")
+      expect(service.output()).toContain("cannot be used")
+      expect(childrenOf(service.pid).toSorted()).toEqual(before.toSorted())
+      yield* untilReady(service)
+      writeFileSync(file, databaseUrl)
+      // The signal that is meant for the supervisor ends no process.
+      for (const pid of before) process.kill(pid, "SIGHUP")
+      yield* service.kill("SIGHUP")
+      yield* said(service, "was replaced.", 2)
+      yield* untilReady(service)
+      expect(childrenOf(service.pid).filter((pid) => before.includes(pid))).toEqual([])
+      expect(service.output()).not.toContain("another takes its place")
+      yield* service.kill("SIGTERM")
+      yield* service.succeeded
+    }).pipe(Effect.scoped)
+  )
+
+  liveEffect("that end again and again end their supervisor, with 3", () =>
+    Effect.gen(function* () {
+      const service = yield* spawnService({
+        DATABASE_URL: yield* ownDatabase(),
+        DATA_DIR: yield* temporaryDirectory,
+        WORKERS: "2",
+        ...noChain
+      })
+      yield* said(service, "2 processes serve: SIGHUP replaces them")
+      const killing = setInterval(() => {
+        if (lives(service.pid)) for (const pid of childrenOf(service.pid)) process.kill(pid, "SIGKILL")
+      }, 10)
+      const code = yield* service.exited.pipe(Effect.ensuring(Effect.sync(() => clearInterval(killing))))
+      expect(code, service.output()).toBe(3)
+      expect(service.output()).toContain("processes have ended one after another, the last with code 137")
+    }).pipe(Effect.scoped)
+  )
+
+  liveEffect("are refused where they cannot serve, in a sentence", () =>
+    Effect.gen(function* () {
+      const refusal = (env: Readonly<Record<string, string>>) =>
+        Effect.gen(function* () {
+          const service = yield* spawnService({ DATA_DIR: yield* temporaryDirectory, ...noChain, ...env })
+          return [yield* service.exited, service.output()]
         })
-        yield* said(service, "2 processes serve: SIGHUP replaces them")
-        const before = childrenOf(service.pid)
-        writeFileSync(file, "postgres://127.0.0.1:9/nowhere")
-        yield* service.kill("SIGHUP")
-        yield* said(service, "The new process 1 has ended with code 1 before it served: those that run stay.")
-        expect(service.output()).toContain("cannot be used")
-        expect(childrenOf(service.pid).toSorted()).toEqual(before.toSorted())
-        yield* untilReady(service)
-        writeFileSync(file, databaseUrl)
-        // The signal that is meant for the supervisor ends no process.
-        for (const pid of before) process.kill(pid, "SIGHUP")
-        yield* service.kill("SIGHUP")
-        yield* said(service, "was replaced.", 2)
-        yield* untilReady(service)
-        expect(childrenOf(service.pid).filter((pid) => before.includes(pid))).toEqual([])
-        expect(service.output()).not.toContain("another takes its place")
-        yield* service.kill("SIGTERM")
-        yield* service.succeeded
-      }).pipe(Effect.scoped),
-    120_000
-  )
-
-  liveEffect(
-    "that end again and again end their supervisor, with 3",
-    () =>
-      Effect.gen(function* () {
-        const service = yield* spawnService({
-          DATABASE_URL: yield* ownDatabase(),
-          DATA_DIR: yield* temporaryDirectory,
-          WORKERS: "2",
-          ...noChain
-        })
-        yield* said(service, "2 processes serve: SIGHUP replaces them")
-        const killing = setInterval(() => {
-          if (lives(service.pid)) for (const pid of childrenOf(service.pid)) process.kill(pid, "SIGKILL")
-        }, 10)
-        const code = yield* service.exited.pipe(Effect.ensuring(Effect.sync(() => clearInterval(killing))))
-        expect(code, service.output()).toBe(3)
-        expect(service.output()).toContain("processes have ended one after another, the last with code 137")
-      }).pipe(Effect.scoped),
-    120_000
-  )
-
-  liveEffect(
-    "are refused where they cannot serve, in a sentence",
-    () =>
-      Effect.gen(function* () {
-        const refusal = (env: Readonly<Record<string, string>>) =>
-          Effect.gen(function* () {
-            const service = yield* spawnService({ DATA_DIR: yield* temporaryDirectory, ...noChain, ...env })
-            return [yield* service.exited, service.output()]
-          })
-        for (const value of ["0", "many", "1.5", "65"])
-          expect(yield* refusal({ WORKERS: value })).toEqual([
-            1,
-            "WORKERS must be `auto`, or a number of processes from 1 to 64; for example WORKERS=auto\n"
-          ])
-        expect(yield* refusal({ WORKERS: "5" })).toEqual([
+      for (const value of ["0", "many", "1.5", "65"])
+        expect(yield* refusal({ WORKERS: value })).toEqual([
           1,
-          expect.stringContaining("DATABASE_CONNECTIONS must be 20 or more for WORKERS=5")
+          "WORKERS must be `auto`, or a number of processes from 1 to 64; for example WORKERS=auto\n"
         ])
-        const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() })
-        expect(
-          yield* refusal({ WORKERS: "2", PORT: String(other.port), DATABASE_URL: yield* ownDatabase() })
-        ).toEqual([
-          1,
-          expect.stringContaining(`PORT must be a free port; ${other.port} is taken. Set PORT to another.`)
-        ])
-        yield* Effect.promise(() => other.stop(true))
-      }).pipe(Effect.scoped),
-    120_000
+      expect(yield* refusal({ WORKERS: "5" })).toEqual([
+        1,
+        expect.stringContaining("DATABASE_CONNECTIONS must be 20 or more for WORKERS=5")
+      ])
+      const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() })
+      expect(
+        yield* refusal({ WORKERS: "2", PORT: String(other.port), DATABASE_URL: yield* ownDatabase() })
+      ).toEqual([
+        1,
+        expect.stringContaining(`PORT must be a free port; ${other.port} is taken. Set PORT to another.`)
+      ])
+      yield* Effect.promise(() => other.stop(true))
+    }).pipe(Effect.scoped)
   )
 })

@@ -31,8 +31,8 @@ describe("Receipts by mail", () => {
     const smtp = Option.some({ url, from: "pay@example.com" })
     service = await Effect.runPromise(Scope.provide(startService(testDatabase, { smtp }), scope))
     shop = await makeShop(service, await Effect.runPromise(service.newMerchant))
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const receiptId = async () => {
     const { payment } = await shop.settle()

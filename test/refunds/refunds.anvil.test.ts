@@ -18,7 +18,7 @@ beforeAll(async () => {
   client = new Quittance({ key: world.merchant.keys.test.secret, baseUrl: world.baseUrl })
   await Effect.runPromise(world.chain.rpc("anvil_impersonateAccount", [world.merchant.receiver]))
   await Effect.runPromise(world.chain.setEth(world.merchant.receiver, 10n ** 18n))
-}, 60_000)
+}, 120_000)
 afterAll(() => world.close())
 
 const paid = async (amount: string, atomic: bigint) => {

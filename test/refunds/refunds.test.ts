@@ -23,8 +23,8 @@ describe("Refunds on Postgres", () => {
     )
     service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
     shop = await newShop()
-  }, 60_000)
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 30_000)
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
 
   const ask = (method: string, path: string, body?: unknown, from = shop) =>
     from.call({

@@ -29,8 +29,8 @@ describe("a payment by signature", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World({ RELAY_GAS_PER_MERCHANT: "1000000000" })
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const statusOf = async (id: string) =>

@@ -26,19 +26,19 @@ describe("replay", () => {
       hashes.add(hash)
     }
     expect(hashes.size).toBe(12)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe("kept seeds", () => {
   for (const { found, seed } of kept)
     test(`${seed}: ${found}`, async () => {
       await expectWhole(await runPlan(planOf(seed)))
-    }, 120_000)
+    }, 180_000)
 })
 
 test("after every step that changes a row the oracle looks", async () => {
   for (let seed = 1; seed <= 20; seed++) await expectWhole(await runPlan(planOf(String(seed)), false, true))
-}, 120_000)
+}, 180_000)
 
 test(`${seeds} seeds`, async () => {
   for (let seed = 1; seed <= seeds; seed++) await expectWhole(await runPlan(planOf(String(seed))))

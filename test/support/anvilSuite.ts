@@ -57,7 +57,7 @@ export const anvilSuite = () => {
   return <E>(
     name: string,
     effect: () => Effect.Effect<unknown, E, LocalChain | ChainVerifier | RpcPool | Scope.Scope>
-  ) => test(name, () => runtime.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), 30_000)
+  ) => test(name, () => runtime.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), 180_000)
 }
 
 export const usdc = networks.test.usdc.address

@@ -65,8 +65,8 @@ export const browserSuite = () => {
     const open = running
     running = undefined
     await (await open)?.close()
-  }, 20_000)
-  return (name: string, run: () => Promise<void>, timeoutMillis = 120_000): void =>
+  }, 120_000)
+  return (name: string, run: () => Promise<void>, timeoutMillis = 180_000): void =>
     hasChromium
       ? test(name, run, timeoutMillis)
       : test.skip(`${name}: no Chromium at ${chromiumPath}`, run, timeoutMillis)

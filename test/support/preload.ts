@@ -5,5 +5,5 @@ import { joinTestPostgres } from "./testPostgres.ts"
 if (process.env["TEST_DATABASE_URL"] === undefined) {
   const postgres = await joinTestPostgres()
   process.env["TEST_DATABASE_URL"] = postgres.url
-  afterAll(() => postgres.leave(), 30_000)
+  afterAll(() => postgres.leave(), 120_000)
 }

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 export const testEffect = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, Scope.Scope>,
-  timeoutMillis = 120_000
+  timeoutMillis = 180_000
 ): void =>
   test(
     name,
@@ -19,7 +19,7 @@ export const testEffect = <E>(
 export const longFault = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, Scope.Scope>,
-  timeoutMillis = 120_000
+  timeoutMillis = 180_000
 ): void =>
   process.env["FAULTS"] === "all"
     ? liveEffect(name, effect, timeoutMillis)
@@ -28,5 +28,5 @@ export const longFault = <E>(
 export const liveEffect = <E>(
   name: string,
   effect: () => Effect.Effect<unknown, E, Scope.Scope>,
-  timeoutMillis = 120_000
+  timeoutMillis = 180_000
 ): void => test(name, () => Effect.runPromise(Effect.scoped(effect()).pipe(Effect.asVoid)), timeoutMillis)

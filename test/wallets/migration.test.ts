@@ -105,4 +105,4 @@ test("rows of both old outboxes are copied, and stay where they were", async () 
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-}, 60_000)
+}, 180_000)

@@ -44,8 +44,8 @@ describe("x402 facilitator", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const settle = (body: unknown, key = world.keys.test.secret) =>
@@ -468,7 +468,7 @@ describe("x402 facilitator", () => {
       await Bun.sleep(100)
     }
     expect((await settle(body)).body).toMatchObject({ success: true, transaction: first.body.transaction })
-  }, 60_000)
+  }, 180_000)
   const isFirst = (transactionId: string) => (payment: { readonly reportedTransactionId?: string }) =>
     payment.reportedTransactionId === transactionId
 
@@ -504,7 +504,7 @@ describe("x402 facilitator", () => {
     const answer = await settle(body)
     expect(answer.body.success).toBe(false)
     expect(answer.body.errorReason).toBe("invalid_exact_evm_transfer_event_mismatch")
-  }, 40_000)
+  }, 180_000)
 
   test("a wallet without gas: refused, told to the operator, and settled once it has some", async () => {
     const account = await world.payer()

@@ -16,8 +16,8 @@ describe("what has failed", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const settle = (payload: Payload) =>
@@ -68,7 +68,7 @@ describe("what has failed", () => {
         await until(() => isSettled(account), 40_000)
       } else expect(await isSettled(account)).toBe(true)
       expect(await world.balanceOf(account.address)).toBe(funds - amount)
-    }, 90_000)
+    }, 180_000)
   }
 
   test("a refused broadcast is told, its nonce is filled, and another try goes through", async () => {
@@ -94,7 +94,7 @@ describe("what has failed", () => {
       { outcome: "moved", versions: 1 }
     ])
     expect(await world.balanceOf(account.address)).toBe(funds - amount)
-  }, 40_000)
+  }, 180_000)
 
   test("ours reverts since another relayed it first, and the node lags a block behind our receipt: it settles", async () => {
     const account = await world.payer()
@@ -130,7 +130,7 @@ describe("what has failed", () => {
     await until(() => isSettled(account), 40_000)
     expect((await settle(payload)).body.success).toBe(true)
     expect(await world.balanceOf(account.address)).toBe(funds - amount)
-  }, 90_000)
+  }, 180_000)
 
   test("cancelled by its payer while it waits: failed, nothing moved, nothing sent", async () => {
     const account = await world.payer()
@@ -163,7 +163,7 @@ describe("what has failed", () => {
     )
     expect(relayed).toEqual([])
     expect(await world.balanceOf(account.address)).toBe(funds)
-  }, 90_000)
+  }, 180_000)
 
   test("used more than 9,000 blocks ago: found all the same", async () => {
     const account = await world.payer()
@@ -208,7 +208,7 @@ describe("what has failed", () => {
         : undefined
     })
     await until(() => isSettled(account), 60_000)
-  }, 120_000)
+  }, 180_000)
 
   test("unused: failed once a block after its time says so, and not before", async () => {
     const account = await world.payer()
@@ -236,5 +236,5 @@ describe("what has failed", () => {
       error_reason: "invalid_exact_evm_payload_authorization_valid_before"
     })
     expect(await world.balanceOf(account.address)).toBe(funds)
-  }, 120_000)
+  }, 180_000)
 })

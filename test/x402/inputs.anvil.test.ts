@@ -31,8 +31,8 @@ describe("what payers send", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
 
   const ask = (endpoint: "settle" | "verify", body: unknown) =>
     world.call("POST", `/x402/${endpoint}`, world.keys.test.secret, body)

@@ -44,11 +44,11 @@ describe("two instances", () => {
     }
     world = await startX402World(environment)
     urls = [world.baseUrl, await world.another()]
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await world.close()
     await Effect.runPromise(Scope.close(scope, Exit.void))
-  }, 30_000)
+  }, 120_000)
 
   const at = (index: number) => urls[index % urls.length] ?? ""
   const settleAt = async (index: number, body: unknown) => {
@@ -72,7 +72,7 @@ describe("two instances", () => {
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => settleAt(index, body)))
     expect(answers.filter(({ success }) => success)).toHaveLength(1)
     expect(await relayedOf(account.address)).toEqual([{ outcome: "moved" }])
-  }, 60_000)
+  }, 180_000)
 
   test("twenty payers at both: each nonce of the relaying wallet is used once, each payer pays once", async () => {
     const accounts = await Array.fromAsync({ length: 20 }, () => world.payer())
@@ -84,7 +84,7 @@ describe("two instances", () => {
     )
     expect(answers.filter(({ success }) => success)).toHaveLength(20)
     expect(await world.balanceOf(receiver)).toBe(before + 20n * amount)
-  }, 60_000)
+  }, 180_000)
 
   for (let round = 0; round < 6; round++) {
     test(`headers at both and a transfer, all at once, round ${round}: what has come is one payment's or named as a second`, async () => {
@@ -137,7 +137,7 @@ describe("two instances", () => {
           `${String(one["status"])} ${String(one["error_reason"])}`
         )
       }
-    }, 90_000)
+    }, 180_000)
   }
 
   const statusOf = async (id: string) =>

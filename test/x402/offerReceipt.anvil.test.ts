@@ -20,8 +20,8 @@ describe("offers and receipts", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   const addressOf = (id: string) => `${world.baseUrl}/api/v1${payPath(world, id)}`
 
   test("a 402 carries an offer whose key the service's DID document names", async () => {

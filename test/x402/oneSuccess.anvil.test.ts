@@ -12,8 +12,8 @@ describe("one authorization, one success", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const ask = (
@@ -98,7 +98,7 @@ describe("one authorization, one success", () => {
     world.node.behave(() => undefined)
     await until(async () => (await world.balanceOf(receiver)) === before + amount, 30_000)
     await attempt()
-  }, 40_000)
+  }, 180_000)
 
   test("settlement_pending is served in the end: it verifies while it waits and after, and settles once", async () => {
     const account = await world.payer()
@@ -116,7 +116,7 @@ describe("one authorization, one success", () => {
     expect((await settle(body)).body.success).toBe(true)
     expect((await verify(body)).body.invalidReason).toBe(nonceUsed)
     expect((await settle(body)).body.errorReason).toBe(nonceUsed)
-  }, 90_000)
+  }, 180_000)
 
   test("a lost answer is repeated to the merchant's own key, and to no other", async () => {
     const account = await world.payer()

@@ -66,8 +66,8 @@ describe("a transaction is tried as it is sent", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   for (const [name, trap] of [
@@ -125,7 +125,7 @@ describe("a transaction is tried as it is sent", () => {
     expect(broadcasts(world)).toBe(sent)
     const other = await world.payer()
     expect((await settleIn(world, await world.authorize(other, amount))).body.success).toBe(true)
-  }, 40_000)
+  }, 180_000)
 
   test("a payer whose authorizations somebody else relays first has paid, and is held back from nothing", async () => {
     const account = await world.payer()
@@ -134,12 +134,12 @@ describe("a transaction is tried as it is sent", () => {
       expect((await settleRaced(payload, () => relayElsewhere(world, payload))).success).toBe(true)
     }
     expect((await settleIn(world, await world.authorize(account, amount))).body.success).toBe(true)
-  }, 40_000)
+  }, 180_000)
 })
 
 describe("budgets", () => {
   let world: X402World
-  afterEach(() => world.close(), 30_000)
+  afterEach(() => world.close(), 120_000)
   /** One that shares the receiver, as merchants of earlier releases may. */
   const anotherMerchant = async () => {
     await rowsOf(world, "DELETE FROM merchant_receivers")
@@ -169,7 +169,7 @@ describe("budgets", () => {
     const account = await world.payer()
     const key = await anotherMerchant()
     expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
-  }, 60_000)
+  }, 180_000)
 
   test("a payer's gas of a day is its own, at every merchant", async () => {
     world = await startX402World({ RELAY_GAS_PER_PAYER: "300000" })
@@ -183,7 +183,7 @@ describe("budgets", () => {
     expect((await settleIn(world, await world.authorize(await world.payer(), amount))).body.success).toBe(
       true
     )
-  }, 60_000)
+  }, 180_000)
 
   test("a wallet of a factory that is not listed is not deployed on the relaying wallet's gas", async () => {
     world = await startX402World({ X402_FACTORIES: "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a" })
@@ -225,7 +225,7 @@ describe("budgets", () => {
       .sendTransaction({ to: create2Factory, data: create2Call(creation) })
     await world.chain.publicClient.waitForTransactionReceipt({ hash })
     expect((await settleIn(world, payload)).body.success).toBe(true)
-  }, 60_000)
+  }, 180_000)
 
   test("the reserve is for merchants that have used little", async () => {
     world = await startX402World({
@@ -238,7 +238,7 @@ describe("budgets", () => {
     const key = await anotherMerchant()
     const account = await world.payer()
     expect((await settleIn(world, await world.authorize(account, amount), key)).body.success).toBe(true)
-  }, 60_000)
+  }, 180_000)
 
   test("a payment's own address is limited by client: a stranger's flood refuses nobody else", async () => {
     world = await startX402World({ TRUSTED_PROXY_HOPS: "1" })
@@ -252,5 +252,5 @@ describe("budgets", () => {
     const account = await world.payer()
     const paid = await from("198.51.100.4", headerV1(await world.authorize(account, amount)))
     expect(paid.status).toBe(200)
-  }, 60_000)
+  }, 180_000)
 })

@@ -16,8 +16,8 @@ describe("an authorization that could not be sent", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
 
   const announce = async (account: PrivateKeyAccount, id: string) =>
     world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {

@@ -26,8 +26,8 @@ describe("an authorization beside other transactions", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.runPromise(world.chain.rpc(method, [...params]))
   afterEach(async () => {

@@ -15,8 +15,8 @@ describe("a payment with an authorization", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const pay = (id: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -120,7 +120,7 @@ describe("a payment with an authorization", () => {
     await waiting
     await until(async () => (await settlementOf(reserved))?.["status"] === "settled", 40_000)
     await until(async () => (await rowsOf(world, query))[0]?.["payment_id"] === announced, 20_000)
-  }, 90_000)
+  })
 
   test("paid by transfer while an authorization waits: that is never sent, and says why", async () => {
     const id = await openPayment(world, "10")
@@ -144,7 +144,7 @@ describe("a payment with an authorization", () => {
     expect(broadcasts(world)).toBe(sent)
     expect(await world.balanceOf(account.address)).toBe(1_000_000_000n)
     expect((await pay(id, header)).status).toBe(200)
-  }, 90_000)
+  }, 180_000)
 
   test("a payment that has failed while an authorization waits: nothing is sent for it", async () => {
     const id = await openPayment(world, "10")
@@ -167,7 +167,7 @@ describe("a payment with an authorization", () => {
     await until(async () => (await settlementOf(id))?.["status"] === "failed", 40_000)
     expect(await settlementOf(id)).toMatchObject({ error_reason: "payment_failed" })
     expect(broadcasts(world)).toBe(sent)
-  }, 90_000)
+  }, 180_000)
 
   test("both are mined: the payment is the first one's, and the second keeps its name", async () => {
     const id = await openPayment(world, "10")
@@ -194,7 +194,7 @@ describe("a payment with an authorization", () => {
     })
     const answer = await pay(id)
     expect(answer.body.payment.reportedTransactionId).toBe(payment.reportedTransactionId)
-  }, 90_000)
+  }, 180_000)
   const rpc = async (method: string, params: ReadonlyArray<unknown>): Promise<Hex> => {
     const response = await fetch(world.chain.rpcUrl, {
       method: "POST",
@@ -256,7 +256,7 @@ describe("a payment with an authorization", () => {
     expect(broadcasts(world)).toBe(sent)
     expect(await world.balanceOf(receiver)).toBe(before + amount)
     expect(await world.balanceOf(burner.address)).toBe(amount)
-  }, 90_000)
+  }, 180_000)
 
   // Last: it moves the chain's time.
   test("signed but in no node when a transfer settles the payment: its nonce is filled, and nobody pays twice", async () => {
@@ -283,5 +283,5 @@ describe("a payment with an authorization", () => {
     await Effect.runPromise(world.chain.mine(1))
     await until(async () => (await settlementOf(id))?.["status"] === "failed", 60_000)
     expect(await settlementOf(id)).toMatchObject({ error_reason: "payment_already_settled" })
-  }, 120_000)
+  }, 180_000)
 })

@@ -18,8 +18,8 @@ describe("undecided", () => {
   let world: X402World
   beforeAll(async () => {
     world = await startX402World()
-  }, 60_000)
-  afterAll(() => world.close(), 30_000)
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
   afterEach(() => world.node.behave(() => undefined))
 
   const pay = (id: string, headers: Readonly<Record<string, string>> = {}) =>

@@ -15,7 +15,7 @@ test("a seed replays bit by bit on SQL", async () => {
   const { hash } = await runPlan(plan)
   expect(hash).toBe(fixedSqlHash)
   expect((await runPlan(plan)).hash).toBe(hash)
-}, 60_000)
+}, 180_000)
 
 for (const upkeep of ["partition", "rollback"] as const)
   test(`a seed replays bit by bit where an operator changes the tables: ${upkeep}`, async () => {
@@ -23,7 +23,7 @@ for (const upkeep of ["partition", "rollback"] as const)
     const { broken, hash } = await runPlan(plan)
     expect(broken).toBeUndefined()
     expect((await runPlan(plan)).hash).toBe(hash)
-  }, 60_000)
+  }, 180_000)
 
 /** Seeds that have found something, and what. */
 const kept = {
@@ -36,11 +36,11 @@ const kept = {
 for (const [seed, found] of Object.entries(kept))
   test(`${seed}: ${found}`, async () => {
     await expectWhole(await runPlan(planOf(seed, "sql")))
-  }, 120_000)
+  }, 180_000)
 
 test("after every step that changes a row the oracle looks, on SQL as well", async () => {
   for (const seed of ["3", "5", "7"]) await expectWhole(await runPlan(planOf(seed, "sql"), false, true))
-}, 120_000)
+}, 180_000)
 
 test(`${seeds} seeds on SQL, the first of which come to the same after the last`, async () => {
   const hashes: Array<string> = []

@@ -1,0 +1,24 @@
+import { connect } from "node:net"
+
+/** SSLRequest: its length and its code (Postgres protocol 3.0). */
+const sslRequest = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47)
+const answerMillis = 1_000
+
+/**
+ * Whether a Postgres answers on the socket within a second. One that is being killed still takes connections,
+ * and one that is suspended does: neither answers.
+ */
+export const postgresAnswers = (path: string): Promise<boolean> =>
+  new Promise((done) => {
+    const socket = connect({ path })
+    const end = (answered: boolean) => () => {
+      clearTimeout(patience)
+      socket.destroy()
+      done(answered)
+    }
+    const patience = setTimeout(end(false), answerMillis)
+    socket.once("connect", () => socket.write(sslRequest))
+    socket.once("data", end(true))
+    socket.once("end", end(false))
+    socket.once("error", end(false))
+  })
