@@ -74,7 +74,7 @@ const judgeHttp = (http: HttpResult): ReadonlyArray<Judged> => [
   atMost({
     what: "memory under load",
     measured: Math.max(...http.loads.map(({ peakMegabytes }) => peakMegabytes.service)),
-    floor: 240,
+    floor: 250,
     aim: 130,
     unit: "MB"
   })
