@@ -3,23 +3,23 @@ import { describe, expect, test } from "bun:test"
 import { judge, type Results } from "./floors.ts"
 import { type LoadName, loadNames } from "./loads.ts"
 
-const sample = (perSecond: number) => ({ perSecond, p50: 1, p99: 2 })
-const load = (name: LoadName, service: number, limit: number, peer: number) => ({
+const sample = (perSecond: number, p99 = 2) => ({ perSecond, p50: 1, p99 })
+const load = (name: LoadName, service: number, limit: number, peer: number, p99: number) => ({
   name,
   samples: {
-    service: [sample(service)],
+    service: [sample(service, p99)],
     limit: [sample(limit)],
     peer: [sample(peer)],
     embedded: [sample(1)]
   },
   peakMegabytes: { service: 150, limit: 1, peer: 1, embedded: 900 }
 })
-const http = (service: number): NonNullable<Results["http"]> => ({
+const http = (service: number, p99 = 2): NonNullable<Results["http"]> => ({
   rounds: 1,
   seconds: 1,
   connections: 1,
   idleMegabytes: { service: 1, limit: 1, peer: 1, embedded: 1 },
-  loads: loadNames.map((name) => load(name, service, 100, 50))
+  loads: loadNames.map((name) => load(name, service, 100, 50, p99))
 })
 const spread = (value: number) => ({ min: value, median: value, max: value })
 
@@ -40,8 +40,26 @@ describe("floors", () => {
 
   test("a rate at its floor is met, below it is not", () => {
     expect(below({ http: http(72) })).toEqual([])
-    expect(below({ http: http(71) })).toEqual(["report, replayed, of the limit"])
+    expect(below({ http: http(71) })).toEqual(
+      ["retrieve", "report, replayed", "open payment"].map((name) => `${name}, of the limit`)
+    )
     expect(below({ http: http(20) }).length).toBe(10)
+  })
+
+  test("a p99 is held against the peer's, and beside a flood against the quiet one", () => {
+    expect(below({ http: http(100, 2.2) })).toEqual([])
+    expect(below({ http: http(100, 2.3) })).toEqual(
+      ["list of 20", "report, replayed", "open payment"].map((name) => `${name}, p99 of the peer's`)
+    )
+    const arrivals = (p99: number) => ({ answered: 1, p50: 1, p99, p999: p99 })
+    const flood = (p99: number): NonNullable<Results["flood"]> => ({
+      seconds: 1,
+      rate: 1,
+      reportRate: 1,
+      rounds: [{ quiet: arrivals(1), arriving: arrivals(p99), flooded: arrivals(100), reportsPerSecond: 1 }]
+    })
+    expect(below({ flood: flood(6) })).toEqual([])
+    expect(below({ flood: flood(6.1) })).toEqual(["retrieve beside reports, p99 of the quiet"])
   })
 
   test("a time above its floor is not met, nor is what is no number", () => {
