@@ -1,17 +1,27 @@
 // The service as the image runs it: one file, with the sources that browsers get beside it.
 import { expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
+import { mnemonicToAccount } from "viem/accounts"
+import { createDidToken } from "../src/buyers/createDidToken.ts"
+import { developmentMnemonic } from "../src/dev/LocalChain.ts"
 import { placeholder } from "../src/pages/compile.ts"
+import { request, signUp } from "./dashboard/person.ts"
+import { tokenChangesOf } from "./http/shop.ts"
+import { smtpServer } from "./mail/smtpServer.ts"
+import { send } from "./support/contractCheck.ts"
+import { freshAddress } from "./support/freshAddress.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"
 import { liveEffect } from "./support/run.ts"
-
-const receiver = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+import { receiver } from "./support/service.ts"
 
 liveEffect("the built service answers, and serves what browsers load", () =>
   Effect.gen(function* () {
     const build = yield* spawnProgram(["run", "build"], {})
     expect([yield* build.exited, build.output()]).toEqual([0, expect.stringContaining("main.js")])
+    const mail = yield* smtpServer(() => undefined)
     const env = {
+      SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      MAIL_FROM: "payments@example.com",
       DATA_DIR: yield* temporaryDirectory,
       BASE_SEPOLIA_RPC_URLS: "http://127.0.0.1:9",
       ARBITRUM_RPC_URLS: "http://127.0.0.1:9"
@@ -66,6 +76,42 @@ liveEffect("the built service answers, and serves what browsers load", () =>
       const file = yield* ask(path)
       expect([path, file.status, file.text.length > 1_000]).toEqual([path, 200, true])
     }
+    // What is loaded with the first signature, passkey and mail lies beside the service.
+    const now = Math.floor(Date.now() / 1000)
+    const audience = service.baseUrl.replace("127.0.0.1", "localhost")
+    const buyer = mnemonicToAccount(developmentMnemonic, { addressIndex: 6 })
+    const { id } = JSON.parse(opened.text).payment
+    const buyerDidToken = yield* Effect.promise(() =>
+      createDidToken(buyer, { audience, lifetimeSeconds: 900, now })
+    )
+    const reported = yield* Effect.promise(() =>
+      send(service.baseUrl, {
+        method: "PATCH",
+        path: `/api/v1/payments/${id}`,
+        key: keys.test.publishable,
+        body: {
+          buyerDidToken,
+          transactionId: `0x${"1".repeat(64)}`,
+          tokenChanges: tokenChangesOf(10_000_000n, "test", receiver)
+        }
+      })
+    )
+    // No chain answers; a library that is missing would be an internal error.
+    expect(reported.body.error.code).toBe("CHAIN_UNAVAILABLE")
+    const person = yield* Effect.promise(() => signUp(service.baseUrl, freshAddress()))
+    const passkey = yield* Effect.promise(() =>
+      request(service.baseUrl, "POST", "/sign-in/passkey/options", { body: {} })
+    )
+    expect(JSON.stringify(passkey.body)).toContain('"userVerification":"required"')
+    yield* Effect.promise(() =>
+      request(service.baseUrl, "POST", "/forgotten-password", { body: { email: person.email } })
+    )
+    yield* Effect.suspend(() =>
+      Effect.sync(() => mail.taken.some(({ to }) => to.includes(person.email)))
+    ).pipe(
+      Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: (came) => came }),
+      Effect.timeout("30 seconds")
+    )
     // The build has made them; the service writes its own address into them.
     const made = yield* Effect.promise(() => Bun.file("dist/browser/checkout.component.main.js").text())
     expect(made).not.toContain(service.baseUrl)

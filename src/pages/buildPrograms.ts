@@ -2,6 +2,7 @@
 // Bun reads the code instead.
 import { join } from "node:path"
 import type { BuildArtifact, BunPlugin } from "bun"
+import { buildLateLibraries, withLateLibraries } from "./lateLibraries.ts"
 
 const sources = join(import.meta.dir, "..")
 const entriesOf = (names: ReadonlyArray<string>) => names.map((name) => join(sources, name))
@@ -33,17 +34,21 @@ export const buildPrograms = async (
     ...settings,
     entrypoints: entriesOf(["main.ts", "chain/SignatureRecovery/recoverKeys.ts"])
   })
-  const { outputs: services } = await Bun.build({
-    ...settings,
-    entrypoints: entriesOf(compiled),
-    format: "cjs",
-    bytecode: true,
-    // Of such a file Bun would write down where its source lay.
-    define: { "import.meta.path": "Bun.main" },
-    plugins: [withoutModuleEnvironment]
-  })
-  // Bun says nothing where it can't compile: an `import.meta` that is left is no syntax of such a file.
-  if (services.filter(({ kind }) => kind === "bytecode").length !== compiled.length)
-    throw new Error(`Bun has not made bytecode of each of ${compiled.join(", ")}.`)
-  return [...programs, ...services]
+  await buildLateLibraries(outdir)
+  for (const program of compiled) {
+    const { outputs } = await Bun.build({
+      ...settings,
+      entrypoints: entriesOf([program]),
+      format: "cjs",
+      bytecode: true,
+      // Of such a file Bun would write down where its source lay.
+      define: { "import.meta.path": "Bun.main" },
+      plugins: [withoutModuleEnvironment, withLateLibraries(program)]
+    })
+    // Bun says nothing where it can't compile: an `import.meta` that is left is no syntax of such a file.
+    if (!outputs.some(({ kind }) => kind === "bytecode"))
+      throw new Error(`Bun has not made bytecode of ${program}.`)
+    programs.push(...outputs)
+  }
+  return programs
 }

@@ -1,0 +1,37 @@
+// Libraries that a service needs with its first mail, passkey or signature, and many a service never: files of their
+// own beside its programs, which hold neither their code nor their bytecode before.
+import { dirname, join, relative } from "node:path"
+import type { BunPlugin } from "bun"
+
+const directory = "libraries"
+/** The file of each, by what it is imported as. */
+const files: ReadonlyMap<string, string> = new Map([
+  ["nodemailer", "nodemailer.js"],
+  ["@simplewebauthn/server", "simplewebauthn.js"],
+  ["@bitauth/libauth/build/lib/crypto/secp256k1.js", "secp256k1.js"]
+])
+
+/** For the bundle of the program at this path below `outdir`: it imports them from their files. */
+export const withLateLibraries = (program: string): BunPlugin => ({
+  name: "late libraries",
+  setup: (build) => {
+    build.onResolve({ filter: /^[\w@]/ }, ({ path }) => {
+      const file = files.get(path)
+      if (file === undefined) return undefined
+      const found = relative(dirname(program), join(directory, file))
+      return { path: found.startsWith(".") ? found : `./${found}`, external: true }
+    })
+  }
+})
+
+/** Bundles each into `outdir`. */
+export const buildLateLibraries = async (outdir: string): Promise<void> => {
+  for (const [library, file] of files)
+    await Bun.build({
+      target: "bun",
+      entrypoints: [Bun.resolveSync(library, import.meta.dir)],
+      outdir: join(outdir, directory),
+      naming: file,
+      minify: { syntax: true }
+    })
+}
