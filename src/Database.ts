@@ -427,8 +427,8 @@ export const patiently = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) 
     )
   }).pipe(Effect.scoped)
 
-/** How often the pool is asked for its first session. */
-const firstTries = 4
+/** Of a server elsewhere, for the pool's first session. */
+const firstTries = { times: 4, apart: "500 millis" } as const
 
 const opened = Effect.gen(function* () {
   const { connections, database } = yield* AppConfig
@@ -441,11 +441,7 @@ const opened = Effect.gen(function* () {
   // What is built on the pool asks it at once, and does not ask twice.
   const answers = Layer.effectDiscard(
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
-      Effect.retry({
-        times: firstTries - 1,
-        schedule: Schedule.spaced("500 millis"),
-        while: (error) => error.reason._tag === "ConnectionError"
-      })
+      askingAgain(database._tag === "Embedded" ? connection.tries : firstTries)
     )
   )
   return answers.pipe(

@@ -82,6 +82,8 @@ class Cluster {
   readonly socket: string
   private readonly flags: ReadonlyArray<string>
   private program: PostgresProgram | undefined
+  /** Why the last child is none. */
+  private notStarted: string | undefined
 
   constructor(directory: string, more: Readonly<Record<string, string>>) {
     this.directory = resolve(directory)
@@ -155,10 +157,11 @@ class Cluster {
     return Number.isNaN(pid) ? undefined : { pid, isReady: lines[7]?.trim() === "ready" }
   }
 
-  /** The running server's process, or undefined. */
+  /** The running server's process, or undefined. A start that failed leaves another program's number in the file. */
   running(): number | undefined {
     const pid = this.pidFile()?.pid
-    return pid !== undefined && isAlive(pid) ? pid : undefined
+    if (pid === undefined || !isAlive(pid)) return undefined
+    return isPostgresIn(pid, this.data) === false ? undefined : pid
   }
 
   /**
@@ -198,6 +201,7 @@ class Cluster {
   }
 
   private spawnLocked(lock: number): ChildProcess {
+    this.notStarted = undefined
     const { directory, named, spawn: spawnOptions } = this.options(this.data)
     if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) rmSync(this.log)
     const log = openSync(this.log, "a", 0o600)
@@ -209,7 +213,11 @@ class Cluster {
     })
     closeSync(log)
     child.unref()
-    child.once("error", () => undefined)
+    // The program is gone, or the system takes no more processes: such a child has no exit code.
+    child.once("error", ({ message }) => {
+      this.notStarted = message
+      this.program = undefined
+    })
     return child
   }
 
@@ -293,13 +301,17 @@ class Cluster {
     for (;;) {
       const answers = await postgresAnswers(this.socket)
       if (answers && this.pidFile()?.isReady === true) return true
-      const ended = child === undefined || child.exitCode !== null || child.signalCode !== null
+      const ended =
+        child === undefined ||
+        this.notStarted !== undefined ||
+        child.exitCode !== null ||
+        child.signalCode !== null
       if (ended && !answers) {
         if (child !== undefined) {
           endedAt ??= Date.now()
           if (Date.now() > endedAt + retryMillis)
             throw new Error(
-              `DATA_DIR: the embedded database in ${this.directory} does not start: ${this.logEnd()}`
+              `DATA_DIR: the embedded database in ${this.directory} does not start: ${this.notStarted ?? this.logEnd()}`
             )
           await sleep(200)
         }

@@ -3,7 +3,14 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefusal } from "./DatabaseRefusal.ts"
-import { causeOf, type Migration, migratingAlone, named, withShortLocks } from "./migrate.ts"
+import {
+  causeOf,
+  isConnectionLost,
+  type Migration,
+  migratingAlone,
+  named,
+  withShortLocks
+} from "./migrate.ts"
 
 const decodePartitions = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -76,11 +83,12 @@ export const buildIndexes = Effect.fn("Database.buildIndexes")(function* (
         `builds index ${name}`,
         kind?.["divided"] === true ? buildOnPartitions(name, table, columns) : whole
       ).pipe(
-        Effect.mapError(
-          (error) =>
-            new DatabaseRefusal({
-              message: `The database ${where} cannot be used: its index ${name} cannot be built: ${causeOf(error)}. Start again once that is repaired; a half-built index is rebuilt.`
-            })
+        Effect.mapError((error) =>
+          isConnectionLost(error)
+            ? error
+            : new DatabaseRefusal({
+                message: `The database ${where} cannot be used: its index ${name} cannot be built: ${causeOf(error)}. Start again once that is repaired; a half-built index is rebuilt.`
+              })
         )
       )
     }

@@ -30,7 +30,7 @@ export const causeOf = (error: unknown): string => {
   return text.split("\n").join(" ")
 }
 
-const isConnectionLost = (error: unknown): error is SqlError.SqlError =>
+export const isConnectionLost = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
 
 /** Another statement had, or wanted, the same locks: nothing of the migration is kept, and it may go the next time. */

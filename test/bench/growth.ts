@@ -1,4 +1,4 @@
-// `bun run bench growth`: the same requests and claims with 1,000, 100,000 and 1,000,000 payments over 200
+// `bun run bench growth`: the same requests and claims with 1,000 payments and with many more, over 200
 // merchants, each size in a database of its own, asked in turn. Then the plans that Postgres
 // chose for the largest.
 import { PgClient } from "@effect/sql-pg"

@@ -2,8 +2,8 @@
 // line of five numbers, of the machine that was measured last.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Results } from "./floors.ts"
-import { type Machine, markdown } from "./report.ts"
+import { judge, type Results } from "./floors.ts"
+import { aimsTable, type Machine, markdown } from "./report.ts"
 import { replaceSection } from "./section.ts"
 import { median } from "./statistics.ts"
 
@@ -20,9 +20,12 @@ export interface Published extends Results {
 export const published = (): ReadonlyArray<Published> => JSON.parse(readFileSync(dataFile, "utf8"))
 
 export const sections = (machines: ReadonlyArray<Published>): string =>
-  machines
-    .map((one) => `### ${one.machine.processor}, ${one.machine.cores} cores\n\n${markdown(one.machine, one)}`)
-    .join("\n\n")
+  [
+    ...machines.map(
+      (one) => `### ${one.machine.processor}, ${one.machine.cores} cores\n\n${markdown(one.machine, one)}`
+    ),
+    `### Aims\n\n${aimsTable(machines.map((one) => ({ machine: one.machine, judged: judge(one) })))}`
+  ].join("\n\n")
 
 const rounded = (value: number, step: number) => (Math.round(value / step) * step).toLocaleString("en")
 

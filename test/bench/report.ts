@@ -1,8 +1,9 @@
 // Results as tables in Markdown, ratios first.
 import { cpus, totalmem } from "node:os"
+import { Predicate } from "effect"
 import type { DrainResult } from "./drain/measureDrain.ts"
 import type { TortureResult } from "./drain/measureTorture.ts"
-import type { Judged, Results } from "./floors.ts"
+import { isAtLeast, type Judged, meetsAim, type Results } from "./floors.ts"
 import type { GrowthResult } from "./growth.ts"
 import { type HttpResult, type LoadResult, rateRatios } from "./http.ts"
 import type { Arrivals } from "./openLoop/arrivals.ts"
@@ -295,6 +296,31 @@ export const markdown = (
   ].join("\n\n")
 
 const number = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(2))
+
+/** Each aim beside what was measured on each machine. */
+export const aimsTable = (
+  machines: ReadonlyArray<{ readonly machine: Machine; readonly judged: ReadonlyArray<Judged> }>
+): string => {
+  const whats = new Set(machines.flatMap(({ judged }) => judged.map(({ what }) => what)))
+  return table(
+    ["", "aim", ...machines.map(({ machine }) => machine.processor)],
+    [...whats].map((what) => {
+      const found = machines.map(({ judged }) => judged.find((one) => one.what === what))
+      const rule = found.find(Predicate.isNotUndefined)
+      const aim =
+        rule === undefined ? "" : `${isAtLeast(rule) ? "at least" : "at most"} ${rule.aim} ${rule.unit}`
+      return [
+        what,
+        aim.trimEnd(),
+        ...found.map((one) =>
+          one === undefined
+            ? ""
+            : `${`${number(one.measured)} ${one.unit}`.trimEnd()}${meetsAim(one) ? "" : ", missed"}`
+        )
+      ]
+    })
+  )
+}
 
 /** One line for each floor. */
 export const verdicts = (judged: ReadonlyArray<Judged>): string =>

@@ -1,4 +1,5 @@
-// What a run measures with. The defaults are those of published results; smaller numbers try a change.
+// What a run measures with. The defaults are those of published results, but for the growth, published with
+// BENCH_GROWTH=10000000; smaller numbers try a change.
 const count = (name: string, fallback: number) => {
   const value = Number(process.env[name] ?? fallback)
   if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be an integer from 1`)

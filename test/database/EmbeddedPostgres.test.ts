@@ -312,6 +312,27 @@ describe("the embedded Postgres", () => {
       })
   )
 
+  liveEffect("one that does not start again is tried until what keeps it from starting is repaired", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const embedded = yield* joinEmbeddedPostgres(directory)
+      const settings = join(directory, "data", "postgresql.conf")
+      const right = readFileSync(settings, "utf8")
+      writeFileSync(settings, `${right}\nnonsense = 1\n`)
+      process.kill(
+        Number.parseInt(readFileSync(join(directory, "data", "postmaster.pid"), "utf8"), 10),
+        "SIGKILL"
+      )
+      // Longer than one try lasts.
+      yield* Effect.sleep("13 seconds")
+      writeFileSync(settings, right)
+      yield* until(async () => {
+        const answer = await Effect.runPromise(Effect.exit(ask(embedded, "SELECT 1")))
+        return answer._tag === "Success"
+      }, 30_000)
+    })
+  )
+
   liveEffect("one that is killed while the service migrates is started again, and the service goes on", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory

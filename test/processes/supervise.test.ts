@@ -240,6 +240,10 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
     }).pipe(Effect.scoped)
   )
 
+  /** It may end by itself meanwhile. */
+  const killed = (pid: number) =>
+    Effect.runSync(Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
+
   liveEffect("that end again and again end their supervisor, with 3", () =>
     Effect.gen(function* () {
       const service = yield* spawnService({
@@ -250,7 +254,8 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
       })
       yield* said(service, "2 processes serve: SIGHUP replaces them")
       const killing = setInterval(() => {
-        if (lives(service.pid)) for (const pid of childrenOf(service.pid)) process.kill(pid, "SIGKILL")
+        if (!lives(service.pid)) return
+        for (const pid of childrenOf(service.pid)) if (lives(pid)) killed(pid)
       }, 10)
       const code = yield* service.exited.pipe(Effect.ensuring(Effect.sync(() => clearInterval(killing))))
       expect(code, service.output()).toBe(3)

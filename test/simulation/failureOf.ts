@@ -30,6 +30,6 @@ export const failureOf = async (
     ...told,
     "",
     summary(outcome),
-    `${failed.plan.faults.size} faults, ${outcome.plan.faults.size} of them in the fewest with which it still breaks, of ${runs} runs${triedAll ? "" : "; not all sets were tried in this time"}`
+    `${failed.plan.faults.size} faults, ${outcome.plan.faults.size} of them in the fewest with which it still breaks, of ${runs} runs${triedAll ? "" : "; not all sets were tried"}`
   ].join("\n")
 }

@@ -30,7 +30,7 @@ const subsetsOf = (names: ReadonlyArray<FaultName>): ReadonlyArray<ReadonlyArray
 export interface Shrunk {
   readonly outcome: Outcome
   readonly runs: number
-  /** Whether its time was enough. */
+  /** Whether no smaller set was left to try. */
   readonly triedAll: boolean
 }
 
@@ -84,12 +84,15 @@ class Shrinking {
     }
   }
 
-  async run(): Promise<void> {
+  /** Whether no smaller set is left to try. */
+  async run(): Promise<boolean> {
     const names = [...this.smallest.plan.faults.keys()]
-    if (names.length > 2 && (await this.#isEnough(smallSets(names)))) return
+    if (names.length > 2 && (await this.#isEnough(smallSets(names)))) return true
     await this.#leaveHalvesOut()
     const left = [...this.smallest.plan.faults.keys()]
-    if (left.length <= mostTried) await this.#isEnough(subsetsOf(left))
+    if (left.length > mostTried) return false
+    const isSmaller = await this.#isEnough(subsetsOf(left))
+    return isSmaller || !this.isOver
   }
 }
 
@@ -102,6 +105,6 @@ export const shrink = async (
   const invariant = failed.broken?.invariant
   if (invariant === undefined) return { outcome: failed, runs: 0, triedAll: true }
   const shrinking = new Shrinking(failed, invariant, performance.now() + withinMillis, onRun)
-  await shrinking.run()
-  return { outcome: shrinking.smallest, runs: shrinking.runs, triedAll: !shrinking.isOver }
+  const triedAll = await shrinking.run()
+  return { outcome: shrinking.smallest, runs: shrinking.runs, triedAll }
 }

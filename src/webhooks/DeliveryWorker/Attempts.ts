@@ -22,9 +22,6 @@ export const leaseSeconds = 30
 /** Outcomes that one statement records at most. */
 const batchSize = 256
 
-/** A UUID v7 begins with the milliseconds of its making (RFC 9562, 5.7). */
-const createdMillis = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-
 interface Recording {
   readonly result: AttemptResult
   readonly recorded: Deferred.Deferred<DeliveryStatus | undefined>
@@ -154,7 +151,7 @@ export class Attempts extends Context.Service<
         }
         if (now.getTime() + budgets.totalMillis > claimed.leaseUntil.getTime()) return false
         if (claimed.attempt === 1 && claimed.resentFrom === null) {
-          yield* noteLag(now.getTime() - createdMillis(claimed.id))
+          yield* noteLag(now.getTime() - claimed.wasDueAt.getTime())
         }
         const { url, secret, endpointId } = claimed.target
         const outcome = yield* sender.send({

@@ -67,7 +67,8 @@ export const claimsSql = Effect.gen(function* () {
       yield* sql`
         WITH e AS (${endpointOf(tenant)}), d AS (
           UPDATE webhook_deliveries d SET status = 'pending', resent_from = d.status, endpoint_id = e.id,
-            due_at = ${claim.leaseUntil}, claim_id = ${claim.claimId}, interruptions = 0, finished_at = NULL
+            due_at = ${claim.leaseUntil}, claim_id = ${claim.claimId}, claimed_by = NULL, interruptions = 0,
+            finished_at = NULL
           FROM e
           WHERE d.id = ${deliveryId} AND d.merchant_id = e.merchant_id AND d.env = e.env AND d.status <> 'pending'
           RETURNING d.*
