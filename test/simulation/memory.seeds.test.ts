@@ -7,7 +7,7 @@ import { planOf } from "./Plan.ts"
 import { runPlan } from "./runPlan.ts"
 
 // What a run loads for the first time.
-beforeAll(() => runPlan(planOf("warm")), 60_000)
+beforeAll(() => runPlan(planOf("warm")), 120_000)
 
 const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 2_000)
 

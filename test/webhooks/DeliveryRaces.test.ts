@@ -1,7 +1,7 @@
 // Races on a real Postgres: several workers, lost claims, endpoints deleted while
 // settlements arrive.
 import { describe, expect } from "bun:test"
-import { Effect, Layer, Scope } from "effect"
+import { Effect, Layer, Option, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
@@ -76,6 +76,36 @@ describe("races on Postgres", () => {
       const rows = yield* sql`SELECT id FROM webhook_deliveries WHERE due_at <= now() + interval '1 second'`
       expect(rows.map((row) => row["id"])).toEqual([early?.id])
       expect(late).toBeDefined()
+    }).pipe(Effect.provide(onPostgres))
+  )
+
+  liveEffect("a resend stays claimed when whoever delivered it before is taken for dead", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(new Date())
+      const worker = "01a20000-0000-7000-8000-00000000000c"
+      yield* repo.beat(worker)
+      const [seen] = (yield* repo.beat("01a20000-0000-7000-8000-00000000000d")).filter(
+        ({ id }) => id === worker
+      )
+      if (seen === undefined) throw new Error("the other was not seen")
+      yield* settle(tenant, new Date(Date.now() - 10_000))
+      const at = new Date(Date.now() - 5_000)
+      const claim = { claimId: yield* newId, at, leaseUntil: new Date(at.getTime() + 30_000) }
+      const [first] = yield* repo.claimDue({
+        ...{ ...claim, claimedBy: worker, limit: 1, limitUnproven: 1, perEndpoint: 1 },
+        ...{ capacities: [], queueStarts: [] }
+      })
+      if (first === undefined) throw new Error("nothing was due")
+      yield* repo.finish([resultOf(first, at)])
+      const again = Option.getOrThrow(
+        yield* repo.claimResend(tenant, first.id, { ...claim, claimId: yield* newId })
+      )
+      const now = Date.now()
+      expect(yield* repo.bury(seen, { at: new Date(now), leasedBefore: new Date(now + 27_800) })).toBe(0)
+      expect(yield* repo.finish([resultOf(again, new Date())])).toEqual([
+        { id: first.id, status: "delivered" }
+      ])
     }).pipe(Effect.provide(onPostgres))
   )
 
