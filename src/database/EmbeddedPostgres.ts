@@ -7,7 +7,9 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -50,6 +52,8 @@ const stopMillis = 15_000
 const leaveMillis = 5_000
 const watchEvery = "1 second"
 const logLimitBytes = 10_000_000
+/** Of a data directory that is being made. */
+const partialPrefix = "data.new."
 
 /** For a small machine: what it does not use it does not take. */
 const settings = {
@@ -126,9 +130,10 @@ class Cluster {
   /** Makes the data directory, whole or not at all. */
   private initialise(): void {
     const { runAs } = this.found()
-    const partial = join(this.directory, "data.new")
-    rmSync(partial, { recursive: true, force: true })
-    mkdirSync(partial, { mode: 0o700 })
+    // By a name of its own: what a killed start has left running clears its directory in the end.
+    for (const name of readdirSync(this.directory))
+      if (name.startsWith(partialPrefix)) rmSync(join(this.directory, name), { recursive: true, force: true })
+    const partial = mkdtempSync(join(this.directory, partialPrefix))
     const { directory, named, spawn: spawnOptions } = this.options(partial)
     if (runAs !== undefined) chownSync(partial, runAs.uid, runAs.gid)
     const { error, status, stderr, stdout } = spawnSync(

@@ -134,8 +134,11 @@ export interface RefundStore {
   readonly takeDueRefunds: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Refund>>
   /** Transfers that left the merchant's receivers, fit the pending refund and prove no other; the oldest ten. */
   readonly sentFor: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
-  /** When to check a pending refund next. */
-  readonly noteRefundCheck: (id: string, checkAt: Date) => Effect.Effect<void>
+  /** When to check a pending refund next; nothing changes where another transaction has been named meanwhile. */
+  readonly noteRefundCheck: (
+    refund: Pick<Refund, "id" | "transactionId">,
+    checkAt: Date
+  ) => Effect.Effect<void>
   /** What became of the block of a proven refund. */
   readonly noteRefundWatched: (id: string, note: WatchNote) => Effect.Effect<void>
 }

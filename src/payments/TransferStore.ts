@@ -27,6 +27,10 @@ export interface CursorLease {
   readonly until: Date
 }
 
+/** A lease that ends later than this was taken while the clock was ahead, and holds nobody off. */
+export const furthestEnd = ({ at, until }: Pick<CursorLease, "at" | "until">): Date =>
+  new Date(2 * until.getTime() - at.getTime())
+
 export interface IncomingTransfer extends ChainTransfer, Tenant {
   readonly id: string
   readonly blockTime: Date
@@ -75,7 +79,7 @@ export interface TransferStore {
   readonly cursor: (env: Env) => Effect.Effect<Option.Option<ChainCursor>>
   /** Sets the first cursor of a chain; the one that is there stays. */
   readonly startCursor: (env: Env, cursor: ChainCursor) => Effect.Effect<void>
-  /** Takes or renews the lease of a chain's cursor; none while another holds it. */
+  /** Takes or renews the lease of a chain's cursor; none while another holds it, until its end or `furthestEnd`. */
   readonly leaseCursor: (env: Env, lease: CursorLease) => Effect.Effect<Option.Option<ChainCursor>>
   /** Gives the lease back, so that another instance reads on at once. */
   readonly releaseCursor: (env: Env, leaseId: string) => Effect.Effect<void>

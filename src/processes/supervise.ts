@@ -213,7 +213,9 @@ class Supervisor {
     const old = place.current
     place.current = next
     old.tell("leave")
+    const late = setTimeout(() => old.kill("SIGKILL"), stopMillis)
     const code = await old.exited
+    clearTimeout(late)
     next.tell("left")
     if (code !== 0) say("warn", `Process ${place.number} was replaced, and has ended with code ${code}.`)
     else say("info", `Process ${place.number} was replaced.`)

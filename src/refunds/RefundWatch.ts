@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
 
   const checkAgain = (refund: Refund, now: Date) =>
     repo.noteRefundCheck(
-      refund.id,
+      refund,
       new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
 

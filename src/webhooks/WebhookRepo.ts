@@ -199,11 +199,11 @@ export class WebhookRepo extends Context.Service<
     readonly beat: (workerId: string) => Effect.Effect<ReadonlyArray<OtherWorker>>
     /**
      * Where that process has not counted on: forgets it, and what it has claimed under leases that end
-     * before `leasedBefore` is due at `at`. How many.
+     * before `leasedBefore`, or after `leasedAfter` as the clock was ahead, is due at `at`. How many.
      */
     readonly bury: (
       worker: OtherWorker,
-      claims: { readonly at: Date; readonly leasedBefore: Date }
+      claims: { readonly at: Date; readonly leasedBefore: Date; readonly leasedAfter: Date }
     ) => Effect.Effect<number>
     readonly leave: (workerId: string) => Effect.Effect<void>
     /** Gives claims back unsent, due at once; no interruption is counted. */

@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -45,6 +46,17 @@ const until = (holds: () => boolean | Promise<boolean>, millis = 15_000) =>
       await Bun.sleep(20)
     }
   })
+/** Empty where the process has ended. */
+const commandOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8")
+  } catch {
+    return ""
+  }
+}
+/** Data directories that were not finished. */
+const partial = (dataDir: string) =>
+  readdirSync(join(dataDir, "postgres")).filter((name) => name.startsWith("data."))
 const clientOf = ({ database, password, path, username }: EmbeddedPostgres) =>
   new SQL({ adapter: "postgres", path, username, password: Redacted.value(password), database, max: 1 })
 const service = (dataDir: string) =>
@@ -604,7 +616,7 @@ describe("the embedded Postgres", () => {
           for (const words of ["as an ordinary user", "SETUID", "set DATABASE_URL"])
             expect(program.output()).toContain(words)
           expect([...new Bun.Glob("**/*").scanSync({ cwd: temporary, onlyFiles: false })]).toEqual([])
-          expect(existsSync(join(dataDir, "postgres", "data.new"))).toBeFalse()
+          expect(partial(dataDir)).toEqual([])
         })
       )
 
@@ -642,6 +654,38 @@ describe("the embedded Postgres", () => {
             env: { PATH: process.env["PATH"], DATA_DIR: join(home, "data"), HOME: home }
           })
           expect([child.exitCode, child.stderr.toString()]).toEqual([0, ""])
+
+          // Killed while it makes the data: what is left of it running neither stops nor harms the next start.
+          const env = { PATH: process.env["PATH"], DATA_DIR: join(home, "killed"), HOME: home }
+          const killed = Bun.spawn([...asNobody, process.execPath, ...program], { env, stderr: "ignore" })
+          const inits = () =>
+            readdirSync("/proc").filter(
+              (pid) => /^\d+$/.test(pid) && commandOf(pid).includes(`initdb\0-D\0${join(home, "killed")}`)
+            )
+          // Both are past their beginnings, when they clear what they have made.
+          const postgres = join(home, "killed", "postgres")
+          const isWritten = (name: string) => existsSync(join(postgres, name, "PG_VERSION"))
+          const written = () => (existsSync(postgres) ? partial(join(home, "killed")).filter(isWritten) : [])
+          yield* until(() => written().length > 0)
+          const orphan = Number(inits()[0])
+          process.kill(orphan, "SIGSTOP")
+          killed.kill("SIGKILL")
+          yield* Effect.promise(() => killed.exited)
+          const next = Bun.spawn([...asNobody, process.execPath, ...program], { env, stderr: "pipe" })
+          yield* until(() => (inits().length > 1 && written().length > 0) || next.exitCode !== null)
+          const [making] = inits()
+            .map(Number)
+            .filter((pid) => pid !== orphan)
+          if (making !== undefined) process.kill(making, "SIGSTOP")
+          process.kill(orphan, "SIGTERM")
+          process.kill(orphan, "SIGCONT")
+          yield* until(() => !isAlive(orphan))
+          if (making !== undefined) process.kill(making, "SIGCONT")
+          expect([
+            yield* Effect.promise(() => next.exited),
+            yield* Effect.promise(() => new Response(next.stderr).text())
+          ]).toEqual([0, ""])
+          expect(partial(join(home, "killed"))).toEqual([])
         })
       )
   })

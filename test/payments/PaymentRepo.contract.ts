@@ -192,6 +192,25 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(Option.getOrThrow(page).payments).toHaveLength(1)
     }))
 
+  it("a chain is read by one under a lease, which is over at its end and where the clock was ahead", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const [one, other] = [yield* newId, yield* newId]
+      const lease = (id: string, seconds: number) => ({ id, at: after(seconds), until: after(seconds + 15) })
+      const takes = (id: string, seconds: number) =>
+        Effect.map(repo.leaseCursor("live", lease(id, seconds)), Option.isSome)
+      yield* repo.startCursor("live", { blockNumber: 1n, blockHash: hash(1), blockTime: start })
+      expect(yield* takes(one, 100)).toBeTrue()
+      expect(yield* takes(other, 114)).toBeFalse()
+      expect(yield* takes(other, 115)).toBeTrue()
+      // Of a clock that was set back by a lease it holds, and of one that was further ahead it does not.
+      expect(yield* takes(one, 101)).toBeFalse()
+      expect(yield* takes(one, 99)).toBeTrue()
+      expect(yield* takes(one, 40_000)).toBeTrue()
+      expect(yield* takes(other, 110)).toBeTrue()
+      yield* repo.releaseCursor("live", other)
+    }))
+
   it("an expired token replays only a payment that exists", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

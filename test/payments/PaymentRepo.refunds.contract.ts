@@ -238,6 +238,23 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect(taken).toEqual([{ ordinal: 0, blockHash: proof.blockHash }])
     }))
 
+  it("a check of the transaction before does not put off the one that was named meanwhile", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const first = yield* created(of, { transactionId: newHash() })
+      const named = newHash()
+      expect(yield* repo.nameRefundTransaction(first.id, named, after(20), after(22))).toBeTrue()
+      yield* repo.noteRefundCheck(first, after(600))
+      const due = () =>
+        Effect.map(repo.takeDueRefunds(after(25), after(40), 1_000), (all) =>
+          all.filter(({ id }) => id === first.id)
+        )
+      expect(yield* due()).toMatchObject([{ transactionId: named }])
+      yield* repo.noteRefundCheck({ id: first.id, transactionId: named }, after(24))
+      expect(yield* due()).toHaveLength(1)
+    }))
+
   it("ended refunds count no more, end once, and give their log free where it had left the chain", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

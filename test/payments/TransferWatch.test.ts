@@ -331,7 +331,7 @@ describe("the reader of the chain", () => {
         blockTime: at
       })
       // Another instance reads, and has stopped.
-      yield* repo.leaseCursor("test", { id: "another", at, until: new Date(at.getTime() + 3_600_000) })
+      yield* repo.leaseCursor("test", { id: "another", at, until: new Date(at.getTime() + 15_000) })
       yield* chain.mine(100)
       yield* TestClock.adjust("6 seconds")
       expect(Option.getOrThrow(yield* repo.cursor("test")).blockNumber).toBe(0n)

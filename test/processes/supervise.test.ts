@@ -187,6 +187,27 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
       }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
   )
 
+  liveEffect("one that is suspended is replaced all the same", () =>
+    Effect.gen(function* () {
+      const service = yield* spawnService({
+        DATABASE_URL: yield* ownDatabase(),
+        DATA_DIR: yield* temporaryDirectory,
+        WORKERS: "2",
+        ...noChain
+      })
+      yield* said(service, "2 processes serve: SIGHUP replaces them")
+      const [suspended = 0] = childrenOf(service.pid)
+      process.kill(suspended, "SIGSTOP")
+      yield* service.kill("SIGHUP")
+      yield* said(service, "Process 1 was replaced, and has ended with code 137.")
+      yield* said(service, "Process 2 was replaced.")
+      expect(lives(suspended)).toBeFalse()
+      yield* untilReady(service)
+      yield* service.kill("SIGTERM")
+      yield* service.succeeded
+    }).pipe(Effect.scoped)
+  )
+
   liveEffect("leave when their supervisor is killed, and the next start waits for that", () =>
     Effect.gen(function* () {
       const env = { DATA_DIR: yield* temporaryDirectory, WORKERS: "2", ...noChain }

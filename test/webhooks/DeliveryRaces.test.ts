@@ -41,6 +41,13 @@ const onPostgres = Layer.merge(
 )
 const instance = Layer.fresh(DeliveryWorker.layer.pipe(Layer.provide(Layer.fresh(Attempts.layer))))
 
+/** What a process has claimed that was last seen 2.2 s ago, of leases of 30 s. */
+const claims = (now: number) => ({
+  at: new Date(now),
+  leasedBefore: new Date(now + 27_800),
+  leasedAfter: new Date(now + 60_000)
+})
+
 describe("races on Postgres", () => {
   liveEffect("a process that is taken for dead keeps what it has claimed since, and loses the rest", () =>
     Effect.gen(function* () {
@@ -69,13 +76,41 @@ describe("races on Postgres", () => {
         })
       const [early] = yield* claim(5_000)
       const [late] = yield* claim(0)
-      expect(yield* repo.bury(seen, { at: new Date(), leasedBefore: new Date(Date.now() + 27_800) })).toBe(1)
+      expect(yield* repo.bury(seen, claims(Date.now()))).toBe(1)
       // It is gone: whoever buries it again frees nothing.
-      expect(yield* repo.bury(seen, { at: new Date(), leasedBefore: new Date(Date.now() + 60_000) })).toBe(0)
+      expect(
+        yield* repo.bury(seen, {
+          at: new Date(),
+          leasedBefore: new Date(Date.now() + 60_000),
+          leasedAfter: new Date()
+        })
+      ).toBe(0)
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`SELECT id FROM webhook_deliveries WHERE due_at <= now() + interval '1 second'`
       expect(rows.map((row) => row["id"])).toEqual([early?.id])
       expect(late).toBeDefined()
+    }).pipe(Effect.provide(onPostgres))
+  )
+
+  liveEffect("what a dead process claimed while the clock was hours ahead is free again", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(new Date())
+      const worker = "01a20000-0000-7000-8000-00000000000e"
+      yield* repo.beat(worker)
+      const [seen] = (yield* repo.beat("01a20000-0000-7000-8000-00000000000f")).filter(
+        ({ id }) => id === worker
+      )
+      if (seen === undefined) throw new Error("the other was not seen")
+      yield* settle(tenant, new Date(Date.now() - 10_000))
+      const ahead = new Date(Date.now() + 6 * 3_600_000)
+      const claimed = yield* repo.claimDue({
+        ...{ claimId: yield* newId, claimedBy: worker, at: ahead },
+        ...{ leaseUntil: new Date(ahead.getTime() + 30_000), limit: 1, limitUnproven: 1, perEndpoint: 1 },
+        ...{ capacities: [], queueStarts: [] }
+      })
+      expect(claimed).toHaveLength(1)
+      expect(yield* repo.bury(seen, claims(Date.now()))).toBe(1)
     }).pipe(Effect.provide(onPostgres))
   )
 
@@ -102,7 +137,7 @@ describe("races on Postgres", () => {
         yield* repo.claimResend(tenant, first.id, { ...claim, claimId: yield* newId })
       )
       const now = Date.now()
-      expect(yield* repo.bury(seen, { at: new Date(now), leasedBefore: new Date(now + 27_800) })).toBe(0)
+      expect(yield* repo.bury(seen, claims(now))).toBe(0)
       expect(yield* repo.finish([resultOf(again, new Date())])).toEqual([
         { id: first.id, status: "delivered" }
       ])

@@ -224,10 +224,11 @@ export const makeRefundsMemory = (known: {
           .toSorted((left, right) => Number(left.blockNumber - right.blockNumber))
         return [...new Set(found.slice(0, 10).map(({ transactionId }) => transactionId))]
       }),
-    noteRefundCheck: (id, checkAt) =>
+    noteRefundCheck: ({ id, transactionId }, checkAt) =>
       Effect.sync(() => {
         const one = refunds.get(id)
-        if (one?.status === "pending") refunds.set(id, { ...one, checkAt })
+        if (one?.status === "pending" && one.transactionId === transactionId)
+          refunds.set(id, { ...one, checkAt })
       }),
     noteRefundWatched: (id, { droppedAt, moved, watchAt }) =>
       Effect.sync(() => {

@@ -355,8 +355,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return [...new Set(found.map((row) => row.transaction_id))]
     }, Effect.orDie),
 
-    noteRefundCheck: Effect.fn("PaymentRepo.noteRefundCheck")(function* (id, checkAt) {
-      yield* sql`UPDATE refunds SET next_look_at = ${checkAt} WHERE id = ${id} AND status = 'pending'`
+    noteRefundCheck: Effect.fn("PaymentRepo.noteRefundCheck")(function* ({ id, transactionId }, checkAt) {
+      const named = transactionId === null ? null : toBytes(transactionId)
+      yield* sql`
+        UPDATE refunds SET next_look_at = ${checkAt}
+        WHERE id = ${id} AND status = 'pending' AND transaction_id IS NOT DISTINCT FROM ${named}::bytea`
     }, Effect.orDie),
 
     noteRefundWatched: Effect.fn("PaymentRepo.noteRefundWatched")(function* (

@@ -9,6 +9,7 @@ import {
   attachLeaseMillis,
   type ChainCursor,
   type CursorLease,
+  furthestEnd,
   type IncomingTransfer,
   type LikelyPayment,
   type Match,
@@ -241,7 +242,9 @@ export const makeTransfersMemory = (known: {
         Effect.sync(() => {
           const cursor = cursors.get(env)
           if (cursor === undefined) return Option.none()
-          if (cursor.lease !== null && cursor.lease.id !== id && cursor.lease.until > at) return Option.none()
+          const { lease: other } = cursor
+          const isHeld = other !== null && other.until > at && other.until <= furthestEnd({ at, until })
+          if (isHeld && other.id !== id) return Option.none()
           cursors.set(env, { ...cursor, lease: { id, until } })
           return Option.some(cursor)
         }),

@@ -11,6 +11,7 @@ import {
   attachLeaseMillis,
   type ChainCursor,
   type CursorLease,
+  furthestEnd,
   type IncomingTransfer,
   type Match,
   type TransferStore
@@ -177,7 +178,9 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       return yield* oneCursor(sql`
         UPDATE chain_cursors SET lease_id = ${lease.id}, leased_until = ${lease.until}
         WHERE chain_id = ${chainOf(env)}
-          AND (lease_id IS NULL OR lease_id = ${lease.id} OR leased_until <= ${lease.at})
+          AND (lease_id IS NULL OR lease_id = ${lease.id} OR leased_until <= ${lease.at}
+            -- Taken while the clock was ahead.
+            OR leased_until > ${furthestEnd(lease)})
         RETURNING block_number, block_hash, block_time`)
     }, Effect.orDie),
 

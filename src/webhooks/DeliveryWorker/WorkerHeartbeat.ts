@@ -50,7 +50,8 @@ export class WorkerHeartbeat extends Context.Service<
           const now = yield* Clock.currentTimeMillis
           const freed = yield* repo.bury(other, {
             at: new Date(now),
-            leasedBefore: new Date(now + leaseSeconds * 1000 - silenceMillis)
+            leasedBefore: new Date(now + leaseSeconds * 1000 - silenceMillis),
+            leasedAfter: new Date(now + 2 * leaseSeconds * 1000)
           })
           if (freed > 0) {
             yield* Effect.logWarning(

@@ -20,12 +20,12 @@ export const workersSql = Effect.map(
           SELECT id, beat::text AS beat FROM webhook_workers WHERE id <> ${id}`
       )
     }, Effect.orDie),
-    bury: Effect.fn("WebhookRepo.bury")(function* ({ id, beat }, { at, leasedBefore }) {
+    bury: Effect.fn("WebhookRepo.bury")(function* ({ id, beat }, { at, leasedAfter, leasedBefore }) {
       const rows = yield* sql`
         WITH gone AS (DELETE FROM webhook_workers WHERE id = ${id} AND beat = ${beat}::bigint RETURNING id)
         UPDATE webhook_deliveries d SET due_at = ${at}, claimed_by = NULL FROM gone
         WHERE d.claimed_by = gone.id AND d.claim_id IS NOT NULL AND d.due_at > ${at}
-          AND d.due_at < ${leasedBefore}
+          AND (d.due_at < ${leasedBefore} OR d.due_at > ${leasedAfter})
         RETURNING d.id`
       return rows.length
     }, Effect.orDie),
