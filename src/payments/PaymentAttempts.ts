@@ -240,9 +240,9 @@ export class PaymentAttempts extends Context.Service<
         if (payment.status !== "pending") return false
         const sent = yield* repo.unclaimedTransfer(payment, payer)
         if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return false
-        const { amount, receiver } = payment
-        if (yield* repo.awaitsSettlement({ payer, receiver, amount })) return true
-        const { chainId, usdc } = networks[payment.env]
+        const { amount, env, receiver } = payment
+        if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
+        const { chainId, usdc } = networks[env]
         const check = yield* payments.check(
           payment,
           {

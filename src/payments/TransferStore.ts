@@ -115,7 +115,7 @@ export interface TransferStore {
    * ended, the transfer may be its own.
    */
   readonly awaitsSettlement: (
-    transfer: Pick<IncomingTransfer, "payer" | "receiver" | "amount">
+    transfer: Pick<IncomingTransfer, "env" | "payer" | "receiver" | "amount">
   ) => Effect.Effect<boolean>
   /** Whether an authorization, of whomever, is being settled for the payment: another transfer would be a second. */
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>

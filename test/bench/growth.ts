@@ -1,9 +1,15 @@
-// `bun run bench growth`: the same requests and claims with 1,000 payments and with many more, over 200
+// `bun run bench growth`: the same requests, claims and matches with 1,000 payments and with many more, over 200
 // merchants, each size in a database of its own, asked in turn. Then the plans that Postgres
 // chose for the largest.
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { parseAddress } from "../../src/chain/Address.ts"
+import { networks, TransactionHash } from "../../src/domain/Chain.ts"
+import { MerchantId } from "../../src/domain/Merchant.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import type { IncomingTransfer } from "../../src/payments/TransferStore.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { signUp } from "../dashboard/person.ts"
 import { spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
@@ -26,6 +32,7 @@ export interface GrowthResult {
   }>
 }
 
+const { chainId, usdc } = networks.test
 const merchants = 200
 /** In the smallest size, nearly all that the merchant has of a year; in the largest, those of some days. */
 const exportedRows = 400
@@ -39,7 +46,9 @@ const grown = [
   "payment_reports",
   "webhook_deliveries",
   "webhook_attempts",
-  "claimed_transfers"
+  "claimed_transfers",
+  "payment_attempts",
+  "x402_settlements"
 ]
 
 /** A UUID v7 of the time `at`, as the service's ids are; `n` makes it its own. */
@@ -97,6 +106,16 @@ const fill = async (sql: SQL, merchantId: string, size: number) => {
       (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number, block_hash)
     SELECT 84532, transaction_id, 0, payer_address, receiver, amount, 0, id, 1, transaction_id
     FROM payments WHERE status = 'settled'`)
+  await sql.unsafe(`
+    INSERT INTO payment_attempts (id, payment_id, payer_address, method, block_number, announced_at, closed_at, closed_reason)
+    SELECT ${idAt("created_at", "'a' || id")}, id, payer_address, 'transfer', 1, created_at, settled_at, 'nonce_used'
+    FROM payments WHERE status = 'settled' AND amount % 10 = 0`)
+  await sql.unsafe(`
+    INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce, receiver,
+      amount, valid_after, valid_before, signature, resource, status, transaction_id, created_at, finished_at)
+    SELECT ${idAt("created_at", "'s' || id")}, merchant_id, env, id, true, ${chainId}, decode('${usdc.address.slice(2)}', 'hex'),
+      payer_address, transaction_id, receiver, amount, 0, 4000000000, '\\x', '', 'settled', transaction_id, created_at, settled_at
+    FROM payments WHERE status = 'settled' AND amount % 10 = 1`)
   await sql.unsafe(`
     INSERT INTO payment_reports
       (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at)
@@ -159,6 +178,36 @@ const claiming = Effect.fnUntraced(function* (url: string, at: Date, expected: n
   }
 })
 
+/** Matches a transfer of a wallet that has paid before: it pays nothing, and what it may be meant for is looked for. */
+const matching = Effect.fnUntraced(function* (url: string, merchantId: MerchantId) {
+  const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }).pipe(Layer.orDie)
+  const context = yield* Layer.build(
+    PaymentRepo.layer.pipe(Layer.provide(client), Layer.provide(SecureRandom.layerWebCrypto))
+  )
+  const repo = Context.get(context, PaymentRepo)
+  const page = Option.getOrThrow(
+    yield* repo.list({ merchantId, env: "test" }, { limit: 100, startingAfter: undefined })
+  )
+  const paid = page.payments.find(({ status }) => status === "settled")
+  const receiver = parseAddress(`0x${"ab".repeat(20)}`)
+  if (paid === undefined || paid.reported === null || receiver === undefined)
+    throw new Error("no payment has settled")
+  const unknown = TransactionHash.make(`0x${"77".repeat(32)}`)
+  const transfer: IncomingTransfer = {
+    ...{ id: Bun.randomUUIDv7(), merchantId, env: "test", transactionId: unknown, ordinal: 0 },
+    ...{ payer: paid.reported.evidence.payer, receiver, amount: paid.amount },
+    ...{ blockNumber: 1n, blockHash: unknown, blockTime: new Date(), kind: null, paymentId: null },
+    ...{ droppedAt: null, handledAt: null, handledBy: null, note: null }
+  }
+  return async () => {
+    if (await Effect.runPromise(repo.awaitsSettlement(transfer))) throw new Error("it is being settled")
+    const matches = await Effect.runPromise(repo.matchesOf(transfer))
+    const likely = await Effect.runPromise(repo.likelyPayments(transfer))
+    if (matches.length > 0 || likely.length !== 1)
+      throw new Error(`${matches.length} matches, ${likely.length} likely payments`)
+  }
+})
+
 /** A service on a filled database, and the requests that are measured. */
 const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, index: number) {
   const url = new URL(adminUrl)
@@ -176,8 +225,8 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
   }
+  const person = yield* Effect.promise(() => signUp(service.baseUrl))
   const asked = yield* Effect.promise(async (): Promise<ReadonlyArray<Asked>> => {
-    const person = await signUp(service.baseUrl)
     const sql = new SQL(url.href, { max: 1 })
     await withoutIndexes(sql, () => fill(sql, person.merchantId, size))
     await addDue(sql, person.merchantId)
@@ -228,14 +277,18 @@ const makeWorld = Effect.fnUntraced(function* (adminUrl: string, size: number, i
       byPerson("deliveries, next page", `/webhooks?startingAfter=${delivery.id}`)
     ]
   })
-  const claims: ReadonlyArray<Asked> = [
+  const work: ReadonlyArray<Asked> = [
     { name: "claim where nothing is due", ask: yield* claiming(url.href, new Date(), 0) },
     {
       name: `claim of ${dueTomorrow}, and giving them back`,
       ask: yield* claiming(url.href, new Date(dueAt.getTime() + 1), dueTomorrow)
+    },
+    {
+      name: "match of a transfer that pays nothing",
+      ask: yield* matching(url.href, MerchantId.make(person.merchantId))
     }
   ]
-  return [...asked, ...claims]
+  return [...asked, ...work]
 })
 type World = Effect.Success<ReturnType<typeof makeWorld>>
 

@@ -281,10 +281,10 @@ describe("announced attempts", () => {
     const { id, receiver } = world.merchant
     await world.sql`
       INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
-        receiver, amount, valid_after, valid_before, signature, resource, status, created_at)
-      VALUES (${crypto.randomUUID()}, ${id}, 'test', ${crypto.randomUUID()}, true, 84532, ${bytes(receiver)},
-        ${bytes(buyer.address)}, ${Buffer.alloc(32)}, ${bytes(receiver)}, ${price.toString()}, 0, 4000000000,
-        ${Buffer.alloc(65)}, '', 'pending', now())`
+        receiver, amount, valid_after, valid_before, signature, resource, status, created_at, next_look_at)
+      VALUES (${crypto.randomUUID()}, ${id}, 'test', ${crypto.randomUUID()}, true, 84532,
+        ${bytes(usdc.address)}, ${bytes(buyer.address)}, ${Buffer.alloc(32)}, ${bytes(receiver)},
+        ${price.toString()}, 0, 4000000000, ${Buffer.alloc(65)}, '', 'pending', now(), now() + interval '1 day')`
     await world.transfer(buyer, price)
     await world.mine(2)
     await world.until(

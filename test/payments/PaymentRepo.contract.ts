@@ -11,6 +11,7 @@ import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import type { PaymentAttempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import { PaymentRepo, type PaymentSettlement } from "../../src/payments/PaymentRepo.ts"
+import type { LikelyPayment } from "../../src/payments/TransferStore.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
@@ -209,6 +210,35 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* takes(one, 40_000)).toBeTrue()
       expect(yield* takes(other, 110)).toBeTrue()
       yield* repo.releaseCursor("live", other)
+    }))
+
+  it("a transfer that pays nothing is told what it may be meant for: its merchant's alone, the likeliest first", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const elsewhere = yield* newTenant()
+      const settled = (of: Tenant, at: Date, seed: number) =>
+        Effect.gen(function* () {
+          const payment = yield* opened(of, at)
+          yield* repo.settle(yield* settlementOf(payment, hash(seed)))
+          return payment.id
+        })
+      yield* settled(elsewhere, start, 31_000)
+      yield* opened(elsewhere)
+      const paid = yield* settled(tenant, start, 31_001)
+      const waiting = yield* opened(tenant, after(2))
+      yield* opened(tenant, after(3), 2_000_000n)
+      const id = yield* arrived(tenant, hash(31_002), after(20))
+      const transfer = Option.getOrThrow(yield* repo.findTransfer(tenant, id))
+      const told = (all: ReadonlyArray<LikelyPayment>) =>
+        all.map(({ payment, reasons }) => [payment.id, [...reasons]])
+      const likely = told(yield* repo.likelyPayments(transfer))
+      expect(likely).toHaveLength(2)
+      expect(likely).toContainEqual([paid, ["paid_before"]])
+      expect(likely).toContainEqual([waiting.id, ["amount"]])
+      // The ten of them that matter, of however many the wallet has paid.
+      for (let seed = 0; seed < 12; seed++) yield* settled(tenant, after(4), 31_010 + seed)
+      expect(yield* repo.likelyPayments(transfer)).toHaveLength(10)
     }))
 
   it("an expired token replays only a payment that exists", () =>

@@ -100,8 +100,10 @@ const decodeUnalerted = Schema.decodeUnknownEffect(
 
 /** Newest attempts of the payer, on payments that the transfer would pay, among which it is matched. */
 const comparedAttempts = 100
-/** Newest pending and failed payments among which one of the exact amount is looked for. */
-const searchedPayments = 500
+/** Newest payments of the exact amount among which pending and failed ones are looked for. */
+const searchedPayments = 5_000
+/** What a payer has announced. */
+const searchedAnnouncements = 1_000
 
 export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
   const chainOf = (env: Env) => networks[env].chainId
@@ -143,6 +145,10 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
 
   /** A claim that was being written while its transfer was stored has not seen it. */
   const isUnclaimed = sql`NOT EXISTS (SELECT 1 ${equalClaim})`
+
+  /** Settlements that the payer of a transfer has signed, by the unique index of their nonces. */
+  const signedBy = ({ env, payer }: Pick<IncomingTransfer, "env" | "payer">) => sql`
+    chain_id = ${chainOf(env)} AND asset = ${toBytes(networks[env].usdc.address)} AND payer = ${toBytes(payer)}`
 
   const reserving = (paymentId: PaymentId) => sql`
     SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId} AND s.status = 'pending' AND s.reserves`
@@ -309,8 +315,10 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
     awaitsSettlement: Effect.fn("PaymentRepo.awaitsSettlement")(function* (transfer) {
       const rows = yield* sql`
         SELECT 1 FROM x402_settlements s
-        WHERE payer = ${toBytes(transfer.payer)} AND receiver = ${toBytes(transfer.receiver)}
-          AND amount = ${transfer.amount.toString()}::numeric AND status = 'pending' AND (reserves OR EXISTS (
+        WHERE ${signedBy(transfer)} AND receiver = ${toBytes(transfer.receiver)}
+          AND amount = ${transfer.amount.toString()}::numeric
+          -- As every pending one has; those of one wallet may be many, the pending ones are few.
+          AND status = 'pending' AND next_look_at IS NOT NULL AND (reserves OR EXISTS (
             -- One that has ended without moving anything never will.
             SELECT 1 FROM wallet_transactions w WHERE w.reference = s.id AND w.purpose = 'settle'
               AND (w.outcome IS NULL OR w.outcome = 'moved'))) LIMIT 1`
@@ -369,41 +377,47 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
     }, Effect.orDie),
 
     likelyPayments: Effect.fn("PaymentRepo.likelyPayments")(function* (transfer) {
-      const payer = toBytes(transfer.payer)
+      const [payer, receiver] = [toBytes(transfer.payer), toBytes(transfer.receiver)]
+      const amount = sql`${transfer.amount.toString()}::numeric`
+      // Each payment by its key: how many are known the planner guesses far too low, and compares all with all.
       const rows = yield* sql`
+        WITH equal AS (
+          SELECT id FROM (
+            SELECT id, status, receiver FROM payments
+            WHERE ${ofTenant(transfer)} AND amount = ${amount}
+              AND created_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
+              AND created_at > ${transfer.blockTime}::timestamptz - interval '30 days'
+            ORDER BY created_at DESC LIMIT ${searchedPayments}
+          ) newest
+          WHERE status IN ('pending', 'failed') AND receiver = ${receiver}
+        ), known AS (
+          SELECT payment_id, 'reported' AS reason, 0 AS weight FROM payment_reports
+          WHERE transaction_id = ${toBytes(transfer.transactionId)}
+          UNION ALL
+          (SELECT payment_id, 'announced', 1 FROM payment_attempts WHERE payer_address = ${payer}
+           ORDER BY announced_at DESC LIMIT ${searchedAnnouncements})
+          UNION ALL
+          (SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE ${signedBy(transfer)}
+           LIMIT ${searchedAnnouncements})
+          UNION ALL
+          SELECT a.payment_id, 'address', 2 FROM equal JOIN shown_addresses a ON a.payment_id = equal.id
+          WHERE a.shown_at > ${transfer.blockTime}::timestamptz - interval '2 days'
+            AND a.shown_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
+          UNION ALL
+          SELECT id, 'paid_before', 3 FROM payments
+          WHERE ${ofTenant(transfer)} AND payer_address = ${payer} AND receiver = ${receiver} AND status = 'settled'
+          UNION ALL
+          SELECT id, 'amount', 4 FROM equal
+        )
         SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, EXISTS (
           SELECT 1 FROM claimed_transfers c WHERE c.payment_id = p.id AND c.dropped_at IS NOT NULL
-        ) AS dropped FROM (
-          SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight FROM (
-            SELECT payment_id, 'reported' AS reason, 0 AS weight FROM payment_reports
-            WHERE transaction_id = ${toBytes(transfer.transactionId)}
-            UNION ALL
-            SELECT payment_id, 'announced', 1 FROM payment_attempts WHERE payer_address = ${payer}
-            UNION ALL
-            SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE payer = ${payer}
-            UNION ALL
-            SELECT a.payment_id, 'address', 2 FROM shown_addresses a JOIN payments p ON p.id = a.payment_id
-            WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
-              AND p.status IN ('pending', 'failed') AND p.amount = ${transfer.amount.toString()}::numeric
-              AND p.receiver = ${toBytes(transfer.receiver)}
-              AND a.shown_at > ${transfer.blockTime}::timestamptz - interval '2 days'
-              AND a.shown_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
-            UNION ALL
-            SELECT payment_id, 'paid_before', 3 FROM claimed_transfers
-            WHERE payer = ${payer} AND receiver = ${toBytes(transfer.receiver)}
-            UNION ALL
-            SELECT id, 'amount', 4 FROM (
-              SELECT id, amount, receiver FROM payments
-              WHERE ${ofTenant(transfer)} AND status IN ('pending', 'failed')
-                AND created_at < ${transfer.blockTime}::timestamptz + interval '1 minute'
-                AND created_at > ${transfer.blockTime}::timestamptz - interval '30 days'
-              ORDER BY created_at DESC LIMIT ${searchedPayments}
-            ) waiting
-            WHERE amount = ${transfer.amount.toString()}::numeric AND receiver = ${toBytes(transfer.receiver)}
-          ) known GROUP BY payment_id
-        ) l JOIN payments p ON p.id = l.payment_id
+        ) AS dropped
+        FROM (
+          SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight
+          FROM known GROUP BY payment_id
+        ) l CROSS JOIN LATERAL (SELECT * FROM payments WHERE id = l.payment_id LIMIT 1) p
         WHERE p.merchant_id = ${transfer.merchantId} AND p.env = ${transfer.env}
-        ORDER BY (p.amount = ${transfer.amount.toString()}::numeric) DESC, l.weight, p.created_at DESC, p.id
+        ORDER BY (p.amount = ${amount}) DESC, l.weight, p.created_at DESC, p.id
         LIMIT 10`
       return (yield* decodeLikely(rows)).map((row) => ({
         payment: toPayment(row),
