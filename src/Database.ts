@@ -27,6 +27,7 @@ import * as receiptMails from "../migrations/0024_receipt_mails.ts"
 import * as acknowledgedBy from "../migrations/0030_acknowledged_by.ts"
 import * as findingPayments from "../migrations/0031_finding_payments.ts"
 import * as decisions from "../migrations/0032_decisions.ts"
+import * as payersTransfers from "../migrations/0033_payers_transfers.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -178,7 +179,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0024_receipt_mails": receiptMails,
   "0030_acknowledged_by": acknowledgedBy,
   "0031_finding_payments": findingPayments,
-  "0032_decisions": decisions
+  "0032_decisions": decisions,
+  "0033_payers_transfers": payersTransfers
 }
 
 /** Every table that the migrations make. */

@@ -6,4 +6,4 @@ export const fixedHashes = {
 }
 
 /** Of the seed `first` on SQL. */
-export const fixedSqlHash = "672e7694af8ba6ea"
+export const fixedSqlHash = "fe50e0248a80050d"

@@ -409,9 +409,10 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
           UNION ALL
           SELECT id, 'amount', 4 FROM equal
         )
-        SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, EXISTS (
-          SELECT 1 FROM claimed_transfers c WHERE c.payment_id = p.id AND c.dropped_at IS NOT NULL
-        ) AS dropped
+        SELECT ${sql.literal(paymentColumns("p."))}, l.reasons, coalesce((
+          -- Not EXISTS, for which the planner may read all claims.
+          SELECT c.dropped_at IS NOT NULL FROM claimed_transfers c WHERE c.payment_id = p.id
+        ), false) AS dropped
         FROM (
           SELECT payment_id, array_agg(DISTINCT reason) AS reasons, min(weight) AS weight
           FROM known GROUP BY payment_id

@@ -1,0 +1,81 @@
+// What a wallet's announcement, and a transfer that pays nothing, read beside many of others: a few pages of the
+// tables that grow, whatever plan was chosen.
+import { expect } from "bun:test"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { toBytes } from "../../../src/chain/ChainBytes.ts"
+import { networks } from "../../../src/domain/Chain.ts"
+import { liveEffect } from "../../support/run.ts"
+import { twoInstances } from "./twoInstances.ts"
+
+const rows = 20_000
+/** What planning looks at among them; a table of so many rows has five times as many. */
+const mostPages = 100
+const { chainId, usdc } = networks.test
+
+/** What others have paid and sent. */
+const fill = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const wallet = (of: string) => sql.literal(`decode(md5('${of}' || n) || 'abababab', 'hex')`)
+  const hash = (of: string) => sql.literal(`decode(md5('${of}' || n) || md5(n || '${of}'), 'hex')`)
+  const numbers = sql`generate_series(1, ${rows}::integer) AS n`
+  yield* sql`SET LOCAL session_replication_role = replica`
+  yield* sql`
+    INSERT INTO incoming_transfers (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env,
+      block_number, block_hash, block_time, kind, created_at)
+    SELECT gen_random_uuid(), ${chainId}, ${hash("t")}, ${wallet("w")}, ${wallet("r")}, 3000000, 0, gen_random_uuid(),
+      'test', n, ${hash("b")}, now(), 'unknown', now() FROM ${numbers}`
+  yield* sql`
+    INSERT INTO claimed_transfers
+      (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number, block_hash)
+    SELECT ${chainId}, ${hash("c")}, 0, ${wallet("w")}, ${wallet("r")}, 3000000, 0, gen_random_uuid(), n, ${hash("b")}
+    FROM ${numbers}`
+  yield* sql`
+    INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
+      receiver, amount, valid_after, valid_before, signature, resource, status, transaction_id, created_at)
+    SELECT gen_random_uuid(), gen_random_uuid(), 'test', gen_random_uuid(), true, ${chainId}, ${toBytes(usdc.address)},
+      ${wallet("w")}, ${hash("n")}, ${wallet("r")}, 3000000, 0, 4000000000, '', '', 'settled', ${hash("c")}, now()
+    FROM ${numbers}`
+})
+
+/** Pages of tables and indexes that the session has asked for and not yet told. */
+const pagesRead = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [row] = yield* Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ pages: Schema.Int })]))(
+    yield* sql`
+      SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::integer AS pages FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace`
+  )
+  return row.pages
+})
+
+liveEffect(
+  "an announcement, and a transfer that pays nothing, read no table and no index from end to end",
+  () =>
+    Effect.gen(function* () {
+      const world = yield* twoInstances
+      const { paymentId, tenant } = world
+      const { repo, sql } = world.one
+      yield* sql.withTransaction(fill(sql))
+      yield* sql`ANALYZE`
+      yield* world.read()
+      const [payment, transfer] = [yield* world.payment, yield* world.transfer]
+      const { payer } = transfer
+      const asked: Readonly<Record<string, Effect.Effect<unknown>>> = {
+        attempts: repo.attempts(tenant, paymentId, { payer, only: false }),
+        unclaimedTransfer: repo.unclaimedTransfer(payment, payer),
+        paysAnEqual: repo.paysAnEqual(payment, payer),
+        awaitsSettlement: repo.awaitsSettlement(transfer),
+        matchesOf: repo.matchesOf(transfer),
+        likelyPayments: repo.likelyPayments(transfer)
+      }
+      for (const [name, ask] of Object.entries(asked)) {
+        const pages = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            const before = yield* pagesRead(sql)
+            yield* ask
+            return (yield* pagesRead(sql)) - before
+          })
+        )
+        expect(pages, name).toBeLessThan(mostPages)
+      }
+    }).pipe(Effect.scoped)
+)
