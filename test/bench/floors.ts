@@ -160,14 +160,14 @@ const judgePipeline = ({ settledToFirstByte }: PipelineResult): ReadonlyArray<Ju
   atMost({
     what: "settlement to first byte, p50",
     measured: settledToFirstByte.p50,
-    floor: 50,
+    floor: 25,
     aim: 15,
     unit: "ms"
   }),
   atMost({
     what: "settlement to first byte, p99",
     measured: settledToFirstByte.p99,
-    floor: 500,
+    floor: 150,
     aim: 80,
     unit: "ms"
   })
