@@ -657,7 +657,7 @@ describe("the embedded Postgres", () => {
 
           // Killed while it makes the data: what is left of it running neither stops nor harms the next start.
           const env = { PATH: process.env["PATH"], DATA_DIR: join(home, "killed"), HOME: home }
-          const killed = Bun.spawn([...asNobody, process.execPath, ...program], { env, stderr: "ignore" })
+          const start = () => Bun.spawn([...asNobody, process.execPath, ...program], { env, stderr: "pipe" })
           const inits = () =>
             readdirSync("/proc").filter(
               (pid) => /^\d+$/.test(pid) && commandOf(pid).includes(`initdb\0-D\0${join(home, "killed")}`)
@@ -666,20 +666,27 @@ describe("the embedded Postgres", () => {
           const postgres = join(home, "killed", "postgres")
           const isWritten = (name: string) => existsSync(join(postgres, name, "PG_VERSION"))
           const written = () => (existsSync(postgres) ? partial(join(home, "killed")).filter(isWritten) : [])
-          yield* until(() => written().length > 0)
-          const orphan = Number(inits()[0])
-          process.kill(orphan, "SIGSTOP")
-          killed.kill("SIGKILL")
-          yield* Effect.promise(() => killed.exited)
-          const next = Bun.spawn([...asNobody, process.execPath, ...program], { env, stderr: "pipe" })
-          yield* until(() => (inits().length > 1 && written().length > 0) || next.exitCode !== null)
-          const [making] = inits()
+          let orphan: number | undefined
+          while (orphan === undefined) {
+            const killed = start()
+            yield* until(() => written().length > 0 || killed.exitCode !== null, 60_000)
+            orphan = inits().map(Number)[0]
+            if (orphan !== undefined) process.kill(orphan, "SIGSTOP")
+            killed.kill("SIGKILL")
+            yield* Effect.promise(() => killed.exited)
+            // It was over before it was seen.
+            if (orphan === undefined) rmSync(env.DATA_DIR, { recursive: true, force: true })
+          }
+          const isOrphan = (pid: number) => pid === orphan
+          const next = start()
+          yield* until(() => (inits().length > 1 && written().length > 0) || next.exitCode !== null, 60_000)
+          const making = inits()
             .map(Number)
-            .filter((pid) => pid !== orphan)
+            .find((pid) => !isOrphan(pid))
           if (making !== undefined) process.kill(making, "SIGSTOP")
           process.kill(orphan, "SIGTERM")
           process.kill(orphan, "SIGCONT")
-          yield* until(() => !isAlive(orphan))
+          yield* until(() => !inits().map(Number).some(isOrphan), 60_000)
           if (making !== undefined) process.kill(making, "SIGCONT")
           expect([
             yield* Effect.promise(() => next.exited),
