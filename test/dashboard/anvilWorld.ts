@@ -5,6 +5,7 @@ import * as App from "../../src/App.ts"
 import { AppConfig } from "../../src/AppConfig.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
+import type { Address } from "../../src/domain/Chain.ts"
 import { temporaryDirectory } from "../support/process.ts"
 
 interface Received {
@@ -57,6 +58,8 @@ export const anvilWorld = Effect.fnUntraced(function* (variables: Readonly<Recor
     baseUrl,
     rpcUrl: chain.rpcUrl,
     shop,
+    /** USDC that no payment asked for. */
+    mint: (to: Address, atomic: bigint) => Effect.runPromise(chain.mint(to, atomic)),
     receiverUrl: `http://127.0.0.1:${receiving.port}/webhooks`,
     /** Makes the waiting retries due now. */
     passTime: () =>

@@ -9,7 +9,7 @@ import { payIntent } from "../../src/dev/payIntent.ts"
 import { browserSuite, hasChromium, newContext } from "../support/browser.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { type AnvilWorld, anvilWorld } from "./anvilWorld.ts"
-import { password, receiver } from "./person.ts"
+import { password } from "./person.ts"
 
 setDefaultTimeout(60_000)
 
@@ -45,6 +45,7 @@ describe("A merchant's first day", () => {
     "sign-up, key, rotation, endpoint, live settlement, failure, alert, repair, resend",
     async () => {
       const { baseUrl, shop } = world
+      const receiver = freshAddress()
       const context = await newContext()
       const page = await context.newPage()
       const go = (name: string | RegExp) =>
@@ -65,6 +66,8 @@ describe("A merchant's first day", () => {
       expect(publishable).toStartWith("pk_test_")
       await page.getByRole("button", { name: "I have stored them" }).click()
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+      // Only now, or the service may have read past it while the address was nobody's.
+      await world.mint(receiver, 1_000_000_000n)
       // What happens below must appear without a reload: one would forget this mark.
       await page.evaluate(() => Reflect.set(window, "sameDocument", true))
 
