@@ -28,6 +28,7 @@ import * as acknowledgedBy from "../migrations/0030_acknowledged_by.ts"
 import * as findingPayments from "../migrations/0031_finding_payments.ts"
 import * as decisions from "../migrations/0032_decisions.ts"
 import * as payersTransfers from "../migrations/0033_payers_transfers.ts"
+import * as refundsBlock from "../migrations/0034_refunds_block.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -180,7 +181,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0030_acknowledged_by": acknowledgedBy,
   "0031_finding_payments": findingPayments,
   "0032_decisions": decisions,
-  "0033_payers_transfers": payersTransfers
+  "0033_payers_transfers": payersTransfers,
+  "0034_refunds_block": refundsBlock
 }
 
 /** Every table that the migrations make. */
@@ -252,6 +254,7 @@ export const addedColumns = [
   "one_time_links.invited_by",
   "payment_reports.payer_type",
   "payments.failed_earlier_at",
+  "refunds.created_block",
   "sessions.confirmed_at",
   "sessions.seen_at",
   "webhook_attempts.request_head",

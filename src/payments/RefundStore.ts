@@ -22,6 +22,8 @@ export interface NewRefund extends Tenant {
   readonly transactionId: TransactionHash | null
   readonly createdBy: string
   readonly at: Date
+  /** The chain's height by then, where it is known. */
+  readonly createdBlock: bigint | null
   readonly checkAt: Date
 }
 
@@ -41,6 +43,7 @@ export interface Refund extends Tenant {
   readonly reason: string | null
   readonly createdBy: string
   readonly createdAt: Date
+  readonly createdBlock: bigint | null
   /** Of the block of what is refunded: no refund lies below. */
   readonly sinceBlock: bigint
   readonly transactionId: TransactionHash | null
@@ -93,6 +96,8 @@ export interface RefundStore {
   /** Of whomever: proven, and still on the chain; the oldest first. */
   readonly provenRefunds: (paymentId: PaymentId) => Effect.Effect<ReadonlyArray<Refund>>
   readonly refundBalance: (tenant: Tenant, of: RefundedThing) => Effect.Effect<RefundBalance>
+  /** The block of the transfer that settled a payment; none where nothing has. */
+  readonly settledBlock: (paymentId: PaymentId) => Effect.Effect<Option.Option<bigint>>
   /** Whether what comes to an address may pay a payment: it has been some merchant's receiver. */
   readonly isReceiver: (env: Env, address: Address) => Effect.Effect<boolean>
   /** The merchant's receiving addresses of present and past: what leaves them is the merchant's. */

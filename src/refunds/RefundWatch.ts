@@ -3,6 +3,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
+import type { TransactionHash } from "../domain/Chain.ts"
 import type { RefundFailure } from "../domain/Refund.ts"
 import { MismatchReason } from "../domain/VerdictReason.ts"
 import { PaymentRepo, type WatchNote } from "../payments/PaymentRepo.ts"
@@ -38,25 +39,34 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const due = yield* DueWork
 
-  const raise = (refund: Refund, what: string) =>
+  /** Once for what has been so `since` then, even after it was acknowledged. */
+  const raise = (refund: Refund, since: Date, what: string) =>
     alerts.raise({
       kind: "refund_unproven",
+      since,
       tenant: Option.some(refund),
       subject: refund.id,
       message: `Refund ${refund.id}: ${what}`
     })
 
+  const resolve = (refund: Refund) => alerts.resolve("refund_unproven", refund.id)
+
   const fail = Effect.fnUntraced(function* (refund: Refund, reason: RefundFailure, now: Date) {
+    // Before it ends, as nothing looks at it afterwards.
+    if (reason !== "expired")
+      yield* raise(
+        refund,
+        refund.namedAt ?? refund.createdAt,
+        "the transaction that was named for it does not prove it. Send it, or record the right one."
+      )
     const ended = yield* repo.endRefund(
       refund.id,
       { status: "failed", reason, transactionId: refund.transactionId },
       now
     )
-    if (ended && reason !== "expired")
-      yield* raise(
-        refund,
-        "the transaction that was named for it does not prove it. Send it, or record the right one."
-      )
+    if (ended) return
+    const known = yield* repo.findRefund(refund, refund.id)
+    if (Option.isSome(known) && known.value.status !== "failed") yield* resolve(refund)
   })
 
   const checkAgain = (refund: Refund, now: Date) =>
@@ -65,17 +75,30 @@ const make = Effect.gen(function* () {
       new Date(now.getTime() + pauseAt(now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()))
     )
 
-  const checkNamed = Effect.fnUntraced(function* (refund: Refund, now: Date) {
-    const { namedAt, transactionId } = refund
-    if (transactionId === null) return
+  /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
+  const findSent = Effect.fnUntraced(function* (refund: Refund) {
+    let isUndecided = false
+    for (const transactionId of yield* repo.sentFor(refund)) {
+      const checked = yield* refunds.check(refund, transactionId)
+      if (checked._tag === "Proven" || checked._tag === "Ended") return "found"
+      isUndecided ||= checked._tag === "Pending"
+    }
+    return isUndecided ? "undecided" : "none"
+  })
+
+  const checkNamed = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash, now: Date) {
     const checked = yield* refunds.check(refund, transactionId)
     switch (checked._tag) {
       case "Proven":
+        return yield* resolve(refund)
       case "Ended":
         return
       case "Pending": {
-        const age = now.getTime() - (namedAt ?? refund.createdAt).getTime()
-        if (checked.isUnknown && age > unknownMillis) return yield* fail(refund, "not_found", now)
+        // A wallet that has sped it up has sent it under another hash.
+        const sent = checked.isUnknown ? yield* findSent(refund) : "undecided"
+        if (sent === "found") return yield* resolve(refund)
+        const age = now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()
+        if (sent === "none" && age > unknownMillis) return yield* fail(refund, "not_found", now)
         return yield* checkAgain(refund, now)
       }
       case "Refused": {
@@ -86,15 +109,10 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Money that left a receiver for the recipient, of the exact amount, is the refund that was announced. */
-  const findSent = Effect.fnUntraced(function* (refund: Refund, now: Date) {
-    let waits = false
-    for (const transactionId of yield* repo.sentFor(refund)) {
-      const checked = yield* refunds.check(refund, transactionId)
-      if (checked._tag === "Proven" || checked._tag === "Ended") return
-      waits ||= checked._tag === "Pending"
-    }
-    if (!waits && now.getTime() - refund.createdAt.getTime() > unsentMillis)
+  const checkAnnounced = Effect.fnUntraced(function* (refund: Refund, now: Date) {
+    const sent = yield* findSent(refund)
+    if (sent === "found") return
+    if (sent === "none" && now.getTime() - refund.createdAt.getTime() > unsentMillis)
       return yield* fail(refund, "expired", now)
     yield* checkAgain(refund, now)
   })
@@ -131,12 +149,6 @@ const make = Effect.gen(function* () {
       case "Moved":
         return { moved: status, droppedAt: null, watchAt: later }
       case "Dropped": {
-        // Told once: what was acknowledged stays so.
-        if (refund.droppedAt === null)
-          yield* raise(
-            refund,
-            "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again."
-          )
         const droppedAt = refund.droppedAt ?? now
         const given = now.getTime() - droppedAt.getTime() > forgetDroppedMillis
         return { droppedAt, watchAt: given ? null : later }
@@ -150,12 +162,19 @@ const make = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
       const note = yield* noteOf(refund, now)
-      // Before it is noted, so that an instance that ends between the two leaves no alert open.
-      if (refund.droppedAt !== null && note.droppedAt === null)
-        yield* alerts.resolve("refund_unproven", refund.id)
+      // Before it is noted, and after: an instance may end between the two, and the next look tells again.
+      if (note.droppedAt === null) yield* resolve(refund)
       yield* repo.noteRefundWatched(refund.id, note)
+      if (note.droppedAt !== null)
+        yield* raise(
+          refund,
+          note.droppedAt,
+          "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again."
+        )
     } else if (refund.status === "pending") {
-      yield* refund.transactionId === null ? findSent(refund, now) : checkNamed(refund, now)
+      yield* refund.transactionId === null
+        ? checkAnnounced(refund, now)
+        : checkNamed(refund, refund.transactionId, now)
     }
   })
 

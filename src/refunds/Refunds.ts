@@ -1,6 +1,7 @@
 // Refunds: a merchant's own wallet sends USDC back, and the chain proves it. Nothing here moves money.
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Verification } from "../chain/Verification.ts"
 import type { Address, TransactionHash } from "../domain/Chain.ts"
@@ -55,6 +56,7 @@ const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
 const make = Effect.gen(function* () {
   const repo = yield* PaymentRepo
   const chain = yield* ChainVerifier
+  const reach = yield* ChainReach
   const random = yield* SecureRandom.SecureRandom
   const verify = makeVerifyRefund(chain, repo)
 
@@ -65,7 +67,8 @@ const make = Effect.gen(function* () {
       if (Option.isNone(payment)) return yield* new PaymentNotFound()
       const { reported, status } = payment.value
       if (status !== "settled" || reported === null) return yield* new PaymentNotSettled()
-      return { payer: reported.evidence.payer, sinceBlock: 0n }
+      const settledBlock = yield* repo.settledBlock(of.paymentId)
+      return { payer: reported.evidence.payer, sinceBlock: Option.getOrElse(settledBlock, () => 0n) }
     }
     const transfer = yield* repo.findTransfer(tenant, of.transferId)
     if (Option.isNone(transfer)) return yield* new IncomingTransferNotFound()
@@ -177,6 +180,7 @@ const make = Effect.gen(function* () {
         transactionId: transactionId ?? null,
         createdBy: by,
         at,
+        createdBlock: reach.openedBlock(tenant.env).openedBlock ?? null,
         checkAt: after(at, firstCheckMillis)
       })
       switch (made._tag) {
@@ -273,6 +277,6 @@ export class Refunds extends Context.Service<
   static readonly layer: Layer.Layer<
     Refunds,
     never,
-    PaymentRepo | ChainVerifier | SecureRandom.SecureRandom
+    PaymentRepo | ChainVerifier | ChainReach | SecureRandom.SecureRandom
   > = Layer.effect(Refunds, make)
 }

@@ -74,6 +74,7 @@ const refundOf = Effect.fnUntraced(function* (of: Paid, changes: Partial<NewRefu
     transactionId: null,
     createdBy: "ann@example.com",
     at: after(10),
+    createdBlock: null,
     checkAt: after(12),
     ...changes
   }
@@ -312,6 +313,25 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect((yield* repo.sentFor(refund)).toSorted()).toEqual([second, transactionId].toSorted())
       yield* repo.proveRefund(refund.id, proofOf(of, { transactionId }), after(30), after(90))
       expect(yield* repo.sentFor(yield* created(of))).toEqual([second])
+    }))
+
+  it("what left above the height at which a refund was announced may prove it, whatever our clock says", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      expect(yield* repo.settledBlock(of.payment.id)).toEqual(Option.some(100n))
+      const transactionId = newHash()
+      yield* read(of.tenant, "outgoing", { transactionId, payer: of.receiver, receiver: of.payer })
+      const [sent] = [yield* repo.cursor("test")].map(Option.getOrThrow)
+      const height = sent?.blockNumber ?? 0n
+      const announced = (createdBlock: bigint | null) =>
+        Effect.flatMap(
+          created(of, { at: after(120), createdBlock, amount: usdc(4_000_000n), beyondPaid: true }),
+          repo.sentFor
+        )
+      expect(yield* announced(null)).toEqual([])
+      expect(yield* announced(height)).toEqual([])
+      expect(yield* announced(height - 1n)).toEqual([transactionId])
     }))
 
   it("a transfer being refunded is handled; attaching it and refunding it at once, one holds", () =>

@@ -129,6 +129,40 @@ describe("Refunds on Postgres", () => {
     expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
   })
 
+  test("a refund whose transaction its wallet has replaced is proven by what the wallet sent", async () => {
+    const { payment } = await shop.settle("3.29", 3_290_000n)
+    // What the wallet answered first. Sped up since, it is never mined.
+    const replaced = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`
+    const { body } = await create({ paymentId: payment.id, transactionId: replaced })
+    expect(body.refund.status).toBe("pending")
+    const transactionId = await sent(3_290_000n)
+    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
+  })
+
+  test("a refund that is refused for an older transaction is not kept, and its id is still good", async () => {
+    const older = await sent(2_500_000n)
+    await Effect.runPromise(service.chain.mine(40))
+    const { payment } = await shop.settle()
+    const of = { id: crypto.randomUUID(), paymentId: payment.id, amount: "2.5" }
+    expect(code(await create({ ...of, transactionId: older }))).toBe("422 REFUND_NOT_PROVEN too_old")
+    expect((await ask("GET", `?paymentId=${payment.id}`)).body.refunds).toEqual([])
+    const again = await create({ ...of, transactionId: await sent(2_500_000n) })
+    expect([again.status, again.body.refund.status]).toEqual([201, "proven"])
+  })
+
+  test("a refund that was announced while the clock was ahead of the chain's is found all the same", async () => {
+    const { payment } = await shop.settle("3.27", 3_270_000n)
+    const { body } = await create({ paymentId: payment.id })
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE refunds SET created_at = created_at + interval '2 minutes' WHERE id = ${body.refund.id}`
+      }).pipe(Effect.provide(database))
+    )
+    const transactionId = await sent(3_270_000n)
+    expect(await until(body.refund.id, "proven")).toMatchObject({ transactionId })
+  })
+
   test("reported before its block is confirmed, it is pending, and proven by itself", async () => {
     const { payment } = await shop.settle()
     const transactionId = await sent(1_000_000n, { confirm: false })

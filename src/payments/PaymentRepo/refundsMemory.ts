@@ -127,6 +127,8 @@ export const makeRefundsMemory = (known: {
       ),
     refundBalance: (tenant, of) =>
       Effect.sync(() => ({ paid: received(tenant, of, new Date(0))?.paid ?? 0n, refunded: sumOf(of) })),
+    settledBlock: (paymentId) =>
+      Effect.sync(() => Option.map(Option.fromUndefinedOr(known.settledBy(paymentId)), ({ block }) => block)),
     isReceiver: (env, address) =>
       Effect.sync(() => [...known.payments()].some((one) => one.env === env && one.receiver === address)),
     ownReceivers: (tenant) =>
@@ -217,7 +219,8 @@ export const makeRefundsMemory = (known: {
               one.receiver === refund.recipient &&
               one.amount === refund.amount &&
               one.droppedAt === null &&
-              one.blockTime.getTime() > refund.createdAt.getTime() - 60_000 &&
+              (one.blockTime.getTime() > refund.createdAt.getTime() - 60_000 ||
+                (refund.createdBlock !== null && one.blockNumber > refund.createdBlock)) &&
               !known.isClaimed(one.env, one) &&
               !isNamed(one.transactionId)
           )

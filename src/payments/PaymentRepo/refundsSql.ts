@@ -32,6 +32,7 @@ const RefundRow = Schema.Struct({
   reason: Schema.NullOr(Schema.String),
   created_by: Schema.String,
   created_at: Schema.Date,
+  created_block: Schema.NullOr(Schema.BigInt),
   status: RefundStatus,
   transaction_id: Schema.NullOr(HashBytes),
   named_at: Schema.NullOr(Schema.Date),
@@ -59,6 +60,7 @@ const decodePaid = Schema.decodeUnknownEffect(
   )
 )
 const decodeSum = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ sum: Schema.BigIntFromString })]))
+const decodeBlocks = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ block_number: Schema.BigInt })))
 const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 const decodeHashes = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ transaction_id: HashBytes })))
 
@@ -75,6 +77,7 @@ const toRefund = (row: typeof RefundRow.Type): Refund => ({
   reason: row.reason,
   createdBy: row.created_by,
   createdAt: row.created_at,
+  createdBlock: row.created_block,
   status: row.status,
   transactionId: row.transaction_id,
   namedAt: row.named_at,
@@ -132,12 +135,13 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
 
   const insert = (refund: NewRefund, sinceBlock: bigint) => sql`
     INSERT INTO refunds (id, merchant_id, env, payment_id, transfer_id, amount, recipient, since_block, beyond_paid,
-      reason, created_by, created_at, status, transaction_id, named_at, next_look_at)
+      reason, created_by, created_at, created_block, status, transaction_id, named_at, next_look_at)
     VALUES (${refund.id}, ${refund.merchantId}, ${refund.env},
       ${"paymentId" in refund.of ? refund.of.paymentId : null}::uuid,
       ${"transferId" in refund.of ? refund.of.transferId : null}::uuid,
       ${refund.amount.toString()}::numeric, ${toBytes(refund.recipient)}, ${sinceBlock.toString()}::bigint,
-      ${refund.beyondPaid}, ${refund.reason}, ${refund.createdBy}, ${refund.at}, 'pending',
+      ${refund.beyondPaid}, ${refund.reason}, ${refund.createdBy}, ${refund.at},
+      ${refund.createdBlock?.toString() ?? null}::bigint, 'pending',
       ${refund.transactionId === null ? null : toBytes(refund.transactionId)}::bytea,
       ${refund.transactionId === null ? null : refund.at}::timestamptz, ${refund.checkAt})
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
@@ -225,6 +229,13 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
                 WHERE id = ${of.transferId} AND ${ofTenant(tenant)} AND dropped_at IS NULL), 0)::text AS paid`
       )
       return { paid, refunded: yield* sumOf(of) }
+    }, Effect.orDie),
+
+    settledBlock: Effect.fn("PaymentRepo.settledBlock")(function* (paymentId) {
+      const [claim] = yield* decodeBlocks(
+        yield* sql`SELECT block_number FROM claimed_transfers WHERE payment_id = ${paymentId}`
+      )
+      return Option.map(Option.fromUndefinedOr(claim), ({ block_number }) => block_number)
     }, Effect.orDie),
 
     isReceiver: Effect.fn("PaymentRepo.isReceiver")(function* (env, address) {
@@ -341,7 +352,8 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
           SELECT t.transaction_id FROM outgoing_transfers t
           WHERE t.receiver = ${toBytes(refund.recipient)} AND t.amount = ${refund.amount.toString()}::numeric
             AND t.merchant_id = ${refund.merchantId} AND t.env = ${refund.env} AND t.dropped_at IS NULL
-            AND t.block_time > ${refund.createdAt}::timestamptz - interval '1 minute'
+            AND (t.block_time > ${refund.createdAt}::timestamptz - interval '1 minute'
+              OR t.block_number > ${refund.createdBlock?.toString() ?? null}::bigint)
             AND NOT EXISTS (
               SELECT 1 FROM claimed_transfers c WHERE c.chain_id = t.chain_id
                 AND c.transaction_id = t.transaction_id AND c.payer = t.payer AND c.receiver = t.receiver
