@@ -29,6 +29,7 @@ import * as findingPayments from "../migrations/0031_finding_payments.ts"
 import * as decisions from "../migrations/0032_decisions.ts"
 import * as payersTransfers from "../migrations/0033_payers_transfers.ts"
 import * as refundsBlock from "../migrations/0034_refunds_block.ts"
+import * as payersReports from "../migrations/0035_payers_reports.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -182,7 +183,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0031_finding_payments": findingPayments,
   "0032_decisions": decisions,
   "0033_payers_transfers": payersTransfers,
-  "0034_refunds_block": refundsBlock
+  "0034_refunds_block": refundsBlock,
+  "0035_payers_reports": payersReports
 }
 
 /** Every table that the migrations make. */

@@ -131,12 +131,12 @@ const make = Effect.fnUntraced(function* (options: ChainVerifierOptions) {
       const { agreed } = yield* pool.poll(env, {
         ask: (node) =>
           Effect.map(node.call("eth_getTransactionReceipt", [transactionId], Receipt), (receipt) =>
-            usedNonces(networks[env].usdc.address, payer, receipt?.logs ?? [])
+            receipt === null ? undefined : usedNonces(networks[env].usdc.address, payer, receipt.logs)
           ),
-        key: (nonces) => nonces.join(" "),
+        key: (nonces) => nonces?.join(" ") ?? "unknown",
         contradicts: () => false
       })
-      return agreed?.[0] ?? []
+      return agreed?.[0]
     }),
     hasUsedNonce: Effect.fn("ChainVerifier.hasUsedNonce")(function* (env, address, nonce, height) {
       const { agreed } = yield* pool.poll(env, {
@@ -192,12 +192,15 @@ export class ChainVerifier extends Context.Service<
       env: Env,
       transactionId: TransactionHash
     ) => Effect.Effect<{ readonly address: Address; readonly nonce: bigint } | undefined>
-    /** Nonces of the payer's EIP-3009 authorizations that a transaction used, as a majority of the nodes shows it. */
+    /**
+     * Nonces of the payer's EIP-3009 authorizations that a transaction used; undefined while no majority of the
+     * nodes shows it.
+     */
     readonly usedAuthorizations: (
       env: Env,
       transactionId: TransactionHash,
       payer: Address
-    ) => Effect.Effect<ReadonlyArray<Hex>>
+    ) => Effect.Effect<ReadonlyArray<Hex> | undefined>
     /**
      * Whether a majority shows the account's nonce as used at a height. Never of an account with code: whoever
      * sends for it uses a nonce of their own, and its transactions are not bound to its nonce.

@@ -186,7 +186,7 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(cursor)) return undefined
         const { blockNumber, blockTime } = cursor.value
         // Asked below the height up to which transfers have been read: what used the nonce is among them.
-        const sent = attempt.id === own?.attemptId && attempt.nonce !== null ? own.nonce : undefined
+        const sent = attempt.id === own?.attemptId ? own.nonce : undefined
         const mayBeAsked = sent === undefined && now < attempt.announcedAt.getTime() + promptMillis
         const lost = hasLostNonce(
           payment,
@@ -242,6 +242,11 @@ export class PaymentAttempts extends Context.Service<
         if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return false
         const { amount, env, receiver } = payment
         if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
+        // What is signed for one payment pays no other.
+        const nonces = yield* chain.usedAuthorizations(env, sent.value, payer)
+        if (nonces === undefined) return true
+        const asked = nonces.length === 0 ? [] : yield* repo.askedBy({ env, receiver, amount }, nonces)
+        if (asked.some(({ id }) => id !== payment.id)) return false
         const { chainId, usdc } = networks[env]
         const check = yield* payments.check(
           payment,

@@ -121,7 +121,7 @@ export interface TransferStore {
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
   /** Payments that are not settled, for which an authorization with one of these nonces was asked. */
   readonly askedBy: (
-    transfer: IncomingTransfer,
+    transfer: Pick<IncomingTransfer, "env" | "receiver" | "amount">,
     nonces: ReadonlyArray<Hex>
   ) => Effect.Effect<ReadonlyArray<Payment>>
   /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced. */

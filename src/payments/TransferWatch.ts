@@ -39,7 +39,7 @@ const blocksPerSweep = 256n
 const beforeReceiverMillis = 3_600_000
 const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
-/** For so long nodes that do not say who sent a transfer are asked again. */
+/** For so long nodes that do not say who sent a transfer, or by which authorization, are asked again. */
 const senderPatienceMillis = 10 * 60_000
 /** Grace period for reports before an unclaimed transfer raises an alert. */
 const alertGrace = Duration.minutes(2)
@@ -186,11 +186,15 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * What nobody handed in: a transfer by an authorization whose nonce was asked for a payment, brought onto the
-   * chain by whoever had it. The nonce is the payment's alone.
+   * A transfer by an authorization whose nonce was asked for a payment, brought onto the chain by whoever had it.
+   * The nonce is the payment's alone: while the nodes do not say which was used, the transfer may be that one's.
    */
-  const settleSigned = Effect.fnUntraced(function* (transfer: IncomingTransfer) {
+  const settleSigned = Effect.fnUntraced(function* (
+    transfer: IncomingTransfer,
+    mayHear: boolean
+  ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
     const nonces = yield* chain.usedAuthorizations(env, transfer.transactionId, transfer.payer)
+    if (nonces === undefined) return mayHear ? "waiting" : "unmatched"
     const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
     for (const payment of asked) {
       const at = yield* DateTime.nowAsDate
@@ -211,16 +215,19 @@ const make = Effect.gen(function* () {
     )
     // An authorization with the same terms is being settled: the transfer may be its own.
     if (yield* repo.awaitsSettlement(transfer)) return yield* later
+    const age = (yield* DateTime.nowAsDate).getTime() - transfer.blockTime.getTime()
+    const isRecent = age < senderPatienceMillis
+    // What is signed for one payment pays no other, however likely that one is.
+    const signed = yield* settleSigned(transfer, isRecent)
+    if (signed === "settled") return
+    if (signed === "waiting") return yield* later
     const matches = yield* repo.matchesOf(transfer)
     const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
-    const age = (yield* DateTime.nowAsDate).getTime() - transfer.blockTime.getTime()
-    const mayHear = sender === undefined && age < senderPatienceMillis
+    const mayHear = sender === undefined && isRecent
     if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later
     const outcome = yield* settleOne(transfer, matchOrder(transfer, matches, sender))
     if (outcome === "settled") return
-    const signed = outcome === "unmatched" ? yield* settleSigned(transfer) : outcome
-    if (signed === "settled") return
-    if (signed === "waiting") return yield* later
+    if (outcome === "waiting") return yield* later
     if (mayHear && dependsOnSender(transfer, matches)) return yield* later
     const kind = transferKindOf(transfer, yield* repo.likelyPayments(transfer))
     yield* repo.noteMatch(transfer.id, { kind })

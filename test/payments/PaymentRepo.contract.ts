@@ -63,7 +63,12 @@ const newId = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
   Effect.map(random.uuidV7(), (id) => PaymentId.make(id))
 )
 
-const opened = Effect.fnUntraced(function* (tenant: Tenant, at = start, amount = 1_000_000n) {
+const opened = Effect.fnUntraced(function* (
+  tenant: Tenant,
+  at = start,
+  amount = 1_000_000n,
+  openedBlock?: bigint
+) {
   const repo = yield* PaymentRepo
   const { payment } = yield* repo.open({
     payerType: "human",
@@ -72,7 +77,8 @@ const opened = Effect.fnUntraced(function* (tenant: Tenant, at = start, amount =
     amount: AtomicUsdc.make(amount),
     intentUrl: "https://shop.example.com/1",
     receiver,
-    at
+    at,
+    ...(openedBlock === undefined ? {} : { openedBlock })
   })
   return payment
 })
@@ -771,6 +777,62 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* repo.unclaimedTransfer(payment, payer)).toEqual(Option.some(hash(1)))
       yield* repo.closeAttempt(payment.id, attempt.id, "declined", after(130))
       expect(yield* repo.unclaimedTransfer(payment, payer)).toEqual(Option.none())
+    }))
+
+  it("a transfer above the height at which a payment opened came since then, whatever our clock says", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      // `arrived` puts it into block 1,001.
+      const lower = yield* opened(tenant, after(120), 1_000_000n, 1_000n)
+      const equal = yield* opened(tenant, after(120), 1_000_000n, 1_001n)
+      yield* arrived(tenant, hash(1))
+      expect(yield* repo.unclaimedTransfer(lower, payer)).toEqual(Option.some(hash(1)))
+      expect(yield* repo.unclaimedTransfer(equal, payer)).toEqual(Option.none())
+      for (const [payment, seen] of [[lower, 1] as const, [equal, 0] as const]) {
+        const known = yield* repo.attempts(tenant, payment.id, { payer, only: true })
+        expect(Option.getOrThrow(known).attempts).toHaveLength(seen)
+        const announcement = {
+          ...tenant,
+          paymentId: payment.id,
+          attempt: yield* attemptOf(),
+          minedNonce: null
+        }
+        expect(Option.isNone(yield* repo.announce(announcement))).toBe(seen === 1)
+      }
+    }))
+
+  it("a wallet that has reported a transaction is asked for no other until the chain decides, half an hour at most", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const [reported, other, dearer] = [
+        yield* opened(tenant),
+        yield* opened(tenant),
+        yield* opened(tenant, start, 2_000_000n)
+      ]
+      const now = new Date()
+      const report = {
+        ...tenant,
+        paymentId: reported.id,
+        evidence: evidenceOf(hash(1)),
+        payerType: "human" as const
+      }
+      yield* repo.report({ ...report, at: now, nextCheckAt: now })
+      expect(yield* repo.paysAnEqual(other, payer)).toBeTrue()
+      for (const one of [reported, dearer]) expect(yield* repo.paysAnEqual(one, payer)).toBeFalse()
+      expect(yield* repo.paysAnEqual(other, address("d"))).toBeFalse()
+      const known = yield* repo.attempts(tenant, reported.id, { payer, only: false })
+      expect(Option.getOrThrow(known).attempts).toMatchObject([{ payer, transactionId: hash(1) }])
+      const announce = (announcedAt: Date) =>
+        Effect.flatMap(attemptOf({ announcedAt }), (attempt) =>
+          repo.announce({ ...tenant, paymentId: reported.id, attempt, minedNonce: null })
+        )
+      expect(Option.isNone(yield* announce(now))).toBeTrue()
+      yield* repo.noteCheck(reported.id, report.evidence, { reason: "no_transfer", at: now }, null)
+      expect(yield* repo.paysAnEqual(other, payer)).toBeFalse()
+      yield* repo.report({ ...report, at: now, nextCheckAt: now })
+      expect(Option.isSome(yield* announce(new Date(now.getTime() + 30 * 60_000)))).toBeTrue()
     }))
 
   it("what a person attaches is in somebody's hands: seen by its wallet, for a minute nobody else's", () =>

@@ -242,6 +242,38 @@ describe("the reader of the chain", () => {
     })
   )
 
+  watched(
+    "an attempt that was announced while nodes were silent ends by the nonce that its wallet has used",
+    () =>
+      Effect.gen(function* () {
+        const { chain, open, principal } = yield* shop
+        const payment = yield* open
+        const attempts = yield* PaymentAttempts
+        yield* chain.mine(3)
+        yield* TestClock.adjust("6 seconds")
+        yield* chain.fault("fail")
+        const announced = yield* attempts.announce(principal, payment.id, {
+          buyerDidToken: `buyer:${payer}:${payment.id}`,
+          method: "transfer",
+          client: ""
+        })
+        yield* chain.fault("none")
+        if (announced._tag !== "AttemptAnnounced") throw new Error(announced._tag)
+        expect(announced.attempt.nonce).toBeNull()
+        yield* chain.revert({ from: payer, to: receiver, amount: price })
+        yield* chain.mine(12)
+        yield* TestClock.adjust("10 seconds")
+        const attemptId = announced.attempt.id
+        const openWith = (own: { readonly attemptId: string; readonly nonce: bigint }) =>
+          Effect.map(
+            attempts.read(principal, payment.id, { payer, own, client: "" }),
+            (read) => read.attempts.length
+          )
+        expect(yield* openWith({ attemptId, nonce: 1n })).toBe(1)
+        expect(yield* openWith({ attemptId, nonce: 0n })).toBe(0)
+      })
+  )
+
   watched("silent nodes do not ask a wallet twice for money that has been read", () =>
     Effect.gen(function* () {
       const { chain, open, principal, send } = yield* shop

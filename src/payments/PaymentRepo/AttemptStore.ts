@@ -77,14 +77,17 @@ export interface AttemptStore {
   /** The open attempt of a wallet. */
   readonly openAttempt: (paymentId: PaymentId, payer: Address) => Effect.Effect<Option.Option<PaymentAttempt>>
   /**
-   * A transfer of the payer's that would pay the payment and that no payment claims: since it opened, by our
-   * clock, or above the block of the payer's open attempt.
+   * A transfer of the payer's that would pay the payment and that no payment claims: since it opened, by the
+   * chain's height or our clock, or above the block of the payer's open attempt.
    */
   readonly unclaimedTransfer: (
     payment: Payment,
     payer: Address
   ) => Effect.Effect<Option.Option<TransactionHash>>
-  /** Whether the payer is paying another pending payment of the same amount to the same receiver. */
+  /**
+   * Whether the payer is paying another pending payment of the same amount to the same receiver, or has reported
+   * a transaction for one that the chain has not decided.
+   */
   readonly paysAnEqual: (payment: Payment, payer: Address) => Effect.Effect<boolean>
   /** The buyer has the address and may send from anywhere. */
   readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<void>

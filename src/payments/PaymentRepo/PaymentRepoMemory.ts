@@ -101,6 +101,12 @@ export const makePaymentRepoMemory: Effect.Effect<
     paymentOf: (id) => payments.get(id),
     reported: (id, payer) =>
       reportsOf(id).findLast(([, one]) => one.evidence.payer === payer)?.[1].evidence.transactionId,
+    undecided: () =>
+      [...reports.values()]
+        .filter(({ nextCheckAt }) => nextCheckAt !== null)
+        .map(({ evidence: { payer, transactionId }, paymentId, payerType, reportedAt }) => ({
+          ...{ paymentId, payer, payerType, transactionId, reportedAt }
+        })),
     unclaimed: (...of) => transfers.unclaimed(...of)
   })
   const transfers: MemoryTransfers = makeTransfersMemory({

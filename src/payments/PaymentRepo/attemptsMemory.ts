@@ -1,15 +1,31 @@
 // Attempts in this process: the same rules as on Postgres.
 
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import type { Address, TransactionHash } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
-import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { AttemptEnd, AttemptStore, MatchAttempt, OpenAttempt, PaymentAttempt } from "./AttemptStore.ts"
+import type { PayerType, Payment, PaymentId } from "../../domain/Payment.ts"
+import {
+  type AttemptEnd,
+  type AttemptStore,
+  attemptLifeMillis,
+  type MatchAttempt,
+  type OpenAttempt,
+  type PaymentAttempt
+} from "./AttemptStore.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
 
 interface KeptAttempt extends PaymentAttempt {
   readonly paymentId: PaymentId
   readonly closed: AttemptEnd | null
+}
+
+/** A report that the chain has not decided. */
+export interface UndecidedReport {
+  readonly paymentId: PaymentId
+  readonly payer: Address
+  readonly payerType: PayerType
+  readonly transactionId: TransactionHash
+  readonly reportedAt: Date
 }
 
 export interface MemoryAttempts {
@@ -29,6 +45,7 @@ export const makeAttemptsMemory = (known: {
   readonly payment: (tenant: Tenant, id: PaymentId) => Payment | undefined
   readonly paymentOf: (id: PaymentId) => Payment | undefined
   readonly reported: (id: PaymentId, payer: Address) => TransactionHash | undefined
+  readonly undecided: () => ReadonlyArray<UndecidedReport>
   readonly unclaimed: MemoryTransfers["unclaimed"]
 }): MemoryAttempts => {
   let all: ReadonlyArray<KeptAttempt> = []
@@ -36,6 +53,31 @@ export const makeAttemptsMemory = (known: {
   const of = (paymentId: PaymentId, payer?: Address) =>
     all.filter((one) => one.paymentId === paymentId && (payer === undefined || one.payer === payer))
   const isOpen = ({ closed }: KeptAttempt) => closed === null
+  /** Reports of wallets that have announced nothing, the newest of each. */
+  const unannounced = (paymentId: PaymentId, at: Date) => {
+    const reported = known
+      .undecided()
+      .filter(
+        (one) =>
+          one.paymentId === paymentId &&
+          one.payerType === "human" &&
+          one.reportedAt.getTime() > at.getTime() - attemptLifeMillis &&
+          of(paymentId, one.payer).length === 0
+      )
+      .toSorted((left, right) => left.reportedAt.getTime() - right.reportedAt.getTime())
+    return [...new Map(reported.map((one) => [one.payer, one])).values()]
+  }
+  const isEqual = (payment: Payment, id: PaymentId, statuses: ReadonlyArray<Payment["status"]>) => {
+    const other = known.paymentOf(id)
+    return (
+      other !== undefined &&
+      other.id !== payment.id &&
+      statuses.includes(other.status) &&
+      other.env === payment.env &&
+      other.receiver === payment.receiver &&
+      other.amount === payment.amount
+    )
+  }
 
   return {
     firstBlock: (paymentId, payer) => lowest(of(paymentId, payer).map(({ blockNumber }) => blockNumber)),
@@ -61,6 +103,8 @@ export const makeAttemptsMemory = (known: {
           if (payment?.status !== "pending") return Option.none()
           if (known.unclaimed(payment, attempt.payer).some(({ isUndecided }) => isUndecided))
             return Option.none()
+          const reports = unannounced(tenant.paymentId, attempt.announcedAt)
+          if (reports.some(({ payer }) => payer === attempt.payer)) return Option.none()
           if (all.some(({ id }) => id === attempt.id)) return Option.none()
           const unsent = earlier.flatMap(({ closed, nonce }) =>
             closed === "expired" && nonce !== null && nonce >= (minedNonce ?? 0n) ? [nonce] : []
@@ -72,7 +116,7 @@ export const makeAttemptsMemory = (known: {
           return Option.some(announced)
         }),
       attempts: (tenant, paymentId, by) =>
-        Effect.sync(() => {
+        Effect.map(DateTime.nowAsDate, (now) => {
           const payment = known.payment(tenant, paymentId)
           if (payment === undefined) return Option.none()
           const open = of(paymentId, by?.only === true ? by.payer : undefined).filter(isOpen)
@@ -85,6 +129,16 @@ export const makeAttemptsMemory = (known: {
                 known.unclaimed(payment, payer)[0]?.transactionId ?? known.reported(paymentId, payer) ?? null
             })
           )
+          const reported = unannounced(paymentId, now)
+            .filter(({ payer }) => by?.only !== true || payer === by.payer)
+            .map(
+              ({ payer, reportedAt, transactionId }): OpenAttempt => ({
+                payer,
+                method: "transfer",
+                since: reportedAt,
+                transactionId
+              })
+            )
           const isSent = by !== undefined && !open.some(({ payer }) => payer === by.payer)
           // What the wallet has sent since the payment opened, announced or not.
           const sent = (isSent ? known.unclaimed(payment, by.payer) : []).map(
@@ -97,7 +151,7 @@ export const makeAttemptsMemory = (known: {
           )
           return Option.some({
             payment,
-            attempts: [...sent, ...announced]
+            attempts: [...sent, ...reported, ...announced]
               .toSorted((left, right) => Number(right.payer === by?.payer) - Number(left.payer === by?.payer))
               .slice(0, 20)
           })
@@ -110,17 +164,14 @@ export const makeAttemptsMemory = (known: {
           return Option.fromUndefinedOr(known.unclaimed(payment, payer, announcedIn)[0]?.transactionId)
         }),
       paysAnEqual: (payment, payer) =>
-        Effect.sync(() =>
-          all.some((one) => {
-            if (one.payer !== payer || one.paymentId === payment.id || !isOpen(one)) return false
-            const other = known.paymentOf(one.paymentId)
-            return (
-              other?.status === "pending" &&
-              other.env === payment.env &&
-              other.receiver === payment.receiver &&
-              other.amount === payment.amount
-            )
-          })
+        Effect.sync(
+          () =>
+            all.some(
+              (one) => one.payer === payer && isOpen(one) && isEqual(payment, one.paymentId, ["pending"])
+            ) ||
+            known
+              .undecided()
+              .some((one) => one.payer === payer && isEqual(payment, one.paymentId, ["pending", "failed"]))
         ),
       noteAddressShown: (paymentId, at) =>
         Effect.sync(() => {

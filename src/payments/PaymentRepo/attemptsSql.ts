@@ -12,6 +12,7 @@ import {
   type OpenAttempt,
   type PaymentAttempt
 } from "./AttemptStore.ts"
+import { sinceOpened } from "./sinceOpenedSql.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,
@@ -110,7 +111,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
             SELECT 1 FROM incoming_transfers t
             WHERE ${unclaimed(of)} AND t.match_at IS NOT NULL AND t.payer = ${payer}
               AND t.receiver = p.receiver AND t.amount = p.amount
-              AND t.block_time > p.created_at - interval '1 minute')
+              AND ${sinceOpened(sql)})
         ON CONFLICT DO NOTHING
         RETURNING ${sql.literal(columns)}`)
         if (Option.isSome(announced)) return announced
@@ -160,7 +161,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
             SELECT t.payer, 'transfer', t.block_time, t.transaction_id
             FROM incoming_transfers t JOIN payments p ON p.id = ${paymentId}
             WHERE ${unclaimed(tenant)} AND t.payer = ${payer}::bytea AND t.receiver = p.receiver
-              AND t.amount = p.amount AND t.block_time > p.created_at - interval '1 minute'
+              AND t.amount = p.amount AND ${sinceOpened(sql)}
               AND NOT EXISTS (
                 SELECT 1 FROM payment_attempts a
                 WHERE a.payment_id = p.id AND a.payer_address = t.payer AND a.closed_at IS NULL)
@@ -190,13 +191,12 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
     unclaimedTransfer: Effect.fn("PaymentRepo.unclaimedTransfer")(function* (payment, payer) {
       const [row] = yield* decodeTransfers(
         yield* sql`
-          SELECT t.transaction_id FROM incoming_transfers t
+          SELECT t.transaction_id FROM incoming_transfers t JOIN payments p ON p.id = ${payment.id}
           WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(payer)}
-            AND t.receiver = ${toBytes(payment.receiver)} AND t.amount = ${payment.amount.toString()}::numeric
-            AND (t.block_time > ${payment.createdAt}::timestamptz - interval '1 minute'
-              OR t.block_number > (
-                SELECT a.block_number FROM payment_attempts a
-                WHERE a.payment_id = ${payment.id} AND a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL))
+            AND t.receiver = p.receiver AND t.amount = p.amount
+            AND (${sinceOpened(sql)} OR t.block_number > (
+              SELECT a.block_number FROM payment_attempts a
+              WHERE a.payment_id = p.id AND a.payer_address = t.payer AND a.closed_at IS NULL))
           ORDER BY t.block_number LIMIT 1`
       )
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
@@ -207,7 +207,14 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
         SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
         WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}
           AND p.env = ${payment.env} AND p.status = 'pending' AND p.receiver = ${toBytes(payment.receiver)}
-          AND p.amount = ${payment.amount.toString()}::numeric LIMIT 1`
+          AND p.amount = ${payment.amount.toString()}::numeric
+        UNION ALL
+        -- Or has reported a transaction for one, and it is not decided yet.
+        SELECT 1 FROM payment_reports r JOIN payments p ON p.id = r.payment_id
+        WHERE r.payer_address = ${toBytes(payer)} AND r.next_check_at IS NOT NULL AND p.id <> ${payment.id}
+          AND p.env = ${payment.env} AND p.status <> 'settled' AND p.receiver = ${toBytes(payment.receiver)}
+          AND p.amount = ${payment.amount.toString()}::numeric
+        LIMIT 1`
       return rows.length > 0
     }, Effect.orDie),
 

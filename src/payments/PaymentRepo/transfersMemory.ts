@@ -161,6 +161,7 @@ export const makeTransfersMemory = (known: {
             one.receiver === payment.receiver &&
             one.amount === payment.amount &&
             (one.blockTime.getTime() > payment.createdAt.getTime() - 60_000 ||
+              (payment.openedBlock !== null && one.blockNumber > payment.openedBlock) ||
               (announcedIn !== undefined && one.blockNumber > announcedIn))
         )
         .map((one) => ({ ...one, isUndecided: one.matchAt !== null }))

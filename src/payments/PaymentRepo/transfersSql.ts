@@ -132,7 +132,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
     )
 
   /** Whether the payment `p` is one that the transfer would pay. */
-  const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
+  const isMeant = ({ amount, env, receiver }: Pick<IncomingTransfer, "env" | "receiver" | "amount">) => sql`
     p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
     AND p.amount = ${amount.toString()}::numeric`
 

@@ -1,4 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
+import { sinceOpened } from "../../payments/PaymentRepo/sinceOpenedSql.ts"
 
 /**
  * Whether a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer
@@ -26,7 +27,7 @@ export const ownTransferStands = (
       AND t.payment_id IS NULL AND t.dropped_at IS NULL AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)
       AND t.payer = ${payer} AND t.receiver = p.receiver AND t.amount = p.amount
       AND t.transaction_id IS DISTINCT FROM ${movedBy}::bytea
-      AND t.block_time > p.created_at - interval '1 minute'
+      AND ${sinceOpened(sql)}
       -- An authorization that is proven next has moved this one.
       AND NOT EXISTS (
         SELECT 1 FROM x402_settlements o WHERE o.payer = t.payer AND o.transaction_id = t.transaction_id)

@@ -30,6 +30,17 @@ const fill = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     SELECT ${chainId}, ${hash("c")}, 0, ${wallet("w")}, ${wallet("r")}, 3000000, 0, gen_random_uuid(), n, ${hash("b")}
     FROM ${numbers}`
   yield* sql`
+    WITH others AS (
+      INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
+      SELECT gen_random_uuid(), gen_random_uuid(), 'test', 'pending', 3000000, 'PAY-' || lpad(n::text, 8, '0'),
+        'https://shop.example.com', ${wallet("r")}, 'human', now() FROM ${numbers}
+      RETURNING id
+    )
+    INSERT INTO payment_reports (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at,
+      next_check_at, payer_type)
+    SELECT id, ${hash("e")}, ${wallet("w")}, ${hash("r")}, '[]', now(), now(), 'human'
+    FROM (SELECT id, row_number() OVER () AS n FROM others) numbered`
+  yield* sql`
     INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
       receiver, amount, valid_after, valid_before, signature, resource, status, transaction_id, created_at)
     SELECT gen_random_uuid(), gen_random_uuid(), 'test', gen_random_uuid(), true, ${chainId}, ${toBytes(usdc.address)},
