@@ -1,6 +1,6 @@
 // One POST to a URL that a stranger chose: check it, resolve the name, refuse unless all of its addresses
 // are public, dial one of those, send once (docs/threats.md 1).
-import { Clock, Effect, Exit, Result } from "effect"
+import { Effect, Exit, Result } from "effect"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import type { ConnectionPool } from "./ConnectionPool.ts"
 import { makeDialler } from "./Dialler.ts"
@@ -88,46 +88,48 @@ export const makeSafePost = (
     return destination
   }
 
-  return (post, onHead) => {
-    let abandon = (): void => {}
-    const attempt = Effect.gen(function* () {
-      const started = yield* Clock.monotonicTimeNanos
-      const destination = destinationOf(post.url)
-      if (destination === undefined) return yield* Effect.fail("blocked" as const)
-      const { url, allowed, origin, commonHead } = destination
-      const addresses = yield* locate(url, allowed)
+  // The clock is asked for once: each reading of it as an effect costs a step of the fiber.
+  return (post, onHead) =>
+    Effect.clockWith((clock) => {
+      let abandon = (): void => {}
+      const attempt = Effect.gen(function* () {
+        const started = clock.monotonicTimeNanosUnsafe()
+        const destination = destinationOf(post.url)
+        if (destination === undefined) return yield* Effect.fail("blocked" as const)
+        const { url, allowed, origin, commonHead } = destination
+        const addresses = yield* locate(url, allowed)
 
-      const pooled = pool.take(origin, addresses, yield* Clock.currentTimeMillis)
-      if (pooled !== undefined) abandon = () => pooled.close()
-      const connection =
-        pooled ??
-        (yield* dialFirst(url, addresses, (socket) => {
-          abandon = () => socket.destroy()
-        }))
+        const pooled = pool.take(origin, addresses, clock.currentTimeMillisUnsafe())
+        if (pooled !== undefined) abandon = () => pooled.close()
+        const connection =
+          pooled ??
+          (yield* dialFirst(url, addresses, (socket) => {
+            abandon = () => socket.destroy()
+          }))
 
-      const now = yield* Clock.currentTimeMillis
-      const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
-      onHead(head)
-      // Resolving and connecting have budgets of their own, which end no later.
-      const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6
-      const left = Math.max(1, policy.budgets.totalMillis - elapsed)
-      const response = yield* connection
-        .exchange(requestBytes(head, post.body), policy.budgets, left)
-        .pipe(
-          Effect.tapError((failure) =>
-            pooled === undefined || failure === "timeout"
-              ? Effect.void
-              : Effect.map(Clock.currentTimeMillis, (at) => pool.distrust(origin, at))
+        const now = clock.currentTimeMillisUnsafe()
+        const head = requestHeadOf(commonHead, post.headersAt(Math.floor(now / 1000)), post.body)
+        onHead(head)
+        // Resolving and connecting have budgets of their own, which end no later.
+        const elapsed = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e6
+        const left = Math.max(1, policy.budgets.totalMillis - elapsed)
+        const response = yield* connection
+          .exchange(requestBytes(head, post.body), policy.budgets, left)
+          .pipe(
+            Effect.tapError((failure) =>
+              pooled === undefined || failure === "timeout"
+                ? Effect.void
+                : Effect.sync(() => pool.distrust(origin, clock.currentTimeMillisUnsafe()))
+            )
           )
-        )
-      if (!connection.closed) pool.put(origin, connection, yield* Clock.currentTimeMillis)
+        if (!connection.closed) pool.put(origin, connection, clock.currentTimeMillisUnsafe())
 
-      const { status } = response
-      const answer = { status, ok: status >= 200 && status < 300 }
-      return isPublicAddress(connection.address) ? { ...answer, body: response.body } : answer
+        const { status } = response
+        const answer = { status, ok: status >= 200 && status < 300 }
+        return isPublicAddress(connection.address) ? { ...answer, body: response.body } : answer
+      })
+      return Effect.onExit(attempt, (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => abandon())
+      )
     })
-    return Effect.onExit(attempt, (exit) =>
-      Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => abandon())
-    )
-  }
 }

@@ -47,6 +47,7 @@ const make = Effect.gen(function* () {
     yield* repo.release(held, yield* DateTime.nowAsDate).pipe(Effect.timeout("5 seconds"), Effect.ignoreCause)
   })
 
+  const clock = yield* Clock.Clock
   const fibers = yield* FiberSet.make<unknown>()
   /** Takes its place, and is the attempt, to be started. */
   const admit = (claimed: ClaimedDelivery) => {
@@ -55,42 +56,40 @@ const make = Effect.gen(function* () {
     const isProven = pacing.accepts(endpointId) ?? claimed.isProven
     if (!isProven) unproven++
     const turn = pacing.enter(endpointId)
-    return Effect.gen(function* () {
-      const started = yield* Clock.currentTimeMillis
+    return Effect.suspend(() => {
+      const started = clock.currentTimeMillisUnsafe()
       let sentFrom = started
       let left = false
       /** The endpoint has capacity again once it has answered; recording the answer takes none of it. */
-      const leave = Effect.fnUntraced(function* (ok: boolean) {
-        if (left) return
+      const leave = (ok: boolean) => {
+        if (left) return Effect.void
         left = true
-        const durationMs = (yield* Clock.currentTimeMillis) - sentFrom
-        if (pacing.leave(endpointId, { ok, durationMs })) yield* wake.nudge
-      })
+        const durationMs = clock.currentTimeMillisUnsafe() - sentFrom
+        return pacing.leave(endpointId, { ok, durationMs }) ? wake.nudge : Effect.void
+      }
       const giveBack = Effect.gen(function* () {
         left = true
         pacing.leave(endpointId, undefined)
         yield* release([claimed])
         return false
       })
-      const inTurn = Effect.gen(function* () {
-        if (turn !== undefined) {
-          yield* turn
-          sentFrom = yield* Clock.currentTimeMillis
-          const isLate = sentFrom > started + mostAheadMillis
-          if (isLate || stopped || stopping() || !pacing.isFast(endpointId)) return yield* giveBack
-        }
-        return yield* attempts.make(claimed, leave)
+      const send = attempts.make(claimed, leave)
+      const inTurn =
+        turn === undefined
+          ? send
+          : Effect.flatMap(turn, () => {
+              sentFrom = clock.currentTimeMillisUnsafe()
+              const isLate = sentFrom > started + mostAheadMillis
+              return isLate || stopped || stopping() || !pacing.isFast(endpointId) ? giveBack : send
+            })
+      return Effect.onExit(inTurn, (exit) => {
+        // Claims that found no capacity in the process wait for this.
+        const full = running.size >= maxInFlight
+        running.delete(claimed.claimId + claimed.id)
+        if (!isProven) unproven--
+        const left = leave(Exit.isSuccess(exit) && exit.value)
+        return full ? Effect.andThen(left, wake.nudge) : left
       })
-      yield* inTurn.pipe(
-        Effect.onExit((exit) => {
-          // Claims that found no capacity in the process wait for this.
-          const full = running.size >= maxInFlight
-          running.delete(claimed.claimId + claimed.id)
-          if (!isProven) unproven--
-          const left = leave(Exit.isSuccess(exit) && exit.value)
-          return full ? Effect.andThen(left, wake.nudge) : left
-        })
-      )
     })
   }
 

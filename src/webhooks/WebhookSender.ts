@@ -1,6 +1,6 @@
 // One signed POST to a merchant's receiver: over the network, or in memory for tests.
 // Others swap this service; who asks for a send decides about retries.
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { makeConnectionPool } from "../egress/ConnectionPool.ts"
 import { EgressPolicy } from "../egress/EgressPolicy.ts"
 import { Resolver } from "../egress/Resolver.ts"
@@ -44,22 +44,33 @@ export class WebhookSender extends Context.Service<
       const pool = yield* makeConnectionPool({ ...policy.budgets, maxIdlePerOrigin: maxWindow })
       const post = makeSafePost(policy, resolver, pool, "Quittance-Webhooks/1")
 
-      const send = Effect.fnUntraced(function* ({ url, id, body, order, secret }: SendRequest) {
-        if (!/^[\x21-\x7e]+$/.test(id))
-          return yield* Effect.die(new TypeError("delivery id is not header-safe"))
-        const started = yield* Clock.monotonicTimeNanos
-        let sent: { readonly requestHead: string } | undefined
-        const headersAt = (timestamp: number) =>
-          Object.entries(signatureHeaders({ id, timestamp, body, order }, secret))
-        const result = yield* post({ url, body, headersAt }, (requestHead) => {
-          sent = { requestHead }
-        }).pipe(Effect.result)
-        const durationMs = Number(((yield* Clock.monotonicTimeNanos) - started) / 1_000_000n)
-        return Result.match(result, {
-          onSuccess: (answer): SendOutcome => ({ _tag: "Answered", ...answer, durationMs, ...sent }),
-          onFailure: (failure): SendOutcome => ({ _tag: "Failed", failure, durationMs, ...sent })
+      const send = ({ url, id, body, order, secret }: SendRequest) =>
+        Effect.clockWith((clock) => {
+          if (!/^[\x21-\x7e]+$/.test(id)) return Effect.die(new TypeError("delivery id is not header-safe"))
+          const started = clock.monotonicTimeNanosUnsafe()
+          const passed = () => Number((clock.monotonicTimeNanosUnsafe() - started) / 1_000_000n)
+          let sent: { readonly requestHead: string } | undefined
+          const headersAt = (timestamp: number) =>
+            Object.entries(signatureHeaders({ id, timestamp, body, order }, secret))
+          return post({ url, body, headersAt }, (requestHead) => {
+            sent = { requestHead }
+          }).pipe(
+            Effect.match({
+              onSuccess: (answer): SendOutcome => ({
+                _tag: "Answered",
+                ...answer,
+                durationMs: passed(),
+                ...sent
+              }),
+              onFailure: (failure): SendOutcome => ({
+                _tag: "Failed",
+                failure,
+                durationMs: passed(),
+                ...sent
+              })
+            })
+          )
         })
-      })
 
       return { send }
     })

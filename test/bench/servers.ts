@@ -29,9 +29,9 @@ export interface Server {
 export const baseUrl = "http://localhost:8787"
 export const tokenSecret = "b".repeat(40)
 
-/** How the image bounds the service's heap. */
+/** How the image bounds the service's heap and gives back what it frees. */
 const heap = Object.fromEntries(
-  [...readFileSync("Dockerfile", "utf8").matchAll(/\b(BUN_JSC_\w+)=(\S+)/g)].map(
+  [...readFileSync("Dockerfile", "utf8").matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)=(\S+)/g)].map(
     ([, name = "", value = ""]) => [name, value]
   )
 )

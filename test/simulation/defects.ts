@@ -106,7 +106,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a transfer is matched, or given to a person, although no node has said who sent it",
     file: "src/payments/TransferWatch.ts",
-    from: "const mayHear = sender === undefined && age < senderPatienceMillis",
+    from: "const mayHear = sender === undefined && isRecent",
     to: "const mayHear = sender === undefined && age < 0"
   },
   {

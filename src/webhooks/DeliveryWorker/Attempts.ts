@@ -1,7 +1,19 @@
 // One attempt of a claimed delivery, from the sealed secret to the recorded outcome.
 // The worker, the test send and the manual resend all go this way. Outcomes that
 // end together are recorded together.
-import { Cause, Context, DateTime, Deferred, Duration, Effect, Layer, Option, Queue, Schedule } from "effect"
+import {
+  Cause,
+  Clock,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Layer,
+  Option,
+  Queue,
+  References,
+  Schedule
+} from "effect"
 import type { DeliveryStatus } from "../../domain/Webhook.ts"
 import { EgressPolicy } from "../../egress/EgressPolicy.ts"
 import { SecretBox } from "../../keys/SecretBox.ts"
@@ -52,6 +64,9 @@ export class Attempts extends Context.Service<
       const sender = yield* withFaultPoints("WebhookSender", WebhookSender)
       const secrets = yield* SecretBox
       const { budgets } = yield* EgressPolicy
+      const isTraced = yield* References.TracerEnabled
+      const clock = yield* Clock.Clock
+      const now = () => new Date(clock.currentTimeMillisUnsafe())
       const recordings = yield* Queue.unbounded<Recording>()
 
       // An outcome is worth keeping through a restart of the database: without it the receiver is asked again.
@@ -81,103 +96,125 @@ export class Attempts extends Context.Service<
         Effect.flatMap(Queue.takeBetween(recordings, 1, batchSize), recordBatch)
       )
 
-      const record = Effect.fnUntraced(function* (result: AttemptResult) {
-        const recorded = yield* Deferred.make<DeliveryStatus | undefined>()
-        yield* Queue.offer(recordings, { result, recorded })
-        const status = yield* Deferred.await(recorded)
-        yield* countAttempt(result.failure ?? "accepted")
-        const { claimed } = result
-        if (status === "failed") {
-          yield* countExhausted
-          yield* Effect.logError("Webhook delivery failed after its last attempt").pipe(
-            Effect.annotateLogs({
-              alert: "webhook_exhausted",
-              delivery: claimed.id,
-              merchant: claimed.merchantId,
-              env: claimed.env
-            })
-          )
-        }
-        if (status === undefined) {
-          yield* Effect.logWarning("Webhook outcome discarded: the claim had expired").pipe(
-            Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
-          )
-        }
-      })
+      /** What came of a record: nothing more, most of the time. */
+      const noted = ({ claimed }: AttemptResult, status: DeliveryStatus | undefined) =>
+        status === "failed"
+          ? Effect.andThen(
+              countExhausted,
+              Effect.logError("Webhook delivery failed after its last attempt").pipe(
+                Effect.annotateLogs({
+                  alert: "webhook_exhausted",
+                  delivery: claimed.id,
+                  merchant: claimed.merchantId,
+                  env: claimed.env
+                })
+              )
+            )
+          : status === undefined
+            ? Effect.logWarning("Webhook outcome discarded: the claim had expired").pipe(
+                Effect.annotateLogs({ delivery: claimed.id, attempt: claimed.attempt })
+              )
+            : Effect.void
+
+      const record = (result: AttemptResult) => {
+        const recorded = Deferred.makeUnsafe<DeliveryStatus | undefined>()
+        Queue.offerUnsafe(recordings, { result, recorded })
+        return Effect.flatMap(Deferred.await(recorded), (status) =>
+          Effect.andThen(countAttempt(result.failure ?? "accepted"), noted(result, status))
+        )
+      }
 
       /** A resend that fails does not undo what was delivered before. */
       const exhausted = (claimed: ClaimedDelivery): DeliveryStatus =>
         claimed.resentFrom === "delivered" ? "delivered" : "failed"
 
-      const recordOutcome = Effect.fnUntraced(function* (claimed: ClaimedDelivery, outcome: SendOutcome) {
-        const at = yield* DateTime.nowAsDate
+      const recordOutcome = (claimed: ClaimedDelivery, outcome: SendOutcome) => {
+        const at = now()
         const answered = outcome._tag === "Answered" ? outcome : undefined
-        const ok = answered?.ok === true
-        const delay = ok || claimed.resentFrom !== null ? Option.none() : yield* delayAfter(claimed.attempt)
-        yield* record({
-          claimed,
-          at,
-          durationMs: outcome.durationMs,
-          responseStatus: answered?.status ?? null,
-          failure: ok ? null : outcome._tag === "Failed" ? outcome.failure : "status",
-          responseBody: answered?.body ?? null,
-          requestHead: outcome.requestHead ?? null,
-          status: ok ? "delivered" : Option.isSome(delay) ? "pending" : exhausted(claimed),
-          dueAt: Option.match(delay, {
-            onNone: () => null,
-            onSome: (one) => new Date(at.getTime() + Duration.toMillis(one))
-          })
-        })
-      })
-
-      const make = Effect.fnUntraced(function* (
-        claimed: ClaimedDelivery,
-        onAnswer: (accepted: boolean) => Effect.Effect<void>
-      ) {
-        const now = yield* DateTime.nowAsDate
-        if (claimed.interruptions >= maxInterruptions) {
-          yield* record({
+        const ended = (status: DeliveryStatus, failure: AttemptResult["failure"], dueAt: Date | null) =>
+          record({
             claimed,
-            at: now,
-            durationMs: null,
-            responseStatus: null,
-            failure: "interrupted",
-            responseBody: null,
-            requestHead: null,
-            status: exhausted(claimed),
-            dueAt: null
+            at,
+            durationMs: outcome.durationMs,
+            responseStatus: answered?.status ?? null,
+            failure,
+            responseBody: answered?.body ?? null,
+            requestHead: outcome.requestHead ?? null,
+            status,
+            dueAt
           })
-          return false
-        }
-        if (now.getTime() + budgets.totalMillis > claimed.leaseUntil.getTime()) return false
-        if (claimed.attempt === 1 && claimed.resentFrom === null) {
-          yield* noteLag(now.getTime() - claimed.wasDueAt.getTime())
-        }
-        const { url, secret, endpointId } = claimed.target
-        const outcome = yield* sender.send({
-          url,
-          id: claimed.id,
-          body: claimed.body,
-          order: claimed.order ?? undefined,
-          secret: yield* secrets.open(secret, endpointId)
+        if (answered?.ok === true) return ended("delivered", null, null)
+        const failure = outcome._tag === "Failed" ? outcome.failure : "status"
+        if (claimed.resentFrom !== null) return ended(exhausted(claimed), failure, null)
+        return Effect.flatMap(
+          delayAfter(claimed.attempt),
+          Option.match({
+            onNone: () => ended(exhausted(claimed), failure, null),
+            onSome: (delay) => ended("pending", failure, new Date(at.getTime() + Duration.toMillis(delay)))
+          })
+        )
+      }
+
+      const interrupted = (claimed: ClaimedDelivery) =>
+        record({
+          claimed,
+          at: now(),
+          durationMs: null,
+          responseStatus: null,
+          failure: "interrupted",
+          responseBody: null,
+          requestHead: null,
+          status: exhausted(claimed),
+          dueAt: null
         })
-        const accepted = outcome._tag === "Answered" && outcome.ok
-        yield* onAnswer(accepted)
-        yield* recordOutcome(claimed, outcome)
-        return accepted
-      })
+
+      const send = (claimed: ClaimedDelivery, onAnswer: (accepted: boolean) => Effect.Effect<void>) => {
+        const { url, secret, endpointId } = claimed.target
+        return Effect.flatMap(secrets.open(secret, endpointId), (opened) =>
+          Effect.flatMap(
+            sender.send({
+              url,
+              id: claimed.id,
+              body: claimed.body,
+              order: claimed.order ?? undefined,
+              secret: opened
+            }),
+            (outcome) => {
+              const accepted = outcome._tag === "Answered" && outcome.ok
+              return Effect.as(Effect.andThen(onAnswer(accepted), recordOutcome(claimed, outcome)), accepted)
+            }
+          )
+        )
+      }
+
+      const make = (claimed: ClaimedDelivery, onAnswer: (accepted: boolean) => Effect.Effect<void>) =>
+        Effect.suspend(() => {
+          const at = now().getTime()
+          if (claimed.interruptions >= maxInterruptions) return Effect.as(interrupted(claimed), false)
+          if (at + budgets.totalMillis > claimed.leaseUntil.getTime()) return Effect.succeed(false)
+          const sent = send(claimed, onAnswer)
+          return claimed.attempt === 1 && claimed.resentFrom === null
+            ? Effect.andThen(noteLag(at - claimed.wasDueAt.getTime()), sent)
+            : sent
+        })
+
+      const traced = <A>(claimed: ClaimedDelivery, attempt: Effect.Effect<A>) =>
+        isTraced
+          ? attempt.pipe(
+              Effect.withSpan(
+                "webhook attempt",
+                {
+                  kind: "producer",
+                  attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
+                },
+                { captureStackTrace: false }
+              )
+            )
+          : attempt
 
       return Attempts.of({
         make: (claimed, onAnswer = () => Effect.void) =>
-          make(claimed, onAnswer).pipe(
-            Effect.withSpan(
-              "webhook attempt",
-              {
-                kind: "producer",
-                attributes: { "webhook.id": claimed.id, "webhook.attempt": claimed.attempt }
-              },
-              { captureStackTrace: false }
-            ),
+          traced(claimed, make(claimed, onAnswer)).pipe(
             // The lease runs out and the attempt is made again under its number.
             Effect.catchCauseIf(
               (cause) => !Cause.hasInterruptsOnly(cause),
