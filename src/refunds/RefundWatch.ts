@@ -18,7 +18,9 @@ const watchMillis = 60_000
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** A transaction that no node shows is given up. */
+/** A transaction that no node shows by then may have been replaced. */
+const shownMillis = minute
+/** And is given up. */
 const unknownMillis = day
 /** So is a refund that nobody sends. */
 const unsentMillis = 30 * day
@@ -94,10 +96,10 @@ const make = Effect.gen(function* () {
       case "Ended":
         return
       case "Pending": {
-        // A wallet that has sped it up has sent it under another hash.
-        const sent = checked.isUnknown ? yield* findSent(refund) : "undecided"
-        if (sent === "found") return yield* resolve(refund)
         const age = now.getTime() - (refund.namedAt ?? refund.createdAt).getTime()
+        // A wallet that has sped it up has sent it under another hash.
+        const sent = checked.isUnknown && age > shownMillis ? yield* findSent(refund) : "undecided"
+        if (sent === "found") return yield* resolve(refund)
         if (sent === "none" && age > unknownMillis) return yield* fail(refund, "not_found", now)
         return yield* checkAgain(refund, now)
       }

@@ -116,13 +116,14 @@ export class Attempts extends Context.Service<
               )
             : Effect.void
 
-      const record = (result: AttemptResult) => {
-        const recorded = Deferred.makeUnsafe<DeliveryStatus | undefined>()
-        Queue.offerUnsafe(recordings, { result, recorded })
-        return Effect.flatMap(Deferred.await(recorded), (status) =>
-          Effect.andThen(countAttempt(result.failure ?? "accepted"), noted(result, status))
-        )
-      }
+      const record = (result: AttemptResult) =>
+        Effect.suspend(() => {
+          const recorded = Deferred.makeUnsafe<DeliveryStatus | undefined>()
+          Queue.offerUnsafe(recordings, { result, recorded })
+          return Effect.flatMap(Deferred.await(recorded), (status) =>
+            Effect.andThen(countAttempt(result.failure ?? "accepted"), noted(result, status))
+          )
+        })
 
       /** A resend that fails does not undo what was delivered before. */
       const exhausted = (claimed: ClaimedDelivery): DeliveryStatus =>
@@ -181,7 +182,9 @@ export class Attempts extends Context.Service<
             }),
             (outcome) => {
               const accepted = outcome._tag === "Answered" && outcome.ok
-              return Effect.as(Effect.andThen(onAnswer(accepted), recordOutcome(claimed, outcome)), accepted)
+              return Effect.flatMap(onAnswer(accepted), () =>
+                Effect.as(recordOutcome(claimed, outcome), accepted)
+              )
             }
           )
         )
