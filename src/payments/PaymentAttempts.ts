@@ -239,14 +239,16 @@ export class PaymentAttempts extends Context.Service<
       const settleBySent = Effect.fnUntraced(function* (payment: Payment, payer: Address) {
         if (payment.status !== "pending") return false
         const sent = yield* repo.unclaimedTransfer(payment, payer)
-        if (Option.isNone(sent) || (yield* repo.paysAnEqual(payment, payer))) return false
+        if (Option.isNone(sent)) return false
         const { amount, env, receiver } = payment
-        if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
         // What is signed for one payment pays no other.
         const nonces = yield* chain.usedAuthorizations(env, sent.value, payer)
         if (nonces === undefined) return true
         const asked = nonces.length === 0 ? [] : yield* repo.askedBy({ env, receiver, amount }, nonces)
         if (asked.some(({ id }) => id !== payment.id)) return false
+        const at = yield* DateTime.nowAsDate
+        if (asked.length === 0 && (yield* repo.paysAnEqual(payment, payer, sent.value, at))) return false
+        if (yield* repo.awaitsSettlement({ env, payer, receiver, amount })) return true
         const { chainId, usdc } = networks[env]
         const check = yield* payments.check(
           payment,
@@ -262,7 +264,7 @@ export class PaymentAttempts extends Context.Service<
               }
             ]
           },
-          yield* DateTime.nowAsDate
+          at
         )
         return check._tag === "Pending"
       })

@@ -34,6 +34,8 @@ export const furthestEnd = ({ at, until }: Pick<CursorLease, "at" | "until">): D
 export interface IncomingTransfer extends ChainTransfer, Tenant {
   readonly id: string
   readonly blockTime: Date
+  /** When the service first read it. */
+  readonly storedAt: Date
   readonly kind: TransferKind | null
   /** The payment that claimed it. */
   readonly paymentId: PaymentId | null
@@ -119,7 +121,7 @@ export interface TransferStore {
   ) => Effect.Effect<boolean>
   /** Whether an authorization, of whomever, is being settled for the payment: another transfer would be a second. */
   readonly isReserved: (paymentId: PaymentId) => Effect.Effect<boolean>
-  /** Payments that are not settled, for which an authorization with one of these nonces was asked. */
+  /** Payments of the transfer's terms, settled ones as well, for which an authorization with one of these nonces was asked. */
   readonly askedBy: (
     transfer: Pick<IncomingTransfer, "env" | "receiver" | "amount">,
     nonces: ReadonlyArray<Hex>

@@ -39,7 +39,7 @@ const blocksPerSweep = 256n
 const beforeReceiverMillis = 3_600_000
 const matchAgainMillis = 1_000
 const matchLeaseMillis = 30_000
-/** For so long nodes that do not say who sent a transfer, or by which authorization, are asked again. */
+/** For so long after a transfer was read, nodes that do not say who sent it, or by which authorization, are asked again. */
 const senderPatienceMillis = 10 * 60_000
 /** Grace period for reports before an unclaimed transfer raises an alert. */
 const alertGrace = Duration.minutes(2)
@@ -192,11 +192,13 @@ const make = Effect.gen(function* () {
   const settleSigned = Effect.fnUntraced(function* (
     transfer: IncomingTransfer,
     mayHear: boolean
-  ): Effect.fn.Return<"settled" | "waiting" | "unmatched"> {
+  ): Effect.fn.Return<"settled" | "waiting" | "refused" | "unsigned"> {
     const nonces = yield* chain.usedAuthorizations(env, transfer.transactionId, transfer.payer)
-    if (nonces === undefined) return mayHear ? "waiting" : "unmatched"
+    if (nonces === undefined) return mayHear ? "waiting" : "unsigned"
     const asked = nonces.length === 0 ? [] : yield* repo.askedBy(transfer, nonces)
+    if (asked.length === 0) return "unsigned"
     for (const payment of asked) {
+      if (payment.status === "settled") continue
       const at = yield* DateTime.nowAsDate
       const found = yield* payments.check(payment, evidenceOf(transfer), at, { sinceBlock: 0n })
       if (
@@ -206,7 +208,7 @@ const make = Effect.gen(function* () {
         return "settled"
       if (found._tag === "Pending") return "waiting"
     }
-    return "unmatched"
+    return "refused"
   })
 
   const match = Effect.fn("TransferWatch.match")(function* (transfer: IncomingTransfer) {
@@ -215,13 +217,13 @@ const make = Effect.gen(function* () {
     )
     // An authorization with the same terms is being settled: the transfer may be its own.
     if (yield* repo.awaitsSettlement(transfer)) return yield* later
-    const age = (yield* DateTime.nowAsDate).getTime() - transfer.blockTime.getTime()
+    const age = (yield* DateTime.nowAsDate).getTime() - transfer.storedAt.getTime()
     const isRecent = age < senderPatienceMillis
-    // What is signed for one payment pays no other, however likely that one is.
     const signed = yield* settleSigned(transfer, isRecent)
     if (signed === "settled") return
     if (signed === "waiting") return yield* later
-    const matches = yield* repo.matchesOf(transfer)
+    // What is signed for one payment pays no other, however likely that one is.
+    const matches = signed === "refused" ? [] : yield* repo.matchesOf(transfer)
     const sender = matches.length === 0 ? undefined : yield* chain.sender(env, transfer.transactionId)
     const mayHear = sender === undefined && isRecent
     if (mayHear && firstDependsOnSender(transfer, matches)) return yield* later

@@ -4,7 +4,7 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { Alerts } from "../alerts/Alerts.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { TransactionHash } from "../domain/Chain.ts"
-import type { RefundFailure } from "../domain/Refund.ts"
+import type { RefundFailure, RefundStatus } from "../domain/Refund.ts"
 import { MismatchReason } from "../domain/VerdictReason.ts"
 import { PaymentRepo, type WatchNote } from "../payments/PaymentRepo.ts"
 import type { Refund } from "../payments/RefundStore.ts"
@@ -20,7 +20,7 @@ const hour = 60 * minute
 const day = 24 * hour
 /** A transaction that no node shows by then may have been replaced. */
 const shownMillis = minute
-/** And is given up. */
+/** One that nothing has replaced either is given up. */
 const unknownMillis = day
 /** So is a refund that nobody sends. */
 const unsentMillis = 30 * day
@@ -41,11 +41,10 @@ const make = Effect.gen(function* () {
   const alerts = yield* Alerts
   const due = yield* DueWork
 
-  /** Once for what has been so `since` then, even after it was acknowledged. */
-  const raise = (refund: Refund, since: Date, what: string) =>
+  const raise = (refund: Refund, what: string, since?: Date) =>
     alerts.raise({
       kind: "refund_unproven",
-      since,
+      ...(since === undefined ? {} : { since }),
       tenant: Option.some(refund),
       subject: refund.id,
       message: `Refund ${refund.id}: ${what}`
@@ -53,12 +52,17 @@ const make = Effect.gen(function* () {
 
   const resolve = (refund: Refund) => alerts.resolve("refund_unproven", refund.id)
 
+  /** What was told is over where the refund has ended otherwise meanwhile. */
+  const resolveUnless = Effect.fnUntraced(function* (refund: Refund, status: RefundStatus) {
+    const known = yield* repo.findRefund(refund, refund.id)
+    if (Option.isSome(known) && known.value.status !== status) yield* resolve(refund)
+  })
+
   const fail = Effect.fnUntraced(function* (refund: Refund, reason: RefundFailure, now: Date) {
     // Before it ends, as nothing looks at it afterwards.
     if (reason !== "expired")
       yield* raise(
         refund,
-        refund.namedAt ?? refund.createdAt,
         "the transaction that was named for it does not prove it. Send it, or record the right one."
       )
     const ended = yield* repo.endRefund(
@@ -67,8 +71,7 @@ const make = Effect.gen(function* () {
       now
     )
     if (ended) return
-    const known = yield* repo.findRefund(refund, refund.id)
-    if (Option.isSome(known) && known.value.status !== "failed") yield* resolve(refund)
+    yield* resolveUnless(refund, "failed")
   })
 
   const checkAgain = (refund: Refund, now: Date) =>
@@ -164,15 +167,18 @@ const make = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
       const note = yield* noteOf(refund, now)
-      // Before it is noted, and after: an instance may end between the two, and the next look tells again.
+      // A drop that is over is resolved before it is noted, one that lasts is told afterwards, at each look: what an
+      // instance does not come to, the next look does.
       if (note.droppedAt === null) yield* resolve(refund)
       yield* repo.noteRefundWatched(refund.id, note)
-      if (note.droppedAt !== null)
+      if (note.droppedAt !== null) {
         yield* raise(
           refund,
-          note.droppedAt,
-          "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again."
+          "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again.",
+          note.droppedAt
         )
+        yield* resolveUnless(refund, "proven")
+      }
     } else if (refund.status === "pending") {
       yield* refund.transactionId === null
         ? checkAnnounced(refund, now)

@@ -1,6 +1,7 @@
 // Refunds: a merchant's own wallet sends USDC back, and the chain proves it. Nothing here moves money.
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Alerts } from "../alerts/Alerts.ts"
 import { ChainReach } from "../chain/ChainReach.ts"
 import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Verification } from "../chain/Verification.ts"
@@ -56,6 +57,7 @@ const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
 const make = Effect.gen(function* () {
   const repo = yield* PaymentRepo
   const chain = yield* ChainVerifier
+  const alerts = yield* Alerts
   const reach = yield* ChainReach
   const random = yield* SecureRandom.SecureRandom
   const verify = makeVerifyRefund(chain, repo)
@@ -232,7 +234,10 @@ const make = Effect.gen(function* () {
       const refund = yield* found(tenant, id)
       if (refund.status === "cancelled") return refund
       const ended = yield* repo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
-      return ended ? yield* found(tenant, id) : yield* new RefundEnded()
+      if (!ended) return yield* new RefundEnded()
+      // What was told of it needs nobody any more.
+      yield* alerts.resolve("refund_unproven", refund.id)
+      return yield* found(tenant, id)
     }),
     check
   })
@@ -277,6 +282,6 @@ export class Refunds extends Context.Service<
   static readonly layer: Layer.Layer<
     Refunds,
     never,
-    PaymentRepo | ChainVerifier | ChainReach | SecureRandom.SecureRandom
+    PaymentRepo | ChainVerifier | ChainReach | Alerts | SecureRandom.SecureRandom
   > = Layer.effect(Refunds, make)
 }

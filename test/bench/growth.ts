@@ -196,8 +196,8 @@ const matching = Effect.fnUntraced(function* (url: string, merchantId: MerchantI
   const transfer: IncomingTransfer = {
     ...{ id: Bun.randomUUIDv7(), merchantId, env: "test", transactionId: unknown, ordinal: 0 },
     ...{ payer: paid.reported.evidence.payer, receiver, amount: paid.amount },
-    ...{ blockNumber: 1n, blockHash: unknown, blockTime: new Date(), kind: null, paymentId: null },
-    ...{ droppedAt: null, handledAt: null, handledBy: null, note: null }
+    ...{ blockNumber: 1n, blockHash: unknown, blockTime: new Date(), storedAt: new Date() },
+    ...{ kind: null, paymentId: null, droppedAt: null, handledAt: null, handledBy: null, note: null }
   }
   return async () => {
     if (await Effect.runPromise(repo.awaitsSettlement(transfer))) throw new Error("it is being settled")

@@ -49,11 +49,23 @@ test.skipIf(analyze === null)(
     expect({ exitCode, told: stderr.toString() }).toEqual({ exitCode: 0, told: "" })
   }
 )
-test("quittance.service sets what is a setting", () => {
+/** How an image or a unit bounds the runtime's memory. */
+const runtimeOptions = (text: string) =>
+  Object.fromEntries(
+    [...text.matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [
+      name,
+      value
+    ])
+  )
+
+test("quittance.service sets what is a setting, and of the runtime's options what the image sets", () => {
   const text = readFileSync(join(ops, "quittance.service"), "utf8")
+  const image = runtimeOptions(readFileSync(join(ops, "../Dockerfile"), "utf8"))
   const names = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = ""]) =>
     pairs.split(" ").map((pair) => pair.split("=")[0] ?? "")
   )
   expect(names.length).toBeGreaterThan(5)
-  expect(names.filter((name) => !isSetting(name))).toEqual([])
+  expect(Object.keys(image).length).toBeGreaterThan(3)
+  expect(names.filter((name) => !isSetting(name) && !Object.hasOwn(image, name))).toEqual([])
+  expect(runtimeOptions(text)).toEqual(image)
 })

@@ -802,7 +802,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       }
     }))
 
-  it("a wallet that has reported a transaction is asked for no other until the chain decides, half an hour at most", () =>
+  it("what a wallet has sent may be for another payment that it reports, by that transaction or within half an hour", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo
       const tenant = yield* newTenant()
@@ -811,28 +811,54 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         yield* opened(tenant),
         yield* opened(tenant, start, 2_000_000n)
       ]
-      const now = new Date()
       const report = {
         ...tenant,
         paymentId: reported.id,
         evidence: evidenceOf(hash(1)),
         payerType: "human" as const
       }
-      yield* repo.report({ ...report, at: now, nextCheckAt: now })
-      expect(yield* repo.paysAnEqual(other, payer)).toBeTrue()
-      for (const one of [reported, dearer]) expect(yield* repo.paysAnEqual(one, payer)).toBeFalse()
-      expect(yield* repo.paysAnEqual(other, address("d"))).toBeFalse()
-      const known = yield* repo.attempts(tenant, reported.id, { payer, only: false })
-      expect(Option.getOrThrow(known).attempts).toMatchObject([{ payer, transactionId: hash(1) }])
-      const announce = (announcedAt: Date) =>
-        Effect.flatMap(attemptOf({ announcedAt }), (attempt) =>
-          repo.announce({ ...tenant, paymentId: reported.id, attempt, minedNonce: null })
+      yield* repo.report({ ...report, at: start, nextCheckAt: after(60) })
+      const isForAnother = (of: Payment, by: Address, sent: number, seconds: number) =>
+        repo.paysAnEqual(of, by, hash(sent), after(seconds))
+      expect(yield* isForAnother(other, payer, 2, 1799)).toBeTrue()
+      expect(yield* isForAnother(other, payer, 2, 1800)).toBeFalse()
+      expect(yield* isForAnother(other, payer, 1, 86_400)).toBeTrue()
+      for (const one of [reported, dearer]) expect(yield* isForAnother(one, payer, 1, 1)).toBeFalse()
+      expect(yield* isForAnother(other, address("d"), 1, 1)).toBeFalse()
+      yield* repo.noteCheck(reported.id, report.evidence, { reason: "no_transfer", at: start }, null)
+      expect(yield* isForAnother(other, payer, 1, 1)).toBeFalse()
+    }))
+
+  it("a wallet that has reported is not asked again for half an hour; the newest attempt is told first", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const { id } = yield* opened(tenant)
+      const now = new Date()
+      const later = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+      const evidence = evidenceOf(hash(1))
+      yield* repo.report({
+        ...tenant,
+        paymentId: id,
+        evidence,
+        payerType: "human",
+        at: now,
+        nextCheckAt: now
+      })
+      const announce = (by: Address, announcedAt: Date) =>
+        Effect.flatMap(attemptOf({ announcedAt, payer: by }), (attempt) =>
+          repo.announce({ ...tenant, paymentId: id, attempt, minedNonce: null })
         )
-      expect(Option.isNone(yield* announce(now))).toBeTrue()
-      yield* repo.noteCheck(reported.id, report.evidence, { reason: "no_transfer", at: now }, null)
-      expect(yield* repo.paysAnEqual(other, payer)).toBeFalse()
-      yield* repo.report({ ...report, at: now, nextCheckAt: now })
-      expect(Option.isSome(yield* announce(new Date(now.getTime() + 30 * 60_000)))).toBeTrue()
+      expect(Option.isNone(yield* announce(payer, later(1799)))).toBeTrue()
+      expect(Option.isSome(yield* announce(address("d"), later(60)))).toBeTrue()
+      const payers = (by?: Address) =>
+        Effect.map(
+          repo.attempts(tenant, id, by === undefined ? undefined : { payer: by, only: false }),
+          (known) => Option.getOrThrow(known).attempts.map((one) => one.payer)
+        )
+      expect(yield* payers()).toEqual([address("d"), payer])
+      expect(yield* payers(payer)).toEqual([payer, address("d")])
+      expect(Option.isSome(yield* announce(payer, later(1800)))).toBeTrue()
     }))
 
   it("what a person attaches is in somebody's hands: seen by its wallet, for a minute nobody else's", () =>

@@ -1,6 +1,6 @@
 // What becomes of a refund is told, and no longer open once it is over, also where an instance ends between the two.
 import { expect } from "bun:test"
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { Alerts } from "../../src/alerts/Alerts.ts"
@@ -16,50 +16,71 @@ import { memoryStack, newMerchant, openPayment, paid, reportOf } from "../suppor
 import { payer, receiver } from "../support/rawReceipts.ts"
 import { testEffect } from "../support/run.ts"
 
-const stack = Refunds.layer.pipe(
-  Layer.provideMerge(memoryStack),
+const below = memoryStack.pipe(
   Layer.provideMerge(ChainVerifier.layerMemory),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
-/** The watch, whose next call of `ends` is where its instance ends, on a chain that shows the refund or not. */
+interface Fault {
+  /** Where the instance ends, the next time that it comes there. */
+  ends: "note" | "raise" | null
+  /** The chain does not show the refund. */
+  dropped: boolean
+  /** What comes between a refund's alert and its end. */
+  beforeEnd: Effect.Effect<unknown>
+}
+
+interface World {
+  readonly fault: Fault
+  /** Subjects, once for each alert. */
+  readonly told: Array<string>
+  readonly open: Set<string>
+}
+
 const watched = (
   name: string,
-  test: (world: {
-    readonly fault: { ends: "note" | "raise" | null; dropped: boolean }
-    readonly told: Array<string>
-    readonly open: Set<string>
-  }) => Effect.Effect<unknown, unknown, Layer.Success<typeof stack>>
+  test: (world: World) => Effect.Effect<unknown, unknown, Refunds | Layer.Success<typeof below>>
 ) =>
   testEffect(name, () =>
     Effect.gen(function* () {
-      const context = yield* Layer.build(stack)
-      const world = { fault: { ends: null, dropped: false }, told: [], open: new Set() } as Parameters<
-        typeof test
-      >[0]
-      const { fault, open, told } = world
+      const fault: Fault = { ends: null, dropped: false, beforeEnd: Effect.void }
+      const told: Array<string> = []
+      const open = new Set<string>()
+      const last = new Map<string, Date>()
       const orEnd = <A>(at: "note" | "raise", effect: Effect.Effect<A>) =>
         Effect.suspend(() => {
           if (fault.ends !== at) return effect
           fault.ends = null
           return Effect.die("the instance ends")
         })
+      // One open alert of a subject, and none again since then, as the database holds them.
+      const alerts = Layer.succeed(Alerts, {
+        raise: ({ since, subject }) =>
+          orEnd(
+            "raise",
+            Effect.map(DateTime.nowAsDate, (now) => {
+              const before = last.get(subject)
+              if (open.has(subject) || (since !== undefined && before !== undefined && before >= since))
+                return
+              told.push(subject)
+              open.add(subject)
+              last.set(subject, now)
+            })
+          ),
+        resolve: (_, subject) => Effect.sync(() => void open.delete(subject))
+      })
+      const context = yield* Layer.build(Refunds.layer.pipe(Layer.provide(alerts), Layer.provideMerge(below)))
       const repo = Context.get(context, PaymentRepo)
       const verifier = Context.get(context, ChainVerifier)
       const given = Layer.mergeAll(
-        Layer.succeed(Alerts, {
-          raise: ({ subject }) =>
-            orEnd(
-              "raise",
-              Effect.sync(() => {
-                if (!open.has(subject)) told.push(subject)
-                open.add(subject)
-              })
-            ),
-          resolve: (_, subject) => Effect.sync(() => void open.delete(subject))
-        }),
+        alerts,
         Layer.succeed(PaymentRepo, {
           ...repo,
+          endRefund: (...end) =>
+            Effect.andThen(
+              Effect.suspend(() => fault.beforeEnd),
+              repo.endRefund(...end)
+            ),
           noteRefundWatched: (id, note) => orEnd("note", repo.noteRefundWatched(id, note))
         }),
         Layer.succeed(ChainVerifier, {
@@ -76,7 +97,7 @@ const watched = (
           Layer.provide(Layer.succeedContext(context))
         )
       )
-      yield* Effect.orDie(test(world)).pipe(Effect.provideContext(context))
+      yield* Effect.orDie(test({ fault, told, open })).pipe(Effect.provideContext(context))
     })
   )
 
@@ -95,7 +116,7 @@ const refunded = Effect.fnUntraced(function* (named?: TransactionHash) {
     transactionId,
     by: "API"
   })
-  return { refund, now: refunds.find(tenant, refund.id) }
+  return { tenant, refund, now: refunds.find(tenant, refund.id) }
 })
 
 watched(
@@ -124,4 +145,51 @@ watched("a refund that has failed is told, also where an instance ended between 
     expect(yield* now).toMatchObject({ status: "failed", failureReason: "not_found" })
     expect(told).toEqual([refund.id])
   })
+)
+
+watched("a refund that is cancelled after a drop leaves no alert open", ({ fault, open }) =>
+  Effect.gen(function* () {
+    const refunds = yield* Refunds
+    const { refund, tenant } = yield* refunded()
+    fault.dropped = true
+    yield* TestClock.adjust("62 seconds")
+    expect([...open]).toEqual([refund.id])
+    yield* refunds.cancel(tenant, refund.id)
+    expect([...open]).toEqual([])
+  })
+)
+
+watched("nor one that is cancelled while it fails", ({ fault, open, told }) =>
+  Effect.gen(function* () {
+    const repo = yield* PaymentRepo
+    const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
+    // As by an instance that has ended before it resolved the alert.
+    fault.beforeEnd = Effect.flatMap(DateTime.nowAsDate, (at) =>
+      repo.endRefund(refund.id, { status: "cancelled" }, at)
+    )
+    yield* TestClock.adjust("26 hours")
+    expect(yield* now).toMatchObject({ status: "cancelled" })
+    expect([told, [...open]]).toEqual([[refund.id], []])
+  })
+)
+
+watched(
+  "a transaction that is named while an earlier one fails is told in its turn",
+  ({ fault, open, told }) =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const { now, refund } = yield* refunded(TransactionHash.make(`0x${"cd".repeat(32)}`))
+      const next = TransactionHash.make(`0x${"ef".repeat(32)}`)
+      fault.beforeEnd = Effect.gen(function* () {
+        fault.beforeEnd = Effect.void
+        const at = yield* DateTime.nowAsDate
+        yield* repo.nameRefundTransaction(refund.id, next, new Date(at.getTime() - 1_000), at)
+      })
+      yield* TestClock.adjust("25 hours")
+      expect(yield* now).toMatchObject({ status: "pending", transactionId: next })
+      expect([told, [...open]]).toEqual([[refund.id], []])
+      yield* TestClock.adjust("26 hours")
+      expect(yield* now).toMatchObject({ status: "failed", transactionId: next })
+      expect([told.length, [...open]]).toEqual([2, [refund.id]])
+    })
 )

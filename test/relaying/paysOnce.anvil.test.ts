@@ -37,8 +37,16 @@ describe("a wallet that has sent its money, and signs", () => {
             )
           ).length > 0
       )
-      await payBySignature(world, id, await signTerms(world, id, buyer))
+      const answer = await payBySignature(world, id, await signTerms(world, id, buyer))
+      expect([answer.status, answer.body.error.code]).toEqual([409, "PAYMENT_ATTEMPT_OPEN"])
       await Bun.sleep(2_000)
       expect(await world.balanceOf(buyer.address)).toBe(1_000_000_000n - 10_000_000n)
     })
+
+  test("pays by its signature where it has sent nothing", async () => {
+    const id = await openPayment(world, "10")
+    const buyer = await world.payer()
+    expect((await payBySignature(world, id, await signTerms(world, id, buyer))).status).toBeLessThan(300)
+    await until(async () => (await world.balanceOf(buyer.address)) === 1_000_000_000n - 10_000_000n)
+  })
 })

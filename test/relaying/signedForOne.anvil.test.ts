@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { PrivateKeyAccount } from "viem/accounts"
 import { createDidToken } from "../../src/buyers/createDidToken.ts"
 import { payBySignature, signTerms } from "../relaying/signed.ts"
-import { openPayment, relayElsewhere, until } from "../x402/payloads.ts"
+import { openPayment, relayElsewhere, rowsOf, transfer, until } from "../x402/payloads.ts"
 import { startX402World, type X402World } from "../x402/x402World.ts"
 
 setDefaultTimeout(60_000)
@@ -48,4 +48,26 @@ describe("what a wallet has signed for one payment", () => {
       expect(await statusesOf(signedFor, other)).toEqual(["settled", "pending"])
       expect((await payBySignature(world, signedFor, signed)).status).toBe(200)
     })
+
+  test("pays no other even where that one has settled by what the wallet sent itself", async () => {
+    const [signedFor, other] = [await openPayment(world, "12"), await openPayment(world, "12")]
+    const buyer = await world.payer()
+    const signed = await signTerms(world, signedFor, buyer)
+    expect((await announce(signedFor, buyer)).status).toBe(201)
+    await transfer(world, buyer, 12_000_000n)
+    await until(async () => (await statusesOf(signedFor))[0] === "settled")
+    expect((await announce(other, buyer)).status).toBe(201)
+    await relayElsewhere(world, signed.payload)
+    const payer = `'\\x${buyer.address.slice(2)}'`
+    await until(
+      async () =>
+        (
+          await rowsOf(
+            world,
+            `SELECT 1 FROM incoming_transfers WHERE payer = ${payer} AND payment_id IS NULL AND kind = 'second'`
+          )
+        ).length === 1
+    )
+    expect(await statusesOf(signedFor, other)).toEqual(["settled", "pending"])
+  })
 })

@@ -85,10 +85,16 @@ export interface AttemptStore {
     payer: Address
   ) => Effect.Effect<Option.Option<TransactionHash>>
   /**
-   * Whether the payer is paying another pending payment of the same amount to the same receiver, or has reported
-   * a transaction for one that the chain has not decided.
+   * Whether what the payer has sent may be for another payment of the same amount to the same receiver: a pending one
+   * with an open attempt, or one with a report that the chain has not decided, of this transaction or made less than
+   * half an hour ago.
    */
-  readonly paysAnEqual: (payment: Payment, payer: Address) => Effect.Effect<boolean>
+  readonly paysAnEqual: (
+    payment: Payment,
+    payer: Address,
+    sent: TransactionHash,
+    at: Date
+  ) => Effect.Effect<boolean>
   /** The buyer has the address and may send from anywhere. */
   readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<void>
   /** Closes an open attempt. */

@@ -152,7 +152,11 @@ export const makeAttemptsMemory = (known: {
           return Option.some({
             payment,
             attempts: [...sent, ...reported, ...announced]
-              .toSorted((left, right) => Number(right.payer === by?.payer) - Number(left.payer === by?.payer))
+              .toSorted(
+                (left, right) =>
+                  Number(right.payer === by?.payer) - Number(left.payer === by?.payer) ||
+                  right.since.getTime() - left.since.getTime()
+              )
               .slice(0, 20)
           })
         }),
@@ -163,7 +167,7 @@ export const makeAttemptsMemory = (known: {
           const announcedIn = of(payment.id, payer).find(isOpen)?.blockNumber
           return Option.fromUndefinedOr(known.unclaimed(payment, payer, announcedIn)[0]?.transactionId)
         }),
-      paysAnEqual: (payment, payer) =>
+      paysAnEqual: (payment, payer, sent, at) =>
         Effect.sync(
           () =>
             all.some(
@@ -171,7 +175,13 @@ export const makeAttemptsMemory = (known: {
             ) ||
             known
               .undecided()
-              .some((one) => one.payer === payer && isEqual(payment, one.paymentId, ["pending", "failed"]))
+              .some(
+                (one) =>
+                  one.payer === payer &&
+                  (one.transactionId === sent ||
+                    one.reportedAt.getTime() > at.getTime() - attemptLifeMillis) &&
+                  isEqual(payment, one.paymentId, ["pending", "failed"])
+              )
         ),
       noteAddressShown: (paymentId, at) =>
         Effect.sync(() => {

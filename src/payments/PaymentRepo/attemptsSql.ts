@@ -5,6 +5,7 @@ import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
+import { sinceOpened } from "../sinceOpenedSql.ts"
 import {
   type AttemptStore,
   attemptLifeMillis,
@@ -12,7 +13,6 @@ import {
   type OpenAttempt,
   type PaymentAttempt
 } from "./AttemptStore.ts"
-import { sinceOpened } from "./sinceOpenedSql.ts"
 
 const AttemptRow = Schema.Struct({
   id: Uuid,
@@ -202,7 +202,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return Option.map(Option.fromUndefinedOr(row), ({ transaction_id }) => transaction_id)
     }, Effect.orDie),
 
-    paysAnEqual: Effect.fn("PaymentRepo.paysAnEqual")(function* (payment, payer) {
+    paysAnEqual: Effect.fn("PaymentRepo.paysAnEqual")(function* (payment, payer, sent, at) {
       const rows = yield* sql`
         SELECT 1 FROM payment_attempts a JOIN payments p ON p.id = a.payment_id
         WHERE a.payer_address = ${toBytes(payer)} AND a.closed_at IS NULL AND p.id <> ${payment.id}
@@ -212,6 +212,8 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
         -- Or has reported a transaction for one, and it is not decided yet.
         SELECT 1 FROM payment_reports r JOIN payments p ON p.id = r.payment_id
         WHERE r.payer_address = ${toBytes(payer)} AND r.next_check_at IS NOT NULL AND p.id <> ${payment.id}
+          AND (r.transaction_id = ${toBytes(sent)}
+            OR r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}::timestamptz)
           AND p.env = ${payment.env} AND p.status <> 'settled' AND p.receiver = ${toBytes(payment.receiver)}
           AND p.amount = ${payment.amount.toString()}::numeric
         LIMIT 1`

@@ -21,7 +21,6 @@ interface KeptTransfer extends IncomingTransfer {
   readonly matchAt: Date | null
   readonly alerted: boolean
   readonly attachedTo: PaymentId | null
-  readonly storedAt: Date
 }
 
 interface KeptCursor extends ChainCursor {

@@ -37,6 +37,7 @@ const TransferRow = Schema.Struct({
   block_number: Schema.BigInt,
   block_hash: HashBytes,
   block_time: Schema.Date,
+  created_at: Schema.Date,
   kind: Schema.NullOr(TransferKind),
   payment_id: Schema.NullOr(PaymentId),
   dropped_at: Schema.NullOr(Schema.Date),
@@ -59,6 +60,7 @@ const toTransfer = (row: typeof TransferRow.Type): IncomingTransfer => ({
   blockNumber: row.block_number,
   blockHash: row.block_hash,
   blockTime: row.block_time,
+  storedAt: row.created_at,
   kind: row.kind,
   paymentId: row.payment_id,
   droppedAt: row.dropped_at,
@@ -132,7 +134,7 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
     )
 
   /** Whether the payment `p` is one that the transfer would pay. */
-  const isMeant = ({ amount, env, receiver }: Pick<IncomingTransfer, "env" | "receiver" | "amount">) => sql`
+  const isMeant = ({ amount, env, receiver }: IncomingTransfer) => sql`
     p.env = ${env} AND p.status IN ('pending', 'failed') AND p.receiver = ${toBytes(receiver)}
     AND p.amount = ${amount.toString()}::numeric`
 
@@ -334,7 +336,8 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
         SELECT ${sql.literal(paymentColumns("p."))}
         FROM authorization_nonces n JOIN payments p ON p.id = n.payment_id
         WHERE n.nonce = ANY(${nonces.map((nonce) => Buffer.from(nonce.slice(2), "hex"))}::bytea[])
-          AND ${isMeant(transfer)}`
+          AND p.env = ${transfer.env} AND p.receiver = ${toBytes(transfer.receiver)}
+          AND p.amount = ${transfer.amount.toString()}::numeric`
       return (yield* decodePayments(rows)).map(toPayment)
     }, Effect.orDie),
 

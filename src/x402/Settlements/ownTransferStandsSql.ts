@@ -1,5 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { sinceOpened } from "../../payments/PaymentRepo/sinceOpenedSql.ts"
+import { sinceOpened } from "../../payments/sinceOpenedSql.ts"
 
 /**
  * Whether a wallet may still pay the payment `p`, or has paid it, by a transfer of its own: such a transfer

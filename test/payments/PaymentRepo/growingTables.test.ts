@@ -73,7 +73,7 @@ liveEffect(
       const asked: Readonly<Record<string, Effect.Effect<unknown>>> = {
         attempts: repo.attempts(tenant, paymentId, { payer, only: false }),
         unclaimedTransfer: repo.unclaimedTransfer(payment, payer),
-        paysAnEqual: repo.paysAnEqual(payment, payer),
+        paysAnEqual: repo.paysAnEqual(payment, payer, transfer.transactionId, new Date()),
         awaitsSettlement: repo.awaitsSettlement(transfer),
         matchesOf: repo.matchesOf(transfer),
         likelyPayments: repo.likelyPayments(transfer)
