@@ -436,8 +436,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "no attempt is sent, and each counts as timed out",
     file: "src/webhooks/DeliveryWorker/Attempts.ts",
-    from: "const outcome = yield* sender.send({",
-    to: 'const unsent = (_: unknown): SendOutcome => ({ _tag: "Failed", failure: "timeout", durationMs: 15_000 })\n        const outcome = unsent({'
+    from: "sender.send({",
+    to: '((_: unknown): Effect.Effect<SendOutcome> => Effect.succeed({ _tag: "Failed", failure: "timeout", durationMs: 15_000 }))({'
   },
   {
     name: "a failed delivery makes two attempts",
@@ -454,8 +454,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "what is accepted is recorded as refused",
     file: "src/webhooks/DeliveryWorker/Attempts.ts",
-    from: "const ok = answered?.ok === true",
-    to: "const ok = answered?.ok === false"
+    from: "if (answered?.ok === true)",
+    to: "if (answered?.ok === false)"
   },
   {
     name: "a webhook of test money says live",
