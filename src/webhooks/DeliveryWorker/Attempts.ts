@@ -96,7 +96,7 @@ export class Attempts extends Context.Service<
         Effect.flatMap(Queue.takeBetween(recordings, 1, batchSize), recordBatch)
       )
 
-      /** What came of a record: nothing more, most of the time. */
+      /** Tells of a delivery given up, and of an outcome that came too late to count. */
       const noted = ({ claimed }: AttemptResult, status: DeliveryStatus | undefined) =>
         status === "failed"
           ? Effect.andThen(
