@@ -1,4 +1,5 @@
 // A port for a development server: the wanted one, or any that is free.
+import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { Effect } from "effect"
 
@@ -6,16 +7,12 @@ const listenOn = (port: number): Effect.Effect<number, Error> =>
   Effect.callback((resume) => {
     const server = createServer()
     server.once("error", (error) => resume(Effect.fail(error)))
-    server.listen(port, () => {
-      const address = server.address()
-      const found = typeof address === "object" && address !== null ? address.port : port
-      server.close(() => resume(Effect.succeed(found)))
-    })
+    server.listen(port, () => server.close(() => resume(Effect.succeed(port))))
   })
 
-/** `wanted` where it is free, otherwise a free one. */
+/** Below the ports of outgoing connections (from 32,768 on Linux), one of which could take it before it is used. */
+const anyPort = Effect.suspend(() => listenOn(randomInt(20_000, 32_768))).pipe(Effect.retry({ times: 20 }))
+
+/** `wanted` where it is free, otherwise, and for 0, a free one. */
 export const freePort = (wanted: number): Effect.Effect<number> =>
-  listenOn(wanted).pipe(
-    Effect.catch(() => listenOn(0)),
-    Effect.orDie
-  )
+  (wanted === 0 ? anyPort : Effect.catch(listenOn(wanted), () => anyPort)).pipe(Effect.orDie)

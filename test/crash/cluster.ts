@@ -1,10 +1,11 @@
 // A throwaway Postgres cluster of its own, so that a run may kill it as it likes.
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 import { SQL } from "bun"
+import { Effect } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
 
 const installations = "/usr/lib/postgresql"
 
@@ -17,15 +18,6 @@ export const postgresPrograms = (): string | undefined =>
         .map((version) => join(installations, version, "bin"))
         .find((directory) => existsSync(join(directory, "initdb")))
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
 export interface Cluster {
   readonly urlOf: (database: string) => string
   readonly sql: SQL
@@ -36,7 +28,7 @@ export interface Cluster {
 /** Starts a cluster; durable as in production, so that what was acknowledged survives. */
 export const startCluster = async (programs: string): Promise<Cluster> => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-crash-"))
-  const port = await freePort()
+  const port = await Effect.runPromise(freePort(0))
   const root = userInfo().uid === 0
   const run = (program: string, ...rest: ReadonlyArray<string>) => {
     const command = [join(programs, program), ...rest]

@@ -2,8 +2,9 @@
 
 import { join } from "node:path"
 import type { Subprocess } from "bun"
+import { Effect } from "effect"
+import { freePort } from "../../src/dev/freePort.ts"
 import { programOf } from "../support/process.ts"
-import { freePort } from "./cluster.ts"
 
 const root = join(import.meta.dir, "../..")
 
@@ -48,7 +49,7 @@ const child = (running: Subprocess): Child => ({
 
 /** Starts the service; `ready` completes once it answers, or gives up after 20 seconds. */
 export const startService = async (surroundings: Surroundings) => {
-  const port = await freePort()
+  const port = await Effect.runPromise(freePort(0))
   const running = spawn(surroundings, port, "src/main.ts")
   const ready = async (): Promise<boolean> => {
     const deadline = Date.now() + 20_000

@@ -1,6 +1,6 @@
 // A primary with a synchronous standby, on ports of their own.
 import { spawnSync } from "node:child_process"
-import { appendFileSync, chmodSync, readFileSync } from "node:fs"
+import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
@@ -25,13 +25,24 @@ export const postgresPair = Effect.gen(function* () {
     })
     if (status !== 0) throw new Error(`${name}: ${stderr}`)
   }
-  const control = (name: string, port: number, action: string, ...rest: ReadonlyArray<string>) =>
-    run(
-      "pg_ctl",
-      ...["-D", join(directory, name), "-w", "-l", join(directory, `${name}.log`)],
-      ...["-o", `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`],
-      ...[action, ...rest]
-    )
+  const control = (name: string, port: number, action: string, ...rest: ReadonlyArray<string>) => {
+    const log = join(directory, `${name}.log`)
+    try {
+      run(
+        "pg_ctl",
+        ...["-D", join(directory, name), "-w", "-l", log],
+        ...["-o", `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`],
+        ...[action, ...rest]
+      )
+    } catch (cause) {
+      throw new Error(
+        `${action} of ${name}: ${existsSync(log) ? readFileSync(log, "utf8").slice(-2_000) : ""}`,
+        {
+          cause
+        }
+      )
+    }
+  }
   const stopped = (name: string, port: number) =>
     Effect.sync(() => {
       try {
