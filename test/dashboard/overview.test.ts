@@ -27,6 +27,7 @@ describe("The overview's days", () => {
       opened: 0,
       paid: 0,
       seconds: [],
+      failed: 0,
       delivered: 0,
       undelivered: 0
     }
@@ -64,7 +65,6 @@ describe("The overview on Postgres", () => {
     )
 
   test("counts by day and sums exactly, in the merchant's days", async () => {
-    const before = await overview()
     await shop.settle("0.000001", 1n)
     const one = await shop.settle("99999999.50", 99_999_999_500_000n)
     await run(
@@ -76,8 +76,7 @@ describe("The overview on Postgres", () => {
     expect(after.days).toHaveLength(30)
     expect(after.days.at(-1)?.day).toBe(new Date().toISOString().slice(0, 10))
     expect(after.days.at(-2)).toMatchObject({ count: 1, volume: "99999999.50", refunded: "0.00" })
-    expect(after.settled.count).toBe(before.settled.count + 2)
-    expect(after.pending).toBe(before.pending)
+    expect([after.settled.count, after.pending]).toEqual([2, 0])
     expect(after.secondsToSettle?.p95).toBe(90)
     expect(after.period.timeZone).toBe("UTC")
     await run(
@@ -124,10 +123,46 @@ describe("The overview on Postgres", () => {
   })
 
   test("days that are over are not counted again", async () => {
-    const counted = async () => (await overview("?from=2026-01-01&to=2026-01-31")).settled.count
-    expect(await counted()).toBe(0)
+    const counted = async () => {
+      const { conversion, failed, settled } = await overview("?from=2026-01-01&to=2026-01-31")
+      return [settled.count, conversion.opened, conversion.settled, failed]
+    }
+    expect(await counted()).toEqual([0, 0, 0, 0])
     const { payment } = await shop.settle("1.00", 1_000_000n)
-    await run((sql) => sql`UPDATE payments SET settled_at = '2026-01-15T12:00:00Z' WHERE id = ${payment.id}`)
-    expect(await counted()).toBe(0)
+    await run(
+      (sql) => sql`
+        UPDATE payments SET settled_at = '2026-01-15T12:00:00Z', created_at = '2026-01-15T12:00:00Z'
+        WHERE id = ${payment.id}`
+    )
+    expect(await counted()).toEqual([0, 0, 0, 0])
+  })
+
+  test("of yesterday's payments those that settle today count, and of its failures those that settle late do not", async () => {
+    const instant = new Date(Date.now() - (Date.now() % 86_400_000) - 3_600_000).toISOString()
+    const day = instant.slice(0, 10)
+    const counted = async (): Promise<[number, number]> => {
+      const { conversion, failed } = await overview(`?from=${day}&to=${day}`)
+      return [conversion.settled, failed]
+    }
+    const [before] = await counted()
+    const [waiting, late] = await Promise.all([shop.open("1.00"), shop.open("1.00")])
+    const ids = [waiting, late].map(({ body }) => body.payment.id)
+    await run(
+      (sql) => sql`UPDATE payments SET created_at = ${instant}::timestamptz WHERE id = ANY (${ids}::uuid[])`
+    )
+    await run(
+      (sql) => sql`
+        UPDATE payments SET status = 'failed', failed_at = ${instant}::timestamptz, failure_reason = 'expired'
+        WHERE id = ${ids[1]}::uuid`
+    )
+    expect(await counted()).toEqual([before, 1])
+    await run(
+      (sql) => sql`
+        UPDATE payments SET status = 'settled', settled_at = now(), failed_at = NULL, failure_reason = NULL,
+          reported_at = now(), transaction_id = decode(md5(id::text) || md5(id::text), 'hex'),
+          payer_address = decode(repeat('ab', 20), 'hex'), token_changes = '[]'
+        WHERE id = ANY (${ids}::uuid[])`
+    )
+    expect(await counted()).toEqual([before + 2, 0])
   })
 })

@@ -63,7 +63,7 @@ export const layer = HttpApiBuilder.group(
         const [days, counts, latest, openAlerts] = yield* Effect.all(
           [
             figures.days(tenant, daysOf(period.from, period.to, timeZone)),
-            repo.counts(tenant, period),
+            repo.counts(tenant),
             repo.list(tenant, { limit: latestSize }),
             alerts.countOpen
           ],
@@ -76,7 +76,6 @@ export const layer = HttpApiBuilder.group(
           ...overviewOf(days),
           pending: counts.pending,
           incomplete: counts.incomplete,
-          failed: counts.failed,
           hasWebhookEndpoint: counts.has_endpoint,
           latest: latest.map(viewOf)
         }

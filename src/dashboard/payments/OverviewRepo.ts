@@ -1,5 +1,5 @@
-// The figures of the overview by day. Days that are over are counted once an hour: payments settle now and never in
-// the past.
+// The figures of the overview by day. What days that are over saw is counted once an hour: payments settle and fail
+// now and never in the past.
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Replica } from "../../database/Replica.ts"
@@ -13,54 +13,72 @@ export interface DayBounds {
   readonly end: Date
 }
 
-const Figures = Schema.Struct({
+/** What happened within the day: final once it is over. */
+const Happened = Schema.Struct({
   /** Payments that settled in the day, and their sum in atomic USDC. */
   settled: Schema.Int,
   volume: Schema.BigIntFromString,
   /** Refunds that were proven in the day. */
   refunds: Schema.Int,
   refunded: Schema.BigIntFromString,
-  /** Payments that were opened in the day, and those of them that have settled since. */
+  /** Payments that were opened in the day. */
   opened: Schema.Int,
-  paid: Schema.Int,
   /** Seconds from opening to settlement of the last payments of the day, 200 at most. */
-  seconds: Schema.Array(Schema.Int),
+  seconds: Schema.Array(Schema.Int)
+})
+/** What may change after the day. */
+const Since = Schema.Struct({
+  /** Of the payments that were opened in the day, those that have settled. */
+  paid: Schema.Int,
+  /** Payments that failed in the day and have not settled late. */
+  failed: Schema.Int,
   /** Of the last deliveries of the day, 1,000 at most. */
   delivered: Schema.Int,
   undelivered: Schema.Int
 })
-export type DayFigures = typeof Figures.Type
+export type DayFigures = typeof Happened.Type & typeof Since.Type
 
-const decode = Schema.decodeUnknownEffect(Schema.Array(Figures))
+const decode = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ ...Since.fields, happened: Schema.NullOr(Happened) }))
+)
+
+/** A day to count: whole, or what has come of it alone. */
+type Counting = DayBounds & { readonly isHappenedKnown: boolean }
 
 const make = (sql: SqlClient.SqlClient) => ({
-  days: Effect.fn("OverviewRepo.days")(function* (tenant: Tenant, days: ReadonlyArray<DayBounds>) {
+  days: Effect.fn("OverviewRepo.days")(function* (tenant: Tenant, days: ReadonlyArray<Counting>) {
     const ofTenant = sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
     const starts = days.map(({ start }) => start.toISOString())
     const ends = days.map(({ end }) => end.toISOString())
-    return yield* decode(
+    const known = days.map(({ isHappenedKnown }) => isHappenedKnown)
+    const rows = yield* decode(
       yield* sql`
-        SELECT settled.count AS settled, settled.volume, back.count AS refunds, back.volume AS refunded,
-          opened.count AS opened, paid.count AS paid, coalesce(times.seconds, '{}') AS seconds,
-          sent.delivered, sent.undelivered
-        FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) WITH ORDINALITY AS d (start_at, end_at, number)
+        SELECT paid.count AS paid, failed.count AS failed, sent.delivered, sent.undelivered,
+          CASE WHEN NOT is_known THEN jsonb_build_object('settled', settled.count, 'volume', settled.volume,
+            'refunds', back.count, 'refunded', back.volume, 'opened', opened.count,
+            'seconds', coalesce(times.seconds, '{}')) END AS happened
+        FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[], ${known}::boolean[])
+          WITH ORDINALITY AS d (start_at, end_at, is_known, number)
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM payments
-          WHERE ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at) settled
+          WHERE NOT is_known AND ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at) settled
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM refunds
-          WHERE ${ofTenant} AND status = 'proven' AND proven_at >= start_at AND proven_at < end_at) back
+          WHERE NOT is_known AND ${ofTenant} AND status = 'proven' AND proven_at >= start_at AND proven_at < end_at) back
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count FROM payments
-          WHERE ${ofTenant} AND created_at >= start_at AND created_at < end_at) opened
+          WHERE NOT is_known AND ${ofTenant} AND created_at >= start_at AND created_at < end_at) opened
+        CROSS JOIN LATERAL (
+          SELECT array_agg(greatest(0, extract(epoch FROM settled_at - created_at))::int) AS seconds
+          FROM (SELECT settled_at, created_at FROM payments
+            WHERE NOT is_known AND ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at
+            ORDER BY settled_at DESC LIMIT 200) last) times
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count FROM payments
           WHERE ${ofTenant} AND status = 'settled' AND created_at >= start_at AND created_at < end_at) paid
         CROSS JOIN LATERAL (
-          SELECT array_agg(greatest(0, extract(epoch FROM settled_at - created_at))::int) AS seconds
-          FROM (SELECT settled_at, created_at FROM payments
-            WHERE ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at
-            ORDER BY settled_at DESC LIMIT 200) last) times
+          SELECT count(*)::int AS count FROM payments
+          WHERE ${ofTenant} AND status = 'failed' AND failed_at >= start_at AND failed_at < end_at) failed
         CROSS JOIN LATERAL (
           SELECT count(*) FILTER (WHERE status = 'delivered')::int AS delivered,
             count(*) FILTER (WHERE status = 'failed')::int AS undelivered
@@ -69,34 +87,46 @@ const make = (sql: SqlClient.SqlClient) => ({
             ORDER BY created_at DESC, id DESC LIMIT 1000) last) sent
         ORDER BY number`
     )
+    return rows.map(({ happened, ...since }) => ({ happened, since }))
   }, Effect.orDie)
 })
 
 const hour = 3_600_000
 
-/** One figure of each day, those of closed days from memory. */
+/** One figure of each day, what is final from memory. */
 const remembering = (count: ReturnType<typeof make>["days"]) => {
-  const known = new BoundedMap<string, { readonly until: number; readonly figures: DayFigures }>(4_000)
+  const known = new BoundedMap<
+    string,
+    { readonly until: number; readonly happened: typeof Happened.Type; readonly since?: typeof Since.Type }
+  >(4_000)
   return Effect.fnUntraced(function* (tenant: Tenant, days: ReadonlyArray<DayBounds>) {
     const now = (yield* DateTime.nowAsDate).getTime()
     const keyOf = ({ end, start }: DayBounds) =>
       `${tenant.merchantId} ${tenant.env} ${start.getTime()} ${end.getTime()}`
-    const fresh = (day: DayBounds) => {
+    const kept = days.map((day) => {
       const found = known.get(keyOf(day))
-      return found === undefined || found.until < now ? undefined : found.figures
-    }
-    const missing = days.filter((day) => fresh(day) === undefined)
+      return found === undefined || found.until < now ? undefined : found
+    })
+    const missing = days.flatMap((day, index) =>
+      kept[index]?.since === undefined ? [{ ...day, isHappenedKnown: kept[index] !== undefined }] : []
+    )
     const counted = missing.length === 0 ? [] : yield* count(tenant, missing)
-    const newly = new Map(missing.map((day, index) => [day.day, counted[index]]))
-    for (const day of missing) {
-      const figures = newly.get(day.day)
-      // Yesterday's payments may still settle.
-      if (figures !== undefined && day.end.getTime() < now - 24 * hour)
-        known.set(keyOf(day), { until: now + hour, figures })
-    }
-    return days.flatMap((day) => {
-      const figures = newly.get(day.day) ?? fresh(day)
-      return figures === undefined ? [] : [{ ...figures, day: day.day }]
+    const byDay = new Map(missing.map(({ day }, index) => [day, counted[index]]))
+    return days.flatMap((day, index) => {
+      const found = kept[index]
+      const row = byDay.get(day.day)
+      const happened = row?.happened ?? found?.happened
+      const since = row?.since ?? found?.since
+      if (happened === undefined || since === undefined) return []
+      const end = day.end.getTime()
+      // What commits while a day ends is of that day; yesterday's payments may still settle.
+      if (row !== undefined && end < now - hour)
+        known.set(keyOf(day), {
+          until: found?.until ?? now + hour,
+          happened,
+          ...(end < now - 24 * hour ? { since } : {})
+        })
+      return [{ ...happened, ...since, day: day.day }]
     })
   })
 }

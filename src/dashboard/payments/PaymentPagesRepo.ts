@@ -36,7 +36,6 @@ const mostFound = 1_000
 const Counts = Schema.Struct({
   pending: Schema.Int,
   incomplete: Schema.Int,
-  failed: Schema.Int,
   has_endpoint: Schema.Boolean
 })
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Tuple([Counts]))
@@ -158,12 +157,12 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** A status is written out: how many have it decides which index is read. */
   /** Somebody has announced, reported or signed something. */
   const isSent = sql`(p.reported_at IS NOT NULL
     OR EXISTS (SELECT 1 FROM payment_attempts a WHERE a.payment_id = p.id)
     OR EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
     OR EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending'))`
+  /** A status is written out: how many have it decides which index is read. */
   const isIn = (status: PaymentFilter | undefined) => {
     switch (status) {
       case undefined:
@@ -205,15 +204,10 @@ const make = Effect.gen(function* () {
   } satisfies Readonly<Record<PaymentSort, unknown>>
 
   return {
-    counts: Effect.fn("PaymentPagesRepo.counts")(function* (
-      tenant: Tenant,
-      { end, start }: { readonly start: Date; readonly end: Date }
-    ) {
+    counts: Effect.fn("PaymentPagesRepo.counts")(function* (tenant: Tenant) {
       const [row] = yield* decodeCounts(
         yield* sql`
           SELECT waiting.pending, waiting.incomplete,
-            (SELECT count(*)::int FROM payments
-              WHERE ${ofTenant(tenant)} AND status = 'failed' AND failed_at >= ${start} AND failed_at < ${end}) AS failed,
             EXISTS (SELECT 1 FROM webhook_endpoints
               WHERE ${ofTenant(tenant)} AND deleted_at IS NULL) AS has_endpoint
           FROM (
@@ -268,11 +262,8 @@ const make = Effect.gen(function* () {
 export class PaymentPagesRepo extends Context.Service<
   PaymentPagesRepo,
   {
-    /** What failed in the period; what is pending. */
-    readonly counts: (
-      tenant: Tenant,
-      period: { readonly start: Date; readonly end: Date }
-    ) => Effect.Effect<typeof Counts.Type>
+    /** What is pending. */
+    readonly counts: (tenant: Tenant) => Effect.Effect<typeof Counts.Type>
     /** Of more than 1,000 payments that begin as it was typed, some are left out. */
     readonly list: (tenant: Tenant, page: ListedPage) => Effect.Effect<ReadonlyArray<Payment>>
     readonly find: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<PaymentHistory>>
@@ -286,7 +277,7 @@ export class PaymentPagesRepo extends Context.Service<
       if (replica === undefined) return here
       const there = yield* Effect.provideService(make, SqlClient.SqlClient, replica.sql)
       return {
-        counts: (...asked) => replica.read(there.counts(...asked), here.counts(...asked)),
+        counts: (tenant) => replica.read(there.counts(tenant), here.counts(tenant)),
         list: (...asked) => replica.read(there.list(...asked), here.list(...asked)),
         find: (...asked) => replica.read(there.find(...asked), here.find(...asked))
       }

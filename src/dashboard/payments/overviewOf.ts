@@ -33,7 +33,7 @@ const percentile = (sorted: Int32Array, share: number): number | undefined =>
 
 type Sums = Pick<
   OverviewPage,
-  "days" | "settled" | "refunded" | "conversion" | "secondsToSettle" | "webhooks"
+  "days" | "settled" | "failed" | "refunded" | "conversion" | "secondsToSettle" | "webhooks"
 >
 
 export const overviewOf = (days: ReadonlyArray<DayFigures & { readonly day: string }>): Sums => {
@@ -51,6 +51,7 @@ export const overviewOf = (days: ReadonlyArray<DayFigures & { readonly day: stri
       refunded: formatUsd(refunded)
     })),
     settled: { count: count(({ settled }) => settled), volume: atomic(({ volume }) => volume) },
+    failed: count(({ failed }) => failed),
     refunded: { count: count(({ refunds }) => refunds), volume: atomic(({ refunded }) => refunded) },
     conversion: { opened: count(({ opened }) => opened), settled: count(({ paid }) => paid) },
     secondsToSettle: median === undefined || p95 === undefined ? null : { median, p95 },
