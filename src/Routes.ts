@@ -1,16 +1,13 @@
 // The handlers of the contract, and everything else that is read over HTTP.
 import { BunHttpServer } from "@effect/platform-bun"
-import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { type Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "./Api.ts"
 import * as AgentsHttp from "./agents/Http.ts"
 import * as BooksHttp from "./books/Http.ts"
 import * as CheckoutHttp from "./checkout/Http.ts"
 import * as CheckoutPages from "./checkout/Pages.ts"
-import { DashboardApi } from "./dashboard/Api.ts"
-import * as Dashboard from "./dashboard/Dashboard.ts"
-import { dashboardPaths } from "./dashboard/Pages.ts"
 import * as EventsHttp from "./events/Http.ts"
 import * as Guides from "./guides/Pages.ts"
 import { layerAnswers } from "./http/Answers.ts"
@@ -68,20 +65,33 @@ const paths = [...documents, ...CheckoutPages.pagePaths, ...ReceiptPages.receipt
 /** Without what needs a database. */
 export const layer = Layer.merge(served, Routing.layer(endpointsOf(Api), paths, documents))
 
-/** With the dashboard and `/readyz`. */
-const layerDatabase = Layer.mergeAll(
-  served,
-  System.layerReady,
-  Dashboard.layer.pipe(Layer.provide([layerBodyRules, layerAnswers])),
-  Routing.layer([...endpointsOf(Api), ...endpointsOf(DashboardApi)], [...paths, ...dashboardPaths], documents)
+/** With `/readyz`. */
+const layerReady = Layer.merge(layer, System.layerReady)
+
+const isDashboard = /^\/dashboard(?:[/?]|$)/
+
+const makeDashboard = Effect.flatMap(
+  Effect.promise(() => import("./DashboardRoutes.ts")),
+  ({ layer }) => HttpRouter.toHttpEffect(layer)
 )
 
-/** All of it on `server`, which listens once the routes are there. */
+/** Made once, when it is first asked for, in the present context: nothing of that request is in it. */
+const whenAsked = <A, R>(made: Effect.Effect<A, never, R>) =>
+  Effect.flatMap(Effect.context<R>(), (context) =>
+    Effect.cached(Effect.uninterruptible(Effect.updateContext(made, (_: Context.Context<never>) => context)))
+  )
+
+/** All of it on `server`, which listens once the routes are there. Those of the dashboard come with its first request. */
 export const serving = <E, R>(server: Layer.Layer<HttpServer.HttpServer, E, R>) =>
   Layer.unwrap(
-    Effect.map(HttpRouter.toHttpEffect(layerDatabase), (handler) =>
-      HttpServer.serve(handler).pipe(narrowed(HttpServer.HttpServer), Layer.provideMerge(server))
-    )
+    Effect.gen(function* () {
+      const handler = yield* HttpRouter.toHttpEffect(layerReady)
+      const dashboard = Effect.flatten(yield* whenAsked(makeDashboard))
+      const dispatched = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+        isDashboard.test(url) ? dashboard : handler
+      )
+      return HttpServer.serve(dispatched).pipe(narrowed(HttpServer.HttpServer), Layer.provideMerge(server))
+    })
   ).pipe(
     Layer.provide([
       Layer.succeed(HttpRouter.RouterConfig, Server.routerConfig),
