@@ -2,7 +2,7 @@
 // block after their time. Until then they count toward the cap.
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AppConfig } from "../AppConfig.ts"
+import { AppConfig } from "../AppConfig.ts"
 import type { ContractSignatures } from "../chain/ContractSignatures.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import type { Agent, AgentPayment } from "../domain/Agent.ts"
@@ -20,6 +20,7 @@ const settledSeconds = 60n
 const make = Effect.gen(function* () {
   const repo = yield* AgentRepo
   const due = yield* DueWork
+  const releasedBlocks = BigInt((yield* AppConfig).testnetConfirmations)
   const chain = yield* AuthorizationChain
 
   const check = Effect.fn("AgentReconciler.check")(function* ({
@@ -38,9 +39,11 @@ const make = Effect.gen(function* () {
         const use = yield* chain.findUse(agent.address, nonce, payment.createdAt)
         if (Option.isNone(use)) return yield* again
         // A cancellation spends the nonce too, and then nothing has moved.
-        return use.value.cancelled
-          ? yield* repo.finish(payment.id, "released", null, at)
-          : yield* repo.finish(payment.id, "used", use.value.transactionId, at)
+        if (use.value.cancelled)
+          return use.value.blocksSince >= releasedBlocks
+            ? yield* repo.finish(payment.id, "released", null, at)
+            : yield* again
+        return yield* repo.finish(payment.id, "used", use.value.transactionId, at)
       }
       case "expired":
         return yield* repo.finish(payment.id, "expired", null, at)

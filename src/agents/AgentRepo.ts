@@ -29,6 +29,12 @@ export interface NewAgent {
   readonly allowedPayees: ReadonlyArray<Address> | null
 }
 
+/**
+ * The index of a wallet that is made now: the seconds since 2026. One that was lost with a database restored
+ * from an older copy is not given again, with what its wallet holds, and is found by the time it was made.
+ */
+const walletIndexAt = (at: Date) => Math.floor((at.getTime() - Date.UTC(2026, 0, 1)) / 1000)
+
 export type AgentChange = Partial<
   Pick<NewAgent, "name" | "capPerPayment" | "capPerDay" | "allowedHosts" | "allowedPayees">
 > & { readonly status?: "active" | "paused" }
@@ -347,10 +353,14 @@ export class AgentRepo extends Context.Service<
                 INSERT INTO api_keys (id, merchant_id, kind, env, permission, hash, prefix, last_four, created_at)
                 VALUES (${key.id}, ${agent.merchantId}, ${key.kind}, ${key.env}, ${key.permission}, ${key.hash},
                   ${key.prefix}, ${key.lastFour}, ${at})`
+              // One at a time, so that each has an index of its own.
+              yield* sql`SELECT pg_advisory_xact_lock(hashtext('agents.wallet_index'))`
               const [row] = yield* sql`
-                INSERT INTO agents (id, merchant_id, env, name, key_id, cap_per_payment, cap_per_day, allowed_hosts,
-                  allowed_payees, status, created_at, updated_at)
-                VALUES (${agent.id}, ${agent.merchantId}, ${agent.env}, ${agent.name}, ${key.id},
+                INSERT INTO agents (wallet_index, id, merchant_id, env, name, key_id, cap_per_payment, cap_per_day,
+                  allowed_hosts, allowed_payees, status, created_at, updated_at)
+                OVERRIDING SYSTEM VALUE
+                VALUES (greatest(${walletIndexAt(at)}::integer, (SELECT coalesce(max(wallet_index), 0) + 1 FROM agents)),
+                  ${agent.id}, ${agent.merchantId}, ${agent.env}, ${agent.name}, ${key.id},
                   ${agent.capPerPayment.toString()}::numeric, ${agent.capPerDay.toString()}::numeric,
                   ${agent.allowedHosts}::text[], ${agent.allowedPayees}::text[], 'active',
                   ${at}, ${at})

@@ -1,6 +1,7 @@
 // What the chain is asked about a payment, and the answers it can give.
 
 import { Data, Schema } from "effect"
+import type { Hex } from "viem"
 import type { Address, ChainId, Env, TransactionHash } from "../domain/Chain.ts"
 import type { AtomicUsdc } from "../domain/Money.ts"
 import type { TokenChange } from "../domain/TokenChange.ts"
@@ -45,6 +46,8 @@ export type Verification = Data.TaggedEnum<{
     readonly value: AtomicUsdc
     /** Blocks on top of the one that holds the transfer. */
     readonly confirmations: number
+    /** The nonce of the payer's authorization that moved it (EIP-3009), where one did. */
+    readonly authorization?: Hex
   }
   Pending: {
     readonly reason: PendingReason

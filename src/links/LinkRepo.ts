@@ -102,6 +102,7 @@ export class LinkRepo extends Context.Service<
         NOT EXISTS (
           SELECT 1 FROM payment_attempts a WHERE a.payment_id = ${paymentId}::uuid
             AND coalesce(a.closed_reason, '') NOT IN ('declined', 'nonce_used'))
+        AND NOT EXISTS (SELECT 1 FROM shown_addresses a WHERE a.payment_id = ${paymentId}::uuid)
         AND NOT EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId}::uuid)
         AND NOT EXISTS (SELECT 1 FROM x402_settlements s WHERE s.payment_id = ${paymentId}::uuid))`
 

@@ -113,8 +113,8 @@ export class IncomingTransfers extends Context.Service<
               ]
             },
             at,
-            // A person says what the transfer is for: how old it is decides nothing.
-            { sinceBlock: 0n }
+            // A person says what the transfer is for: how old it is and what it was signed for decide nothing.
+            { sinceBlock: 0n, byPerson: true }
           )
           const settled =
             check._tag === "Settled" &&

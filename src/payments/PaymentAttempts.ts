@@ -196,6 +196,9 @@ export class PaymentAttempts extends Context.Service<
         const nonceUsed = !mayBeAsked && (yield* lost)
         const isOver = now >= over && blockTime.getTime() >= over
         if (!nonceUsed && !isOver) return undefined
+        // What the wallet has sent may wait under any nonce: its own browser alone knows better.
+        if (sent === undefined && (yield* repo.awaitsReported(payment.id, attempt.payer, new Date(now))))
+          return undefined
         if (Option.isSome(yield* repo.unclaimedTransfer(payment, attempt.payer))) return undefined
         return nonceUsed ? "nonce_used" : "expired"
       })

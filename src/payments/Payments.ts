@@ -119,7 +119,7 @@ export class Payments extends Context.Service<
       payment: Payment,
       evidence: Evidence,
       reportedAt: Date,
-      known?: { readonly sinceBlock?: bigint }
+      known?: { readonly sinceBlock?: bigint; readonly byPerson?: boolean }
     ) => Effect.Effect<ReportCheck>
   }
 >()("quittance/payments/Payments") {
@@ -234,9 +234,12 @@ export class Payments extends Context.Service<
         payment: Payment,
         evidence: Evidence,
         reportedAt: Date,
-        known: { readonly sinceBlock?: bigint } = {}
+        known: { readonly sinceBlock?: bigint; readonly byPerson?: boolean } = {}
       ): Effect.fn.Return<ReportCheck> {
-        const since = known.sinceBlock === undefined ? openedSince(payment, null) : known
+        const since =
+          known.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: known.sinceBlock }
+        /** Ordinals of transfers that were signed for another payment. */
+        const others: Array<number> = []
         const takenTransfers = (chainId: number) =>
           repo.takenTransfers({ chainId, evidence, receiver: payment.receiver, amount: payment.amount })
         let excludeOrdinals: ReadonlyArray<number> = []
@@ -271,6 +274,15 @@ export class Payments extends Context.Service<
               }
             }
           }
+          const { authorization } = verification
+          if (authorization !== undefined && known.byPerson !== true) {
+            const signedFor = yield* repo.signedFor(payment.env, evidence.payer, authorization)
+            if (Option.isSome(signedFor) && signedFor.value !== payment.id) {
+              others.push(verification.ordinal)
+              excludeOrdinals = [...excludeOrdinals, verification.ordinal]
+              continue
+            }
+          }
           const settled = yield* Effect.result(verified(payment, evidence, reportedAt, verification))
           if (Result.isSuccess(settled)) {
             if (Option.isSome(settled.success)) return { _tag: "Settled", payment: settled.success.value }
@@ -284,11 +296,11 @@ export class Payments extends Context.Service<
             // operator is attaching the transfer at this moment.
             if (!handled) return { _tag: "Pending", payment, reason: "reorganised" }
             // The transaction may hold an equal one.
-            excludeOrdinals = taken.map(({ ordinal }) => ordinal)
+            excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
           } else {
             // The transfer pays another payment; the transaction may hold an equal one.
             const taken = yield* takenTransfers(verification.chainId)
-            excludeOrdinals = taken.map(({ ordinal }) => ordinal)
+            excludeOrdinals = [...others, ...taken.map(({ ordinal }) => ordinal)]
           }
         }
       })

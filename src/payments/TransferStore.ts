@@ -126,6 +126,8 @@ export interface TransferStore {
     transfer: Pick<IncomingTransfer, "env" | "receiver" | "amount">,
     nonces: ReadonlyArray<Hex>
   ) => Effect.Effect<ReadonlyArray<Payment>>
+  /** The payment that an authorization of the payer's was asked for, or by which it is being settled. */
+  readonly signedFor: (env: Env, payer: Address, nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
   /** Payments that are not settled, of the exact amount, that the payer reported with this transaction or announced. */
   readonly matchesOf: (transfer: IncomingTransfer) => Effect.Effect<ReadonlyArray<Match>>
   /** Payments that the transfer may be meant for, the likeliest first, at most 10. */

@@ -1,9 +1,11 @@
 // Which transfers count as sent since a payment opened, the same for attempts and for signatures.
 import type { SqlClient, Statement } from "effect/sql"
+import { blockTolerance } from "./PaymentRepo/AttemptStore.ts"
 
 /**
- * Whether the transfer `t` came since the payment `p` opened: by our clock and the chain's, or by height, as the
- * clocks may differ.
+ * Whether the transfer `t` came since the payment `p` opened: by height, as our clock and the chain's may differ,
+ * or by time within the blocks that a reorganisation may move and where no height is known.
  */
 export const sinceOpened = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
-  (t.block_time > p.created_at - interval '1 minute' OR t.block_number > p.opened_block)`
+  (t.block_number > p.opened_block OR (t.block_time > p.created_at - interval '1 minute'
+    AND coalesce(t.block_number >= p.opened_block - ${blockTolerance}, true)))`

@@ -65,11 +65,19 @@ const nonceGone = /nonce (?:is )?too low|replacement transaction underpriced/i
 /** A transaction by its hash, of which only counts that the node knows it. */
 const Known = Schema.NullOr(Schema.Struct({ hash: Word }))
 
-const isInBlock = ({ outcome }: Sighting) => outcome === "moved" || outcome === "reverted"
+const hasMoved = ({ outcome }: Sighting) => outcome === "moved"
 
-const mostOf = (seen: ReadonlyArray<Sighting>): Sighting => {
-  const lost = seen.filter(({ outcome }) => outcome === "lost")
-  return seen.find(isInBlock) ?? (lost.length * 2 > seen.length ? { outcome: "lost" } : { outcome: "open" })
+/** What any node shows as moved is proven on a majority afterwards. That nothing has moved, a majority has to show. */
+const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
+  const moved = seen.find(hasMoved)
+  if (moved !== undefined) return moved
+  const [reverted, lost] = [
+    seen.filter(({ outcome }) => outcome === "reverted"),
+    seen.filter(({ outcome }) => outcome === "lost")
+  ]
+  const [first] = reverted
+  if (first !== undefined && reverted.length * 2 > nodes) return first
+  return { outcome: lost.length * 2 > seen.length ? "lost" : "open" }
 }
 
 /** `privateKey` is asked for when the wallet is first used. */
@@ -220,17 +228,21 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
           return all.includes("taken") ? knows(versions) : Effect.succeed("refused")
         }
       ),
-    /** A nonce's state: a receipt on any node is proof, otherwise the majority decides. */
+    /** A nonce's state: a receipt of success on any node is believed, otherwise the majority decides. */
     sight: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
-        pool.gather("test", (node) => check(node, nonce, versions), isInBlock),
-        mostOf
+        pool.gather("test", (node) => check(node, nonce, versions), hasMoved),
+        (seen) => mostOf(seen, pool.nodes("test").length)
       ),
     /** The same, however few nodes answer. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         onAll((node) => check(node, nonce, versions)),
-        (answers) => mostOf(answers.filter(Result.isSuccess).map(({ success }) => success))
+        (answers) =>
+          mostOf(
+            answers.filter(Result.isSuccess).map(({ success }) => success),
+            answers.length
+          )
       ),
     /** The next nonce of a block that a majority has. */
     minedNonce: pool.reached("test", minedNonceOf, BigInt),

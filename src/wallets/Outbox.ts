@@ -9,7 +9,7 @@ import type { TransactionHash } from "../domain/Chain.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { periodic } from "../workers/supervised.ts"
 import type { HotWallet, Sighting } from "./HotWallet.ts"
-import { feesOf, replacingFees, reprice } from "./Outbox/fees.ts"
+import { feesOf, fillingFees, reprice } from "./Outbox/fees.ts"
 import {
   type Ended,
   idOf,
@@ -168,8 +168,7 @@ export const makeOutbox = ({
     for (let time = 0; time < fillTries; time++) {
       const transaction = yield* stored(given)
       if (transaction.outcome !== null || wallet.isFiller(transaction.versions[0])) return
-      const old = feesOf(transaction.versions[0])
-      const fees = Option.match(state, { onNone: () => old, onSome: (now) => replacingFees(old, now) })
+      const fees = fillingFees(feesOf(transaction.versions[0]), Option.getOrUndefined(state))
       const raw = yield* wallet.signFiller(fees, transaction.nonce)
       const answer = yield* offerVersion(transaction, raw)
       if (answer === undefined) continue
@@ -265,6 +264,21 @@ export const makeOutbox = ({
       )
     })
 
+  /**
+   * Fills nonces before our first that no node has a transaction for: what another user of the key, or the
+   * service before its database was restored, had sent with them has left the pools. Nothing goes before they have.
+   */
+  const fillGap = Effect.fnUntraced(function* (first: OutgoingTransaction, next: number) {
+    const now = yield* DateTime.nowAsDate
+    if (first.nonce <= next || now.getTime() - first.signedAt.getTime() < millis(timing.stuckAfter)) return
+    const state = yield* wallet.state
+    for (let nonce = Math.max(next, state.nonce); nonce < first.nonce; nonce++) {
+      const raw = yield* wallet.signFiller(state.fees, nonce)
+      const filler = yield* repo.fillGap(wallet.address, nonce, raw, now)
+      if (filler !== undefined && (yield* wallet.broadcast(raw, idsOf(filler))) === "refused") yield* onEmpty
+    }
+  })
+
   /** Finishes what is open: notes the mined, repeats the lost, prices the stuck. */
   const finishOpen = Effect.gen(function* () {
     const open = yield* repo.open(wallet.address)
@@ -287,6 +301,8 @@ export const makeOutbox = ({
     heardAt = now.getTime()
     const due = left.length === 0 ? open : yield* repo.open(wallet.address)
     yield* Effect.forEach(due, (transaction) => finishOne(transaction, next, head), { discard: true })
+    const first = due[0]
+    if (first !== undefined) yield* fillGap(first, next)
   })
 
   return {

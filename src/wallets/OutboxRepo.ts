@@ -124,6 +124,13 @@ export class OutboxRepo extends Context.Service<
       chainNonce: number,
       entries: ReadonlyArray<Entry>
     ) => Effect.Effect<ReadonlyArray<OutgoingTransaction>>
+    /** Stores a filler under a nonce that none of ours has; none where another instance was first. */
+    readonly fillGap: (
+      wallet: Address,
+      nonce: number,
+      raw: Hex,
+      at: Date
+    ) => Effect.Effect<OutgoingTransaction | undefined>
     /** The newest transaction sent for a reference. */
     readonly latest: (
       wallet: Address,
@@ -200,6 +207,16 @@ export class OutboxRepo extends Context.Service<
             stored.push(...(yield* decode(wallet)(rows)))
           }
           return stored
+        }, Effect.orDie),
+
+        fillGap: Effect.fn("OutboxRepo.fillGap")(function* (wallet, nonce, raw, at) {
+          const rows = yield* sql`
+            INSERT INTO wallet_transactions
+              (wallet, nonce, purpose, reference, gas, versions, created_at, signed_at)
+            VALUES (${toBytes(wallet)}, ${nonce}, 'filler', gen_random_uuid(), 21000,
+              ARRAY[${hexToBytes(raw)}::bytea], ${at}, ${at})
+            ON CONFLICT (wallet, nonce) DO NOTHING RETURNING ${all}`
+          return (yield* decode(wallet)(rows))[0]
         }, Effect.orDie),
 
         latest: Effect.fn("OutboxRepo.latest")(function* (wallet, reference, purpose) {

@@ -6,4 +6,4 @@ export const fixedHashes = {
 }
 
 /** Of the seed `first` on SQL. */
-export const fixedSqlHash = "bb631bcf1d4e99cd"
+export const fixedSqlHash = "4d1d75956702fc92"

@@ -104,9 +104,10 @@ export const requirementsV1 = (amount: bigint, changes: Readonly<Record<string, 
   ...changes
 })
 
-const make = Effect.fnUntraced(function* (environment: Environment) {
+const make = Effect.fnUntraced(function* (environment: Environment, nodes: number) {
   const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
   const node = yield* rpcProxy(chain.rpcUrl)
+  const others = yield* Effect.forEach(Array.from({ length: nodes - 1 }), () => rpcProxy(chain.rpcUrl))
   const dataDir = yield* temporaryDirectory
   const port = yield* freePort(0)
   const baseUrl = `http://127.0.0.1:${port}`
@@ -133,7 +134,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
             HOST: "127.0.0.1",
             BASE_URL: baseUrl,
             DATA_DIR: dataDir,
-            BASE_SEPOLIA_RPC_URLS: node.url,
+            BASE_SEPOLIA_RPC_URLS: [node, ...others].map(({ url }) => url).join(","),
             TESTNET_CONFIRMATIONS: "0",
             AGENT_WALLET_MNEMONIC: mnemonic,
             X402_FACTORIES: create2Factory,
@@ -257,9 +258,9 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
   }
 })
 
-/** Starts the world; `close` ends all of it. `environment` adds to the service's. */
-export const startX402World = async (environment: Environment = {}): Promise<X402World> => {
+/** Starts the world; `close` ends all of it. `environment` adds to the service's. `node` is one of `nodes`. */
+export const startX402World = async (environment: Environment = {}, nodes = 1): Promise<X402World> => {
   const scope = Effect.runSync(Scope.make())
-  const world = await Effect.runPromise(Scope.provide(make(environment), scope))
+  const world = await Effect.runPromise(Scope.provide(make(environment, nodes), scope))
   return { ...world, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }

@@ -7,6 +7,7 @@ import type { MismatchReason } from "../../domain/VerdictReason.ts"
 import { sameAddress } from "../Address.ts"
 import { type Expectation, Verification } from "../Verification.ts"
 import { type RawLog, readTransferLogs, type TransferLog } from "./TransferLog.ts"
+import { usedNonces } from "./usedNonces.ts"
 
 /** What the chain shows of a transaction that is in a block. */
 export interface TransactionFacts {
@@ -122,7 +123,14 @@ export const judgeTransfer = (
     return mismatch({ reason: "declared_changes", expected: JSON.stringify([shown]) })
   }
   if (confirmations < required) return Verification.Pending({ reason: "confirmations" })
+  // The token tells the use of an authorization right before what it moves.
+  const [authorization] = usedNonces(
+    usdc.address,
+    transfer.from,
+    facts.logs.slice(0, transfer.position).slice(-1)
+  )
   return Verification.Verified({
+    ...(authorization === undefined ? {} : { authorization }),
     chainId,
     transactionId: expectation.transactionId,
     logPosition: transfer.position,

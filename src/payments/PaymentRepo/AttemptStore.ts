@@ -95,6 +95,8 @@ export interface AttemptStore {
     sent: TransactionHash,
     at: Date
   ) => Effect.Effect<boolean>
+  /** Whether the wallet has reported a transaction for the payment within half an hour that the chain has not decided. */
+  readonly awaitsReported: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
   /** The buyer has the address and may send from anywhere. */
   readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<void>
   /** Closes an open attempt. */

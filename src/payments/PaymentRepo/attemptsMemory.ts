@@ -183,6 +183,18 @@ export const makeAttemptsMemory = (known: {
                   isEqual(payment, one.paymentId, ["pending", "failed"])
               )
         ),
+      awaitsReported: (paymentId, payer, at) =>
+        Effect.sync(() =>
+          known
+            .undecided()
+            .some(
+              (one) =>
+                one.paymentId === paymentId &&
+                one.payer === payer &&
+                one.payerType === "human" &&
+                one.reportedAt.getTime() > at.getTime() - attemptLifeMillis
+            )
+        ),
       noteAddressShown: (paymentId, at) =>
         Effect.sync(() => {
           shown.set(paymentId, at)

@@ -220,6 +220,14 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
       return rows.length > 0
     }, Effect.orDie),
 
+    awaitsReported: Effect.fn("PaymentRepo.awaitsReported")(function* (paymentId, payer, at) {
+      const rows = yield* sql`
+        SELECT 1 FROM payment_reports r WHERE r.payment_id = ${paymentId} AND r.payer_address = ${toBytes(payer)}
+          AND r.payer_type = 'human' AND r.next_check_at IS NOT NULL
+          AND r.reported_at > ${new Date(at.getTime() - attemptLifeMillis)}::timestamptz LIMIT 1`
+      return rows.length > 0
+    }, Effect.orDie),
+
     noteAddressShown: Effect.fn("PaymentRepo.noteAddressShown")(function* (paymentId, at) {
       yield* sql`
         INSERT INTO shown_addresses AS a (payment_id, shown_at) VALUES (${paymentId}, ${at})

@@ -15,6 +15,7 @@ import {
   type Match,
   type TransferStore
 } from "../TransferStore.ts"
+import { blockTolerance } from "./AttemptStore.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
 
 interface KeptTransfer extends IncomingTransfer {
@@ -159,7 +160,9 @@ export const makeTransfersMemory = (known: {
             one.payer === payer &&
             one.receiver === payment.receiver &&
             one.amount === payment.amount &&
-            (one.blockTime.getTime() > payment.createdAt.getTime() - 60_000 ||
+            ((one.blockTime.getTime() > payment.createdAt.getTime() - 60_000 &&
+              (payment.openedBlock === null ||
+                one.blockNumber >= payment.openedBlock - BigInt(blockTolerance))) ||
               (payment.openedBlock !== null && one.blockNumber > payment.openedBlock) ||
               (announcedIn !== undefined && one.blockNumber > announcedIn))
         )
@@ -320,6 +323,7 @@ export const makeTransfersMemory = (known: {
       awaitsSettlement: () => Effect.succeed(false),
       isReserved: () => Effect.succeed(false),
       askedBy: () => Effect.succeed([]),
+      signedFor: () => Effect.succeed(Option.none()),
       matchesOf: (transfer) =>
         Effect.sync(() => {
           const reports = known.reportsOf(transfer).filter(({ payer }) => payer === transfer.payer)

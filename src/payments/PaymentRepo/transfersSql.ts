@@ -79,6 +79,7 @@ const decodeMatches = Schema.decodeUnknownEffect(
   ),
   ownRows
 )
+const decodeSignedFor = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ payment_id: PaymentId })))
 const decodeMatchAttempts = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -339,6 +340,19 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
           AND p.env = ${transfer.env} AND p.receiver = ${toBytes(transfer.receiver)}
           AND p.amount = ${transfer.amount.toString()}::numeric`
       return (yield* decodePayments(rows)).map(toPayment)
+    }, Effect.orDie),
+
+    signedFor: Effect.fn("PaymentRepo.signedFor")(function* (env, payer, nonce) {
+      const bytes = Buffer.from(nonce.slice(2), "hex")
+      const [row] = yield* decodeSignedFor(
+        yield* sql`
+          SELECT payment_id FROM authorization_nonces WHERE nonce = ${bytes}
+          UNION ALL
+          SELECT payment_id FROM x402_settlements
+          WHERE ${signedBy({ env, payer })} AND nonce = ${bytes} AND status <> 'failed'
+          LIMIT 1`
+      )
+      return Option.map(Option.fromUndefinedOr(row), ({ payment_id }) => payment_id)
     }, Effect.orDie),
 
     matchesOf: Effect.fn("PaymentRepo.matchesOf")(function* (transfer) {

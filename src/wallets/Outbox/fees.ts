@@ -34,6 +34,15 @@ export const replacingFees = (old: Fees, { fees }: WalletState): Fees =>
     maxPriorityFeePerGas: larger(raised(old.maxPriorityFeePerGas), fees.maxPriorityFeePerGas)
   })
 
+/**
+ * Fees of a filler. Nodes take it in place of another version however cheap gas has become since, and while
+ * nobody tells the price; with its 21,000 gas it costs less than that version would.
+ */
+export const fillingFees = (old: Fees, state: WalletState | undefined): Fees => ({
+  maxFeePerGas: larger(raised(old.maxFeePerGas), state?.fees.maxFeePerGas ?? 0n),
+  maxPriorityFeePerGas: larger(raised(old.maxPriorityFeePerGas), state?.fees.maxPriorityFeePerGas ?? 0n)
+})
+
 export interface BroadcastState {
   /** Whether a node knows any version; undefined while not all have said. */
   readonly known: boolean | undefined

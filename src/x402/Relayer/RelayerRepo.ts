@@ -209,7 +209,11 @@ export class RelayerRepo extends Context.Service<
               WHEN 'settled' THEN s.transaction_id = ANY(${ids.map(toBytes)}::bytea[])
               WHEN 'pending' THEN CASE
                 WHEN s.opens_payment THEN p.id IS NULL OR p.status = 'pending'
-                ELSE p.status = 'pending' AND NOT ${ownTransferStands(sql, sql`s.payer`)} END
+                ELSE p.status = 'pending' AND NOT ${ownTransferStands(sql, sql`s.payer`)}
+                  -- A reorganisation has reopened what was given up, and another has the payment now.
+                  AND NOT EXISTS (
+                    SELECT 1 FROM x402_settlements o
+                    WHERE o.payment_id = s.payment_id AND o.id <> s.id AND o.status <> 'failed' AND o.reserves) END
               ELSE false END`
           return rows.length > 0
         }, Effect.orDie)

@@ -326,13 +326,19 @@ export class SettlementRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        release: Effect.fn("SettlementRepo.release")(function* (id, reason) {
-          yield* sql`
+        release: Effect.fn("SettlementRepo.release")(
+          function* (id, reason) {
+            // The lock comes first: what is asked after it sees a transaction that was being stored under it.
+            yield* sql`SELECT 1 FROM x402_settlements WHERE id = ${id} FOR UPDATE`
+            yield* sql`
             UPDATE x402_settlements SET told_reason = ${reason}, reserves = false
             WHERE id = ${id} AND status = 'pending' AND NOT EXISTS (
               SELECT 1 FROM wallet_transactions
               WHERE reference = ${id} AND purpose = 'settle' AND ended_at IS NULL)`
-        }, Effect.orDie),
+          },
+          (effect) => sql.withTransaction(effect),
+          Effect.orDie
+        ),
 
         noteTransaction: Effect.fn("SettlementRepo.noteTransaction")(function* (id, transactionId) {
           yield* sql`

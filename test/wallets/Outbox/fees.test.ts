@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { serializeTransaction } from "viem"
 import type { WalletState } from "../../../src/wallets/HotWallet.ts"
-import { replacingFees, reprice } from "../../../src/wallets/Outbox/fees.ts"
+import { feesOf, fillingFees, replacingFees, reprice } from "../../../src/wallets/Outbox/fees.ts"
 
 const gwei = 1_000_000_000n
 const rawAt = (maxFeePerGas: bigint, tip = gwei) =>
@@ -45,6 +45,17 @@ describe("the fee of a stuck transaction", () => {
     expect(typeof barely === "object" ? barely.maxFeePerGas : 0n).toBeGreaterThanOrEqual(
       (10n * gwei * 9n) / 8n
     )
+  })
+
+  test("a filler offers more than what it replaces, also once gas is cheap or nobody tells its price", () => {
+    const old = feesOf(rawAt(200n * gwei))
+    for (const state of [at(20n * gwei), at(400n * gwei), undefined]) {
+      const filler = fillingFees(old, state)
+      // geth asks for a tenth more of both.
+      expect(filler.maxFeePerGas * 10n).toBeGreaterThanOrEqual(old.maxFeePerGas * 11n)
+      expect(filler.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(old.maxPriorityFeePerGas * 11n)
+      expect(filler.maxFeePerGas).toBeGreaterThanOrEqual(state?.fees.maxFeePerGas ?? 0n)
+    }
   })
 
   test("never exceeds four times the present offer, however often it is replaced", () => {

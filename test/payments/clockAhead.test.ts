@@ -1,0 +1,85 @@
+// A chain whose clock is ahead of ours: what a wallet had sent before a payment opened does not keep it from paying.
+import { expect } from "bun:test"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
+import { PaymentId } from "../../src/domain/Payment.ts"
+import { PaymentAttempts } from "../../src/payments/PaymentAttempts.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { memoryStack, newMerchant } from "../support/paymentStack.ts"
+import { payer, receiver } from "../support/rawReceipts.ts"
+import { testEffect } from "../support/run.ts"
+
+const stack = memoryStack.pipe(
+  Layer.provideMerge(Layer.mergeAll(ChainVerifier.layerMemory, SecureRandom.layerWebCrypto))
+)
+
+for (const aheadSeconds of [0, 300])
+  testEffect(`a wallet's stray transfer from before the payment, ${aheadSeconds} s ahead`, () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("1 day")
+      const { principal, tenant } = yield* newMerchant(receiver)
+      const attempts = yield* PaymentAttempts
+      const repo = yield* PaymentRepo
+      const chain = yield* MemoryChain
+      yield* chain.fund(payer, { usdcAtomic: 10_000_000n })
+      yield* chain.transfer({ from: payer, to: receiver, amount: 1_000_000n })
+      const sentIn = yield* chain.head()
+      const reading = yield* chain.reading("test", sentIn, sentIn)
+      if (reading._tag !== "Read") throw new Error("unread")
+      const blockTime = new Date((yield* DateTime.nowAsDate).getTime() + aheadSeconds * 1000)
+      yield* chain.mine(60)
+      // Two minutes and sixty blocks later.
+      yield* TestClock.adjust("2 minutes")
+      const { payment } = yield* repo.open({
+        ...tenant,
+        id: PaymentId.make(crypto.randomUUID()),
+        amount: AtomicUsdc.make(1_000_000n),
+        intentUrl: "https://shop.example.com/1",
+        receiver,
+        payerType: "human",
+        openedBlock: yield* chain.head(),
+        at: yield* DateTime.nowAsDate
+      })
+      const lease = Effect.map(DateTime.nowAsDate, (at) => ({
+        id: crypto.randomUUID(),
+        at,
+        until: new Date(at.getTime() + 15_000)
+      }))
+      const cursor = (blockNumber: bigint, blockTime: Date) => ({
+        blockNumber,
+        blockHash: reading.blockHash,
+        blockTime
+      })
+      const id = crypto.randomUUID()
+      yield* repo.startCursor("test", cursor(0n, blockTime))
+      const read = Effect.fnUntraced(function* (
+        to: ReturnType<typeof cursor>,
+        transfers: Parameters<PaymentRepo["Service"]["recordRange"]>[0]["transfers"]
+      ) {
+        const by = yield* lease
+        const from = Option.getOrThrow(yield* repo.leaseCursor("test", by))
+        expect(
+          yield* repo.recordRange({ env: "test", lease: by, from, to, outgoing: [], transfers })
+        ).toBeTrue()
+        yield* repo.releaseCursor("test", by.id)
+      })
+      yield* read(
+        cursor(sentIn, blockTime),
+        reading.transfers.map((one) => ({ ...one, id, merchantId: tenant.merchantId, blockTime }))
+      )
+      yield* repo.noteMatch(id, { kind: "unknown" })
+      const announce = attempts.announce(principal, payment.id, {
+        ...{ buyerDidToken: `buyer:${payer}:${payment.id}`, method: "transfer", client: "" }
+      })
+      // The wallet's prompt is left alone, and its browser closed.
+      expect((yield* announce)._tag).toBe("AttemptAnnounced")
+      yield* TestClock.adjust("40 minutes")
+      const later = new Date((yield* DateTime.nowAsDate).getTime() + aheadSeconds * 1000)
+      yield* read(cursor(sentIn + 59n, later), [])
+      expect((yield* announce)._tag).toBe("AttemptAnnounced")
+    }).pipe(Effect.provide(stack))
+  )

@@ -1,0 +1,97 @@
+// What is not wanted any more is filled also where a node fails to say the price at that moment.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { headerV1, openPayment, payPath, report, rowsOf, until } from "./payloads.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(120_000)
+
+const price = 10_000_000n
+const { chainId, usdc } = networks.test
+
+describe("an authorization whose payment another wallet has paid", () => {
+  let world: X402World
+  beforeAll(async () => {
+    world = await startX402World({ TESTNET_CONFIRMATIONS: "1" })
+  }, 120_000)
+  afterAll(() => world.close(), 120_000)
+  const rpc = (method: string, ...params: ReadonlyArray<unknown>) =>
+    Effect.runPromise(world.chain.rpc(method, [...params]))
+  const mineAt = async (baseFee: bigint) => {
+    await rpc("anvil_setNextBlockBaseFeePerGas", `0x${baseFee.toString(16)}`)
+    await Effect.runPromise(world.chain.mine(1))
+  }
+  const signed = async (account: PrivateKeyAccount) =>
+    headerV1(
+      await world.authorize(account, price, { validBefore: BigInt(Math.floor(Date.now() / 1000) + 600) })
+    )
+  const statusOf = async (id: string) =>
+    (await world.call("GET", `/payments/${id}`, world.keys.test.secret)).body.payment.status
+  const relayed = async () =>
+    (
+      await rowsOf(
+        world,
+        "SELECT nonce::int, outcome, cardinality(versions)::int AS versions FROM wallet_transactions ORDER BY nonce DESC LIMIT 1"
+      )
+    )[0]
+  const rawTransfer = async (account: PrivateKeyAccount): Promise<Hex> => {
+    await Effect.runPromise(world.chain.setEth(Address.make(account.address), 10n ** 20n))
+    return account.signTransaction({
+      ...{ type: "eip1559", chainId, nonce: 0, to: usdc.address, gas: 150_000n },
+      ...{ maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 11n },
+      data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [receiver, price] })
+    })
+  }
+
+  for (const fails of [false, true])
+    test(`its nonce is filled, the price ${fails ? "untold for a moment" : "told"}: the wallet pays nothing`, async () => {
+      const [first, second] = [await world.payer(price), await world.payer(price)]
+      const id = await openPayment(world, "10.00")
+      await rpc("evm_setAutomine", false)
+      const nonce = (await relayed())?.["nonce"]
+      const answer = world.call("GET", payPath(world, id), undefined, undefined, await signed(first))
+      await until(async () => (await relayed())?.["nonce"] !== nonce)
+      await Bun.sleep(300)
+      // Gas becomes dear: what is signed waits, and somebody else pays at once.
+      const dear = 10n ** 12n
+      const raw = await rawTransfer(second)
+      await rpc("eth_sendRawTransaction", raw)
+      await mineAt(dear)
+      await mineAt(dear)
+      if (fails)
+        world.node.behave((method) =>
+          method === "eth_gasPrice" ? { raw: new Response("", { status: 503 }) } : undefined
+        )
+      await until(async () => {
+        await mineAt(dear)
+        return (await report(world, id, second, price, keccak256(raw))).status === 200
+      })
+      expect(await statusOf(id)).toBe("settled")
+      await until(async () => (await relayed())?.["versions"] === 2, 30_000)
+      await Bun.sleep(500)
+      // As geth's, the node's pool has kept what was offered while gas was dear; anvil's has not.
+      await mineAt(10n ** 9n)
+      const [{ original } = {}] = await rowsOf(
+        world,
+        "SELECT '0x' || encode(versions[2], 'hex') AS original FROM wallet_transactions ORDER BY nonce DESC LIMIT 1"
+      )
+      await rpc("anvil_setNextBlockBaseFeePerGas", "0x3b9aca00")
+      await rpc("eth_sendRawTransaction", original).catch(() => undefined)
+      world.node.behave(() => undefined)
+      // The filler is broadcast again and again, before the next block.
+      await Bun.sleep(9_000)
+      // And cheap again.
+      for (let block = 0; block < 20; block++) {
+        await mineAt(10n ** 9n)
+        await Bun.sleep(500)
+        if ((await relayed())?.["outcome"] !== null) break
+      }
+      await answer
+      await rpc("evm_setAutomine", true)
+      expect(await world.balanceOf(first.address)).toBe(price)
+      expect((await relayed())?.["outcome"]).toBe("filled")
+    })
+})

@@ -1,0 +1,34 @@
+// A nonce that one of three nodes invents is not the one that a wallet is asked to send with.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { createDidToken } from "../../src/buyers/createDidToken.ts"
+import { openPayment } from "./payloads.ts"
+import { startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(90_000)
+let world: X402World
+beforeAll(async () => {
+  world = await startX402World({}, 3)
+}, 120_000)
+afterAll(() => world.close(), 120_000)
+
+for (const tag of ["pending", "latest"])
+  test(`a ${tag} nonce that one node of three invents is not the one that a wallet is asked to use`, async () => {
+    const account = await world.payer()
+    const id = await openPayment(world, "1")
+    world.node.behave((method, params) =>
+      method === "eth_getTransactionCount" && params[1] === tag ? { result: "0x3e8" } : undefined
+    )
+    const { body } = await world.call("POST", `/payments/${id}/attempts`, world.keys.test.publishable, {
+      buyerDidToken: await createDidToken(account, {
+        audience: world.baseUrl,
+        lifetimeSeconds: 900,
+        now: Math.floor(Date.now() / 1000),
+        id
+      }),
+      method: "transfer",
+      // What the wallet itself says, as the checkout announces it.
+      nonce: 0
+    })
+    world.node.behave(() => undefined)
+    expect(body.attempt.nonce).toBe(0)
+  })

@@ -1,0 +1,48 @@
+// A receipt of failure that one of three nodes invents fails nothing.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { isHex, keccak256 } from "viem"
+import { bodyV2, rowsOf, until } from "./payloads.ts"
+import { startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(90_000)
+let world: X402World
+beforeAll(async () => {
+  world = await startX402World({}, 3)
+}, 120_000)
+afterAll(() => world.close(), 120_000)
+
+test("a receipt that one node of three invents fails no settlement: its payer is charged once", async () => {
+  const amount = 10_000n
+  const account = await world.payer(10n * amount)
+  const settle = (payload: object) =>
+    world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(payload, amount))
+  const automine = (on: boolean) => Effect.runPromise(world.chain.rpc("evm_setAutomine", [on]))
+  const block = await world.chain.publicClient.getBlock()
+  // The liar has the transaction, as all do, and says of it what no block says.
+  const sent = new Set<string>()
+  world.node.behave((method, params) => {
+    if (method === "eth_sendRawTransaction") sent.add(keccak256(isHex(params[0]) ? params[0] : "0x"))
+    if (method !== "eth_getTransactionReceipt" || !sent.has(String(params[0]))) return undefined
+    return {
+      result: {
+        transactionHash: params[0],
+        blockHash: block.hash,
+        blockNumber: `0x${block.number.toString(16)}`,
+        status: "0x0",
+        logs: []
+      }
+    }
+  })
+  await automine(false)
+  const first = await settle(await world.authorize(account, amount))
+  expect(first.body.errorReason).toBe("settlement_pending")
+  world.node.behave(() => undefined)
+  await automine(true)
+  await Effect.runPromise(world.chain.mine(2))
+  await until(async () => {
+    const [row] = await rowsOf(world, "SELECT status FROM x402_settlements")
+    return row?.["status"] === "settled"
+  })
+  expect(10n * amount - (await world.balanceOf(account.address))).toBe(amount)
+})
