@@ -55,6 +55,9 @@ const make = Effect.fnUntraced(function* (address: string, maxConnections: numbe
   const mustBe =
     "DATABASE_REPLICA_URL must be a Postgres address, postgres://user:password@host:port/database"
   if (parsed === undefined) return yield* new DatabaseRefusal({ message: mustBe })
+  // What one server has says nothing of what another has.
+  if (parsed.servers.length > 1)
+    return yield* new DatabaseRefusal({ message: "DATABASE_REPLICA_URL must name one server" })
   const client = yield* Layer.build(
     PgClient.layer({
       url: Redacted.make(parsed.first),

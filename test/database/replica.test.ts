@@ -158,3 +158,15 @@ liveEffect("another database is not taken for a replica: lists are right, and th
     expect(service.output()).toContain(said)
   }).pipe(Effect.scoped)
 )
+
+liveEffect("one replica is named: of several, one would be asked how far it has come and another read", () =>
+  Effect.gen(function* () {
+    const service = yield* spawnService({
+      DATABASE_URL: yield* ownDatabase(),
+      DATABASE_REPLICA_URL: "postgres://postgres@127.0.0.1:1,127.0.0.1:2/postgres",
+      DATA_DIR: yield* temporaryDirectory
+    })
+    expect(yield* service.exited).toBe(1)
+    expect(service.output()).toContain("DATABASE_REPLICA_URL must name one server")
+  }).pipe(Effect.scoped)
+)
