@@ -190,6 +190,16 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect(yield* tag(PaymentId.make(yield* newId))).toBe("Unknown")
     }))
 
+  it("an id that another merchant's refund has makes none, and leaves that one as it is", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const [of, other] = [yield* paid, yield* paid]
+      const refund = yield* created(of)
+      expect(yield* repo.createRefund(yield* refundOf(other, { id: refund.id }))).toEqual({ _tag: "Unknown" })
+      expect(yield* repo.findRefund(of.tenant, refund.id)).toEqual(Option.some(refund))
+      expect(yield* repo.findRefund(other.tenant, refund.id)).toEqual(Option.none())
+    }))
+
   it("one log proves one refund, however many claim it at once", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

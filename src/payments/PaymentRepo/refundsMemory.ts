@@ -85,6 +85,8 @@ export const makeRefundsMemory = (known: {
         const balance = { paid: thing.paid, refunded: sumOf(of) }
         if (!input.beyondPaid && balance.refunded + input.amount > balance.paid)
           return { _tag: "Exceeds", balance }
+        // Another merchant's: an id is one refund's among all.
+        if (refunds.has(input.id)) return { _tag: "Unknown" }
         const by = { at, person: input.createdBy, note: input.reason }
         const tookTransfer = "transferId" in of && known.transfers.takeForRefund(of.transferId, by)
         const refund: KeptRefund = {
