@@ -344,6 +344,22 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect(yield* announced(height - 1n)).toEqual([transactionId])
     }))
 
+  it("what left long before a refund was announced, by the chain's height, is not looked at, whatever the clocks say", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const transactionId = newHash()
+      yield* read(of.tenant, "outgoing", { transactionId, payer: of.receiver, receiver: of.payer })
+      const { blockNumber: height } = Option.getOrThrow(yield* repo.cursor("test"))
+      // By the chain's clock, which is ahead of ours, it has left since.
+      const announced = (createdBlock: bigint | null) =>
+        Effect.flatMap(created(of, { createdBlock, beyondPaid: true }), repo.sentFor)
+      expect(yield* announced(height + 100n)).toEqual([])
+      expect(yield* announced(height + 31n)).toEqual([])
+      expect(yield* announced(height + 30n)).toEqual([transactionId])
+      expect(yield* announced(null)).toEqual([transactionId])
+    }))
+
   it("a transfer being refunded is handled; attaching it and refunding it at once, one holds", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

@@ -4,7 +4,14 @@ import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address, Env } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import type { Refund, RefundCreation, RefundedThing, RefundProof, RefundStore } from "../RefundStore.ts"
+import {
+  earlierBlocks,
+  type Refund,
+  type RefundCreation,
+  type RefundedThing,
+  type RefundProof,
+  type RefundStore
+} from "../RefundStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
 
@@ -62,6 +69,15 @@ export const makeRefundsMemory = (known: {
     [...refunds.values()]
       .filter((one) => isOf(of)(one) && stands(one))
       .reduce((sum, { amount }) => sum + amount, 0n)
+
+  /** Whether it left as late as what was announced may have left. */
+  const isAfter = (
+    { blockNumber, blockTime }: { readonly blockNumber: bigint; readonly blockTime: Date },
+    { createdAt, createdBlock }: Refund
+  ) =>
+    (createdBlock !== null && blockNumber > createdBlock) ||
+    (blockTime.getTime() > createdAt.getTime() - 60_000 &&
+      (createdBlock === null || blockNumber >= createdBlock - earlierBlocks))
 
   return {
     createRefund: ({ at, checkAt, of, ...input }) =>
@@ -221,8 +237,7 @@ export const makeRefundsMemory = (known: {
               one.receiver === refund.recipient &&
               one.amount === refund.amount &&
               one.droppedAt === null &&
-              (one.blockTime.getTime() > refund.createdAt.getTime() - 60_000 ||
-                (refund.createdBlock !== null && one.blockNumber > refund.createdBlock)) &&
+              isAfter(one, refund) &&
               !known.isClaimed(one.env, one) &&
               !isNamed(one.transactionId)
           )

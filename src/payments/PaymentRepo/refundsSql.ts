@@ -8,13 +8,14 @@ import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
-import type {
-  NewRefund,
-  Refund,
-  RefundBalance,
-  RefundCreation,
-  RefundedThing,
-  RefundStore
+import {
+  earlierBlocks,
+  type NewRefund,
+  type Refund,
+  type RefundBalance,
+  type RefundCreation,
+  type RefundedThing,
+  type RefundStore
 } from "../RefundStore.ts"
 import { attachLeaseMillis } from "../TransferStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
@@ -347,13 +348,15 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     }, Effect.orDie),
 
     sentFor: Effect.fn("PaymentRepo.sentFor")(function* (refund) {
+      const height = refund.createdBlock?.toString() ?? null
       const found = yield* decodeHashes(
         yield* sql`
           SELECT t.transaction_id FROM outgoing_transfers t
           WHERE t.receiver = ${toBytes(refund.recipient)} AND t.amount = ${refund.amount.toString()}::numeric
             AND t.merchant_id = ${refund.merchantId} AND t.env = ${refund.env} AND t.dropped_at IS NULL
-            AND (t.block_time > ${refund.createdAt}::timestamptz - interval '1 minute'
-              OR t.block_number > ${refund.createdBlock?.toString() ?? null}::bigint)
+            AND (t.block_number > ${height}::bigint
+              OR (t.block_time > ${refund.createdAt}::timestamptz - interval '1 minute'
+                AND coalesce(t.block_number >= ${height}::bigint - ${earlierBlocks.toString()}::bigint, true)))
             AND NOT EXISTS (
               SELECT 1 FROM claimed_transfers c WHERE c.chain_id = t.chain_id
                 AND c.transaction_id = t.transaction_id AND c.payer = t.payer AND c.receiver = t.receiver
