@@ -38,6 +38,13 @@ export interface RefundProof extends ClaimedTransfer {
   readonly sender: Address
 }
 
+/** A proof, when the chain has shown it, and when its block is looked at next. */
+export interface ShownProof {
+  readonly proof: RefundProof
+  readonly at: Date
+  readonly checkAt: Date
+}
+
 export interface Refund extends Tenant {
   readonly id: string
   readonly paymentId: PaymentId | null
@@ -86,9 +93,14 @@ export type RefundCreation =
 export interface RefundStore {
   /**
    * Adds a pending refund under the lock of what it refunds, so that two at once never exceed what was paid.
-   * A refunded transfer is handled from then on, and pays nothing.
+   * A refunded transfer is handled from then on, and pays nothing. With a proof it is proven, and claims its log, as it
+   * is added: where a payment or another refund has that log, nothing is added. It stays pending where `proveRefund`
+   * would answer none for another reason.
    */
-  readonly createRefund: (refund: NewRefund) => Effect.Effect<RefundCreation>
+  readonly createRefund: (
+    refund: NewRefund,
+    shown?: ShownProof
+  ) => Effect.Effect<RefundCreation, TransferAlreadyUsed>
   readonly findRefund: (tenant: Tenant, id: string) => Effect.Effect<Option.Option<Refund>>
   /** Newest first. None where `startingAfter` is not a refund of the tenant. */
   readonly listRefunds: (

@@ -21,7 +21,7 @@ import {
 import type { Tenant } from "../domain/Merchant.ts"
 import { AtomicUsdc, formatUsd } from "../domain/Money.ts"
 import { PaymentRepo } from "../payments/PaymentRepo.ts"
-import type { Refund, RefundBalance, RefundedThing } from "../payments/RefundStore.ts"
+import type { NewRefund, Refund, RefundBalance, RefundedThing } from "../payments/RefundStore.ts"
 import { refundNotProven } from "./Refunds/refundNotProven.ts"
 import { makeVerifyRefund } from "./Refunds/verifyRefund.ts"
 
@@ -79,13 +79,9 @@ const make = Effect.gen(function* () {
     return { payer, sinceBlock: blockNumber }
   })
 
-  const proven = Effect.fnUntraced(function* (
-    refund: Refund,
-    found: Extract<Verification, { _tag: "Verified" }>
-  ) {
+  const shownNow = Effect.fnUntraced(function* (found: Extract<Verification, { _tag: "Verified" }>) {
     const at = yield* DateTime.nowAsDate
-    const proof = { ...found, sender: found.payer }
-    return yield* repo.proveRefund(refund.id, proof, at, after(at, firstWatchMillis))
+    return { proof: { ...found, sender: found.payer }, at, checkAt: after(at, firstWatchMillis) }
   })
 
   const check = Effect.fn("Refunds.check")(function* (
@@ -97,7 +93,8 @@ const make = Effect.gen(function* () {
       if (found._tag === "Pending") return { _tag: "Pending", isUnknown: found.reason === "not_found" }
       if (found._tag === "Mismatch")
         return { _tag: "Refused", error: refundNotProven(found), final: found.confirmed }
-      const settled = yield* Effect.result(proven(refund, found))
+      const { at, checkAt, proof } = yield* shownNow(found)
+      const settled = yield* Effect.result(repo.proveRefund(refund.id, proof, at, checkAt))
       // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
       if (Result.isFailure(settled)) continue
       if (Option.isSome(settled.success)) return { _tag: "Proven", refund: settled.success.value }
@@ -135,6 +132,30 @@ const make = Effect.gen(function* () {
     return yield* found(refund, refund.id)
   })
 
+  /** Adds a refund, proven where its transaction is named and proves it by now. What proves nothing is not kept. */
+  const add = Effect.fnUntraced(function* (
+    refund: NewRefund,
+    sinceBlock: bigint,
+    earlier: Effect.Effect<Refund | undefined>
+  ) {
+    const { at: createdAt, transactionId } = refund
+    while (true) {
+      const found =
+        transactionId === null
+          ? undefined
+          : yield* verify({ ...refund, sinceBlock, createdAt }, transactionId)
+      if (found?._tag === "Mismatch") {
+        // The same request may have used it up meanwhile.
+        const same = yield* earlier
+        return same === undefined ? yield* refundNotProven(found) : { _tag: "Known" as const, refund: same }
+      }
+      const shown = found?._tag === "Verified" ? yield* shownNow(found) : undefined
+      const made = yield* Effect.result(repo.createRefund(refund, shown))
+      if (Result.isSuccess(made)) return made.success
+      // Another payment or refund has claimed it meanwhile; the transaction may hold an equal one.
+    }
+  })
+
   return Refunds.of({
     create: Effect.fn("Refunds.create")(function* (tenant, { by, of, transactionId, ...input }) {
       if (tenant.env === "live") return yield* new LiveModeGated()
@@ -146,32 +167,26 @@ const make = Effect.gen(function* () {
           message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
           details: [{ path: "body.recipient", message: "Not an address that a merchant receives at." }]
         })
-      const earlier = yield* repo.listRefunds(tenant, { of, limit: 100 })
-      const same = Option.getOrElse(earlier, () => []).find(
-        (one) =>
-          (one.id === input.id &&
-            one.recipient === recipient &&
-            (input.amount === undefined || one.amount === input.amount)) ||
-          (input.id === undefined &&
-            transactionId !== undefined &&
-            one.transactionId === transactionId &&
+      const earlier = Effect.map(repo.listRefunds(tenant, { of, limit: 100 }), (list) =>
+        Option.getOrElse(list, () => []).find(
+          (one) =>
             one.recipient === recipient &&
             (input.amount === undefined || one.amount === input.amount) &&
-            (one.status === "pending" || one.status === "proven"))
+            (input.id === undefined
+              ? transactionId !== undefined &&
+                one.transactionId === transactionId &&
+                (one.status === "pending" || one.status === "proven")
+              : one.id === input.id)
+        )
       )
+      const same = yield* earlier
       if (same !== undefined) return { refund: same, created: false }
       const at = yield* DateTime.nowAsDate
       const balance = yield* repo.refundBalance(tenant, of)
       const left = balance.paid - balance.refunded
       const amount = input.amount ?? (left > 0n ? AtomicUsdc.make(left, { disableChecks: true }) : undefined)
       if (amount === undefined) return yield* exceeds(balance, 0n)
-      // What proves nothing is not kept.
-      if (transactionId !== undefined) {
-        const claimed = { ...tenant, recipient, amount, sinceBlock, createdAt: at }
-        const verification = yield* verify(claimed, transactionId)
-        if (verification._tag === "Mismatch") return yield* refundNotProven(verification)
-      }
-      const made = yield* repo.createRefund({
+      const asked: NewRefund = {
         ...tenant,
         id: input.id ?? (yield* random.uuidV7()),
         of,
@@ -184,7 +199,8 @@ const make = Effect.gen(function* () {
         at,
         createdBlock: reach.openedBlock(tenant.env).openedBlock ?? null,
         checkAt: after(at, firstCheckMillis)
-      })
+      }
+      const made = yield* add(asked, sinceBlock, earlier)
       switch (made._tag) {
         case "Unknown":
           return yield* "paymentId" in of ? new PaymentNotFound() : new IncomingTransferNotFound()
@@ -206,14 +222,8 @@ const make = Effect.gen(function* () {
                 details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
               })
         }
-        case "Created": {
-          if (transactionId === undefined) return { refund: made.refund, created: true }
-          const checked = yield* check(made.refund, transactionId)
-          if (checked._tag !== "Refused")
-            return { refund: checked._tag === "Proven" ? checked.refund : made.refund, created: true }
-          yield* repo.endRefund(made.refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
-          return yield* checked.error
-        }
+        case "Created":
+          return { refund: made.refund, created: true }
       }
     }),
     find: found,

@@ -99,6 +99,8 @@ const proofOf = (of: Paid, changes: Partial<RefundProof> = {}): RefundProof => (
   ...changes
 })
 
+const shown = (proof: RefundProof) => ({ proof, at: after(30), checkAt: after(90) })
+
 /** Reads blocks in which a transfer arrives at, or leaves, the merchant's receiver. */
 const read = Effect.fnUntraced(function* (
   tenant: Tenant,
@@ -161,7 +163,7 @@ export const refundsContract = (layer: RepoLayer): void => {
       const named = yield* refundOf(of, { transactionId: newHash(), amount: usdc(10_000_000n) })
       const all = yield* Effect.forEach(
         [named, named, { ...named, id: yield* newId }, { ...named, id: yield* newId }],
-        repo.createRefund,
+        (one) => repo.createRefund(one),
         { concurrency: "unbounded" }
       )
       expect(all.map(({ _tag }) => _tag).toSorted()).toEqual(["Created", "Known", "Known", "Known"])
@@ -222,6 +224,103 @@ export const refundsContract = (layer: RepoLayer): void => {
         blockNumber: 120n,
         provenAt: after(30)
       })
+    }))
+
+  it("added with its proof it is proven, and its log is claimed", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const proof = proofOf(of)
+      const refund = yield* refundOf(of, { transactionId: proof.transactionId })
+      const made = yield* repo.createRefund(refund, shown(proof))
+      const { transactionId } = proof
+      const proven = { id: refund.id, status: "proven", transactionId, ordinal: 0, provenAt: after(30) }
+      expect(made).toMatchObject({ _tag: "Created", refund: proven })
+      expect(Option.getOrThrow(yield* repo.findRefund(of.tenant, refund.id))).toMatchObject(proven)
+      expect(yield* repo.createRefund(refund, shown(proof))).toMatchObject({ _tag: "Known", refund: proven })
+      const taken = yield* repo.takenTransfers({
+        chainId: 84532,
+        evidence: { transactionId, payer: of.receiver, tokenChanges: [] },
+        receiver: of.payer,
+        amount: refund.amount
+      })
+      expect(taken).toEqual([{ ordinal: 0, blockHash: proof.blockHash }])
+      const isDue = (at: Date) =>
+        Effect.map(repo.takeDueRefunds(at, after(600), 1_000), (all) =>
+          all.some(({ id }) => id === refund.id)
+        )
+      expect(yield* isDue(after(89))).toBeFalse()
+      expect(yield* isDue(after(90))).toBeTrue()
+    }))
+
+  it("of several at once that are added with one proof, one is, and of the others nothing is kept", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const things = yield* Effect.forEach([1, 2, 3, 4], () => paid)
+      const [first] = things
+      if (first === undefined) return
+      const proof = proofOf(first)
+      const asked = yield* Effect.forEach(things, (of) =>
+        refundOf(of, { recipient: first.payer, transactionId: proof.transactionId })
+      )
+      const outcomes = yield* Effect.forEach(
+        asked,
+        (refund) => Effect.result(repo.createRefund(refund, shown(proof))),
+        { concurrency: "unbounded" }
+      )
+      const lost = asked.filter((_, turn) => {
+        const one = outcomes[turn]
+        return one !== undefined && Result.isFailure(one) && one.failure._tag === "TransferAlreadyUsed"
+      })
+      expect(lost).toHaveLength(3)
+      for (const [turn, refund] of lost.entries()) {
+        expect(yield* repo.findRefund(refund, refund.id)).toEqual(Option.none())
+        expect((yield* repo.refundBalance(refund, refund.of)).refunded).toBe(0n)
+        // Its id is still good, for an equal transfer of the transaction.
+        const equal = shown({ ...proof, ordinal: turn + 1 })
+        expect(yield* repo.createRefund(refund, equal)).toMatchObject({ refund: { status: "proven" } })
+      }
+    }))
+
+  it("a transfer is open to be explained where its refund lost the log that was to prove it", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const transfer = { transactionId: newHash(), payer: of.payer, receiver: of.receiver }
+      const transferId = yield* read(of.tenant, "transfers", transfer)
+      const proof = proofOf(of)
+      yield* repo.createRefund(yield* refundOf(of), shown(proof))
+      const late = yield* refundOf(of, { of: { transferId } })
+      expect(Result.isFailure(yield* Effect.result(repo.createRefund(late, shown(proof))))).toBeTrue()
+      const open = yield* repo.listTransfers(of.tenant, {
+        status: "open",
+        limit: 10,
+        startingAfter: undefined
+      })
+      expect(open.map(({ id }) => id)).toContain(transferId)
+    }))
+
+  it("added while claims on its transaction name another block, it waits, unless its own log is among them", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const proof = proofOf(of)
+      yield* repo.createRefund(yield* refundOf(of), shown(proof))
+      const moved = { ...proof, blockNumber: 121n, blockHash: newHash() }
+      const own = yield* refundOf(of)
+      expect(Result.isFailure(yield* Effect.result(repo.createRefund(own, shown(moved))))).toBeTrue()
+      expect(yield* repo.findRefund(of.tenant, own.id)).toEqual(Option.none())
+      const other = yield* repo.createRefund(yield* refundOf(of), shown({ ...moved, ordinal: 1 }))
+      expect(other).toMatchObject({ _tag: "Created", refund: { status: "pending", provenAt: null } })
+    }))
+
+  it("added with a proof that came to a receiver it waits: a payment may be meant", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* refundOf(of, { recipient: of.receiver })
+      const made = yield* repo.createRefund(refund, shown(proofOf(of)))
+      expect(made).toMatchObject({ _tag: "Created", refund: { status: "pending", provenAt: null } })
     }))
 
   it("a log that pays a payment proves no refund, and one that proves a refund pays nothing", () =>

@@ -8,6 +8,7 @@ import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import { BlockStatus } from "../../src/chain/Verification.ts"
 import { TransactionHash } from "../../src/domain/Chain.ts"
+import type { Principal } from "../../src/domain/Merchant.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
 import { Refunds } from "../../src/refunds/Refunds.ts"
@@ -101,18 +102,23 @@ const watched = (
     })
   )
 
-const refunded = Effect.fnUntraced(function* (named?: TransactionHash) {
-  const chain = yield* MemoryChain
+const settled = Effect.fnUntraced(function* (principal: Principal) {
   const payments = yield* Payments
-  const refunds = yield* Refunds
-  const { principal, tenant } = yield* newMerchant(receiver)
   const payment = yield* openPayment(principal, receiver, 1_000_000n)
   yield* payments.report(principal, payment.id, reportOf(payment, payer, yield* paid(payer, payment)))
+  return { paymentId: payment.id }
+})
+
+const refunded = Effect.fnUntraced(function* (named?: TransactionHash) {
+  const chain = yield* MemoryChain
+  const refunds = yield* Refunds
+  const { principal, tenant } = yield* newMerchant(receiver)
+  const of = yield* settled(principal)
   const transactionId =
     named ??
     (yield* Effect.tap(chain.transfer({ from: receiver, to: payer, amount: 1_000_000n }), chain.mine(2)))
   const { refund } = yield* refunds.create(tenant, {
-    of: { paymentId: payment.id },
+    of,
     transactionId,
     by: "API"
   })
@@ -145,6 +151,30 @@ watched("a refund that has failed is told, also where an instance ended between 
     expect(yield* now).toMatchObject({ status: "failed", failureReason: "not_found" })
     expect(told).toEqual([refund.id])
   })
+)
+
+watched(
+  "of two refunds that wait for one transfer the one that does not get it fails, and is told",
+  ({ open, told }) =>
+    Effect.gen(function* () {
+      const chain = yield* MemoryChain
+      const refunds = yield* Refunds
+      const { principal, tenant } = yield* newMerchant(receiver)
+      const things = [yield* settled(principal), yield* settled(principal)]
+      yield* chain.automine(false)
+      const transactionId = yield* chain.transfer({ from: receiver, to: payer, amount: 1_000_000n })
+      const made = yield* Effect.forEach(things, (of) =>
+        refunds.create(tenant, { of, transactionId, by: "API" })
+      )
+      expect(made.map(({ refund }) => refund.status)).toEqual(["pending", "pending"])
+      yield* chain.mine(2)
+      yield* TestClock.adjust("5 seconds")
+      const now = yield* Effect.forEach(made, ({ refund }) => refunds.find(refund, refund.id))
+      const lost = now.filter(({ status }) => status === "failed")
+      expect(now.filter(({ status }) => status === "proven")).toHaveLength(1)
+      expect(lost).toMatchObject([{ failureReason: "already_used", transactionId }])
+      expect([told, [...open]]).toEqual([lost.map(({ id }) => id), lost.map(({ id }) => id)])
+    })
 )
 
 watched("a refund that is cancelled after a drop leaves no alert open", ({ fault, open }) =>

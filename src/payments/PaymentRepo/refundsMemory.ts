@@ -10,7 +10,8 @@ import {
   type RefundCreation,
   type RefundedThing,
   type RefundProof,
-  type RefundStore
+  type RefundStore,
+  type ShownProof
 } from "../RefundStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
@@ -79,54 +80,79 @@ export const makeRefundsMemory = (known: {
     (blockTime.getTime() > createdAt.getTime() - 60_000 &&
       (createdBlock === null || blockNumber >= createdBlock - earlierBlocks))
 
+  type Claimant = Pick<Refund, "id" | "env" | "recipient" | "amount">
+  /** `barred`: what comes to a receiver may pay a payment, and proves no refund. */
+  const claim = ({ amount, env, id, recipient }: Claimant, proof: RefundProof) =>
+    [...known.payments()].some((one) => one.env === env && one.receiver === recipient)
+      ? "barred"
+      : known.claim({ ...proof, refundId: id, recipient, amount })
+  /** Whether a payment or another refund has the log, in whichever block. */
+  const isTaken = ({ amount, env, recipient }: Claimant, proof: RefundProof) =>
+    known.isClaimed(env, { ...proof, payer: proof.sender, receiver: recipient, amount })
+  const asProven = (
+    refund: KeptRefund,
+    { at, checkAt, proof: { blockHash, blockNumber, ordinal, sender, transactionId } }: ShownProof
+  ): KeptRefund => ({
+    ...refund,
+    ...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt },
+    status: "proven",
+    provenAt: at
+  })
+
   return {
-    createRefund: ({ at, checkAt, of, ...input }) =>
-      Effect.sync((): RefundCreation => {
-        const thing = received(input, of, at)
-        if (thing === undefined) return { _tag: "Unknown" }
-        const before = [...refunds.values()].find(
-          (one) =>
-            ofTenant(input)(one) &&
-            (one.id === input.id ||
-              (isOf(of)(one) &&
-                stands(one) &&
-                input.transactionId !== null &&
-                one.transactionId === input.transactionId &&
-                one.recipient === input.recipient &&
-                one.amount === input.amount))
-        )
-        if (before !== undefined) return { _tag: "Known", refund: before }
-        if (thing.standing !== "open")
-          return { _tag: thing.standing === "explained" ? "Explained" : "Unsettled" }
-        const balance = { paid: thing.paid, refunded: sumOf(of) }
-        if (!input.beyondPaid && balance.refunded + input.amount > balance.paid)
-          return { _tag: "Exceeds", balance }
-        // Another merchant's: an id is one refund's among all.
-        if (refunds.has(input.id)) return { _tag: "Unknown" }
-        const by = { at, person: input.createdBy, note: input.reason }
-        const tookTransfer = "transferId" in of && known.transfers.takeForRefund(of.transferId, by)
-        const refund: KeptRefund = {
-          ...input,
-          paymentId: "paymentId" in of ? of.paymentId : null,
-          transferId: "transferId" in of ? of.transferId : null,
-          status: "pending",
-          sinceBlock: thing.sinceBlock,
-          createdAt: at,
-          namedAt: input.transactionId === null ? null : at,
-          sender: null,
-          ordinal: null,
-          blockNumber: null,
-          blockHash: null,
-          provenAt: null,
-          endedAt: null,
-          failureReason: null,
-          droppedAt: null,
-          tookTransfer,
-          checkAt
-        }
-        refunds.set(refund.id, refund)
-        return { _tag: "Created", refund }
-      }),
+    createRefund: Effect.fnUntraced(function* (
+      { at, checkAt, of, ...input },
+      shown
+    ): Effect.fn.Return<RefundCreation, TransferAlreadyUsed> {
+      const thing = received(input, of, at)
+      if (thing === undefined) return { _tag: "Unknown" }
+      const before = [...refunds.values()].find(
+        (one) =>
+          ofTenant(input)(one) &&
+          (one.id === input.id ||
+            (isOf(of)(one) &&
+              stands(one) &&
+              input.transactionId !== null &&
+              one.transactionId === input.transactionId &&
+              one.recipient === input.recipient &&
+              one.amount === input.amount))
+      )
+      if (before !== undefined) return { _tag: "Known", refund: before }
+      if (thing.standing !== "open")
+        return { _tag: thing.standing === "explained" ? "Explained" : "Unsettled" }
+      const balance = { paid: thing.paid, refunded: sumOf(of) }
+      if (!input.beyondPaid && balance.refunded + input.amount > balance.paid)
+        return { _tag: "Exceeds", balance }
+      // Another merchant's: an id is one refund's among all.
+      if (refunds.has(input.id)) return { _tag: "Unknown" }
+      const claimed = shown && claim(input, shown.proof)
+      if (shown !== undefined && claimed !== "claimed" && isTaken(input, shown.proof))
+        return yield* new TransferAlreadyUsed()
+      const by = { at, person: input.createdBy, note: input.reason }
+      const tookTransfer = "transferId" in of && known.transfers.takeForRefund(of.transferId, by)
+      const pending: KeptRefund = {
+        ...input,
+        paymentId: "paymentId" in of ? of.paymentId : null,
+        transferId: "transferId" in of ? of.transferId : null,
+        status: "pending",
+        sinceBlock: thing.sinceBlock,
+        createdAt: at,
+        namedAt: input.transactionId === null ? null : at,
+        sender: null,
+        ordinal: null,
+        blockNumber: null,
+        blockHash: null,
+        provenAt: null,
+        endedAt: null,
+        failureReason: null,
+        droppedAt: null,
+        tookTransfer,
+        checkAt
+      }
+      const refund = shown !== undefined && claimed === "claimed" ? asProven(pending, shown) : pending
+      refunds.set(refund.id, refund)
+      return { _tag: "Created", refund }
+    }),
     findRefund: (tenant, id) =>
       Effect.sync(() => Option.filter(Option.fromUndefinedOr(refunds.get(id)), ofTenant(tenant))),
     listRefunds: (tenant, { limit, of, startingAfter }) =>
@@ -168,23 +194,10 @@ export const makeRefundsMemory = (known: {
     proveRefund: Effect.fnUntraced(function* (id, proof, at, checkAt) {
       const one = refunds.get(id)
       if (one?.status !== "pending") return Option.none()
-      if ([...known.payments()].some(({ env, receiver }) => env === one.env && receiver === one.recipient))
-        return Option.none()
-      const claimed = known.claim({
-        ...proof,
-        refundId: id,
-        recipient: one.recipient,
-        amount: one.amount
-      })
-      if (claimed === "moved") return Option.none()
+      const claimed = claim(one, proof)
       if (claimed === "taken") return yield* new TransferAlreadyUsed()
-      const { blockHash, blockNumber, ordinal, sender, transactionId } = proof
-      const proven: KeptRefund = {
-        ...one,
-        ...{ blockHash, blockNumber, ordinal, sender, transactionId, checkAt },
-        status: "proven",
-        provenAt: at
-      }
+      if (claimed !== "claimed") return Option.none()
+      const proven = asProven(one, { proof, at, checkAt })
       refunds.set(id, proven)
       return Option.some(proven)
     }),

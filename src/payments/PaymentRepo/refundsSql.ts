@@ -15,7 +15,9 @@ import {
   type RefundBalance,
   type RefundCreation,
   type RefundedThing,
-  type RefundStore
+  type RefundProof,
+  type RefundStore,
+  type ShownProof
 } from "../RefundStore.ts"
 import { attachLeaseMillis } from "../TransferStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
@@ -161,9 +163,53 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       attached_to = NULL, match_at = NULL
     WHERE id = ${transferId} AND (handled_at IS NULL OR attached_to IS NOT NULL) RETURNING id`
 
+  /** Both or neither: the refund is proven, and has claimed its log. */
+  const prove = Effect.fnUntraced(
+    function* (id: string, { at, checkAt, proof }: ShownProof) {
+      const [proven] = yield* decode(sql`
+        WITH proven AS (
+          UPDATE refunds r SET status = 'proven', proven_at = ${at}, next_look_at = ${checkAt},
+            transaction_id = ${toBytes(proof.transactionId)}, sender = ${toBytes(proof.sender)},
+            ordinal = ${proof.ordinal}::integer, block_number = ${proof.blockNumber.toString()}::bigint,
+            block_hash = ${toBytes(proof.blockHash)}
+          -- What comes to a receiver may pay a payment: it proves no refund.
+          WHERE r.id = ${id} AND r.status = 'pending' AND NOT EXISTS (
+            SELECT 1 FROM merchant_receivers m WHERE m.env = r.env AND m.address = r.recipient)
+          AND NOT EXISTS (
+            SELECT 1 FROM claimed_transfers c
+            WHERE c.chain_id = ${proof.chainId} AND c.transaction_id = ${toBytes(proof.transactionId)}
+              AND c.block_hash <> ${toBytes(proof.blockHash)})
+          RETURNING ${columns}
+        ), claimed AS (
+          INSERT INTO claimed_transfers
+            (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, refund_id, block_number,
+             block_hash)
+          SELECT ${proof.chainId}::integer, transaction_id, ${proof.logPosition}::integer, sender, recipient,
+            amount, ordinal, id, block_number, block_hash FROM proven
+        )
+        SELECT ${columns} FROM proven`)
+      return proven
+    },
+    Effect.catch((error) =>
+      SqlError.isSqlError(error) && isUniqueViolation(error)
+        ? Effect.fail(new TransferAlreadyUsed())
+        : Effect.die(error)
+    )
+  )
+
+  /** Whether a payment or another refund has the log, in whichever block. */
+  const isTaken = Effect.fnUntraced(function* ({ amount, recipient }: NewRefund, proof: RefundProof) {
+    const claims = yield* sql`
+      SELECT 1 FROM claimed_transfers
+      WHERE chain_id = ${proof.chainId} AND transaction_id = ${toBytes(proof.transactionId)}
+        AND payer = ${toBytes(proof.sender)} AND receiver = ${toBytes(recipient)}
+        AND amount = ${amount.toString()}::numeric AND ordinal = ${proof.ordinal}`
+    return claims.length > 0
+  })
+
   return {
     createRefund: Effect.fn("PaymentRepo.createRefund")(
-      function* (refund): Effect.fn.Return<RefundCreation, unknown> {
+      function* (refund, shown): Effect.fn.Return<RefundCreation, unknown> {
         const [thing] = yield* decodePaid(yield* received(refund, refund.of, refund.at))
         if (thing === undefined) return { _tag: "Unknown" }
         const [before] = yield* decode(known(refund))
@@ -177,10 +223,14 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
         if (created === undefined) return { _tag: "Unknown" }
         if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)
           yield* sql`UPDATE refunds SET took_transfer = true WHERE id = ${created.id}`
-        return { _tag: "Created", refund: created }
+        if (shown === undefined) return { _tag: "Created", refund: created }
+        const proven = yield* prove(created.id, shown)
+        if (proven === undefined && (yield* isTaken(refund, shown.proof)))
+          return yield* new TransferAlreadyUsed()
+        return { _tag: "Created", refund: proven ?? created }
       },
       (effect) => sql.withTransaction(effect),
-      Effect.orDie
+      Effect.catch((error) => (error instanceof TransferAlreadyUsed ? Effect.fail(error) : Effect.die(error)))
     ),
 
     findRefund: Effect.fn("PaymentRepo.findRefund")(function* (tenant, id) {
@@ -264,38 +314,9 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       return rows.length > 0
     }, Effect.orDie),
 
-    proveRefund: Effect.fn("PaymentRepo.proveRefund")(
-      function* (id, proof, at, checkAt) {
-        const [proven] = yield* decode(sql`
-          WITH proven AS (
-            UPDATE refunds r SET status = 'proven', proven_at = ${at}, next_look_at = ${checkAt},
-              transaction_id = ${toBytes(proof.transactionId)}, sender = ${toBytes(proof.sender)},
-              ordinal = ${proof.ordinal}::integer, block_number = ${proof.blockNumber.toString()}::bigint,
-              block_hash = ${toBytes(proof.blockHash)}
-            -- What comes to a receiver may pay a payment: it proves no refund.
-            WHERE r.id = ${id} AND r.status = 'pending' AND NOT EXISTS (
-              SELECT 1 FROM merchant_receivers m WHERE m.env = r.env AND m.address = r.recipient)
-            AND NOT EXISTS (
-              SELECT 1 FROM claimed_transfers c
-              WHERE c.chain_id = ${proof.chainId} AND c.transaction_id = ${toBytes(proof.transactionId)}
-                AND c.block_hash <> ${toBytes(proof.blockHash)})
-            RETURNING ${columns}
-          ), claimed AS (
-            INSERT INTO claimed_transfers
-              (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, refund_id, block_number,
-               block_hash)
-            SELECT ${proof.chainId}::integer, transaction_id, ${proof.logPosition}::integer, sender, recipient,
-              amount, ordinal, id, block_number, block_hash FROM proven
-          )
-          SELECT ${columns} FROM proven`)
-        return Option.fromUndefinedOr(proven)
-      },
-      Effect.catch((error) =>
-        SqlError.isSqlError(error) && isUniqueViolation(error)
-          ? Effect.fail(new TransferAlreadyUsed())
-          : Effect.die(error)
-      )
-    ),
+    proveRefund: Effect.fn("PaymentRepo.proveRefund")(function* (id, proof, at, checkAt) {
+      return Option.fromUndefinedOr(yield* prove(id, { proof, at, checkAt }))
+    }),
 
     endRefund: Effect.fn("PaymentRepo.endRefund")(
       function* (id, end, at) {

@@ -1,0 +1,177 @@
+// A refund that is named with its transaction is made and proven in one step: whoever takes its transfer before, and
+// wherever an instance ends, there is all of it or nothing.
+import { expect } from "bun:test"
+import { Context, Effect, Exit, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
+import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import type { Principal, Tenant } from "../../src/domain/Merchant.ts"
+import type { PaymentId } from "../../src/domain/Payment.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import { Refunds } from "../../src/refunds/Refunds.ts"
+import { memoryStack, newMerchant, openPayment, paid, reportOf } from "../support/paymentStack.ts"
+import { payer, receiver } from "../support/rawReceipts.ts"
+import { testEffect } from "../support/run.ts"
+
+const below = memoryStack.pipe(
+  Layer.provideMerge(ChainVerifier.layerMemory),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+/** What happens once, at a moment of an instance. */
+interface Moments {
+  beforeVerification: Effect.Effect<unknown, unknown>
+  beforeCreation: Effect.Effect<unknown, unknown>
+  afterCreation: Effect.Effect<unknown, unknown>
+}
+
+interface World {
+  readonly tenant: Tenant
+  readonly one: PaymentId
+  readonly other: PaymentId
+  readonly moments: Moments
+  /** Of the instance with these moments. */
+  readonly refunds: Refunds["Service"]
+  /** Of another one. */
+  readonly elsewhere: Refunds["Service"]
+}
+
+const settled = Effect.fnUntraced(function* (principal: Principal) {
+  const payments = yield* Payments
+  const payment = yield* openPayment(principal, receiver, 1_000_000n)
+  yield* payments.report(principal, payment.id, reportOf(payment, payer, yield* paid(payer, payment)))
+  return payment.id
+})
+
+const raced = (
+  name: string,
+  test: (world: World) => Effect.Effect<unknown, unknown, MemoryChain | PaymentRepo>
+) =>
+  testEffect(name, () =>
+    Effect.gen(function* () {
+      const moments: Moments = {
+        beforeVerification: Effect.void,
+        beforeCreation: Effect.void,
+        afterCreation: Effect.void
+      }
+      const once = (moment: keyof Moments) =>
+        Effect.suspend(() => {
+          const happens = moments[moment]
+          moments[moment] = Effect.void
+          return Effect.orDie(happens)
+        })
+      const context = yield* Layer.build(below)
+      const repo = Context.get(context, PaymentRepo)
+      const watched = Layer.succeed(PaymentRepo, {
+        ...repo,
+        ownReceivers: (tenant) => Effect.andThen(once("beforeVerification"), repo.ownReceivers(tenant)),
+        createRefund: (...refund) =>
+          Effect.andThen(once("beforeCreation"), repo.createRefund(...refund)).pipe(
+            Effect.tap(once("afterCreation"))
+          )
+      })
+      const instance = (of: Layer.Layer<PaymentRepo>) =>
+        Effect.map(
+          Layer.build(
+            Layer.fresh(Refunds.layer).pipe(Layer.provide(of), Layer.provide(Layer.succeedContext(context)))
+          ),
+          Context.get(Refunds)
+        )
+      const refunds = yield* instance(watched)
+      const elsewhere = yield* instance(Layer.succeed(PaymentRepo, repo))
+      yield* Effect.gen(function* () {
+        const { principal, tenant } = yield* newMerchant(receiver)
+        const [one, other] = [yield* settled(principal), yield* settled(principal)]
+        yield* test({ tenant, one, other, moments, refunds, elsewhere })
+      }).pipe(Effect.orDie, Effect.provideContext(context))
+    })
+  )
+
+/** So many equal transfers back to the payer, in one transaction. */
+const sent = Effect.fnUntraced(function* (times: number) {
+  const chain = yield* MemoryChain
+  const back = { from: receiver, to: payer, amount: 1_000_000n }
+  const transactionId = yield* chain.batch(Array.from({ length: times }, () => back))
+  yield* chain.mine(2)
+  return transactionId
+})
+
+const kept = Effect.fnUntraced(function* (tenant: Tenant, paymentId: PaymentId) {
+  const repo = yield* PaymentRepo
+  return Option.getOrThrow(yield* repo.listRefunds(tenant, { of: { paymentId }, limit: 10 }))
+})
+
+raced(
+  "a refund whose transfer another one takes meanwhile is refused, not kept, and its id is still good",
+  ({ elsewhere, moments, one, other, refunds, tenant }) =>
+    Effect.gen(function* () {
+      const transactionId = yield* sent(1)
+      const asked = { id: crypto.randomUUID(), of: { paymentId: one }, by: "API" }
+      moments.beforeCreation = elsewhere.create(tenant, {
+        of: { paymentId: other },
+        transactionId,
+        by: "API"
+      })
+      const error = yield* Effect.flip(refunds.create(tenant, { ...asked, transactionId }))
+      expect(error).toMatchObject({ _tag: "RefundNotProven", reason: "already_used" })
+      expect(yield* kept(tenant, one)).toEqual([])
+      expect(yield* kept(tenant, other)).toMatchObject([{ status: "proven", transactionId }])
+      const again = yield* refunds.create(tenant, { ...asked, transactionId: yield* sent(1) })
+      expect(again).toMatchObject({ created: true, refund: { id: asked.id, status: "proven" } })
+    })
+)
+
+raced(
+  "it is proven by an equal transfer of its transaction that is left",
+  ({ elsewhere, moments, one, other, refunds, tenant }) =>
+    Effect.gen(function* () {
+      const transactionId = yield* sent(2)
+      moments.beforeCreation = elsewhere.create(tenant, {
+        of: { paymentId: other },
+        transactionId,
+        by: "API"
+      })
+      const made = yield* refunds.create(tenant, { of: { paymentId: one }, transactionId, by: "API" })
+      expect(made).toMatchObject({ created: true, refund: { status: "proven", ordinal: 1 } })
+      expect(yield* kept(tenant, one)).toHaveLength(1)
+    })
+)
+
+for (const [moment, when] of [
+  ["beforeVerification", "before its verification"],
+  ["beforeCreation", "before its creation"]
+] as const)
+  for (const [by, own] of [
+    ["its transaction", {}],
+    ["its id", { id: crypto.randomUUID() }]
+  ] as const)
+    raced(
+      `the same request by ${by}, answered elsewhere just ${when}, is the same refund`,
+      ({ elsewhere, moments, one, refunds, tenant }) =>
+        Effect.gen(function* () {
+          const transactionId = yield* sent(1)
+          const request = { ...own, of: { paymentId: one }, transactionId, by: "API" }
+          moments[moment] = elsewhere.create(tenant, request)
+          const second = yield* refunds.create(tenant, request)
+          expect(second).toMatchObject({ created: false, refund: { status: "proven", transactionId } })
+          expect(yield* kept(tenant, one)).toEqual([second.refund])
+        })
+    )
+
+for (const [moment, name, left] of [
+  ["beforeCreation", "an instance that ends before the creation leaves nothing", []],
+  ["afterCreation", "an instance that ends after the creation leaves a proven refund", [{ status: "proven" }]]
+] as const)
+  raced(name, ({ moments, one, refunds, tenant }) =>
+    Effect.gen(function* () {
+      const transactionId = yield* sent(1)
+      const request = { of: { paymentId: one }, transactionId, by: "API" }
+      moments[moment] = Effect.die("the instance ends")
+      expect(Exit.isFailure(yield* Effect.exit(refunds.create(tenant, request)))).toBeTrue()
+      expect(yield* kept(tenant, one)).toMatchObject(left)
+      const again = yield* refunds.create(tenant, request)
+      expect(again).toMatchObject({ created: left.length === 0, refund: { status: "proven" } })
+      expect(yield* kept(tenant, one)).toHaveLength(1)
+    })
+  )
