@@ -48,8 +48,14 @@ const make = Effect.gen(function* () {
       yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL WHERE id = ${id}`
     }, Effect.orDie),
 
-    noteFailure: Effect.fn("MailRepo.noteFailure")(function* (id: string, error: string, again: Date | null) {
-      yield* sql`UPDATE mails SET error = ${error}, due_at = ${again} WHERE id = ${id}`
+    noteFailure: Effect.fn("MailRepo.noteFailure")(function* (
+      { attempts, id }: Pick<QueuedMail, "id" | "attempts">,
+      error: string,
+      again: Date | null
+    ) {
+      yield* sql`
+        UPDATE mails SET error = ${error}, due_at = ${again}
+        WHERE id = ${id} AND attempts = ${attempts} AND sent_at IS NULL`
     }, Effect.orDie)
   }
 })
@@ -65,8 +71,15 @@ export class MailRepo extends Context.Service<
     /** Takes due mail under a lease until `leaseUntil`; counts as an attempt. */
     readonly take: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<QueuedMail>>
     readonly noteSent: (id: string, at: Date) => Effect.Effect<void>
-    /** `again` is null after the last attempt. */
-    readonly noteFailure: (id: string, error: string, again: Date | null) => Effect.Effect<void>
+    /**
+     * `again` is null after the last attempt. Does nothing where the mail was sent, or taken again since the lease
+     * ended: the outcome of that attempt counts.
+     */
+    readonly noteFailure: (
+      mail: Pick<QueuedMail, "id" | "attempts">,
+      error: string,
+      again: Date | null
+    ) => Effect.Effect<void>
   }
 >()("quittance/mail/MailRepo") {
   static readonly layer: Layer.Layer<MailRepo, never, SqlClient.SqlClient> = Layer.effect(MailRepo, make)

@@ -68,7 +68,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       const { message, refused } = sent.failure
       const wait = refused ? undefined : waits[attempts - 1]
       yield* repo.noteFailure(
-        id,
+        { id, attempts },
         message,
         wait === undefined ? null : new Date(at.getTime() + Duration.toMillis(wait))
       )

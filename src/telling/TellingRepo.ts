@@ -58,6 +58,8 @@ const PostRow = Schema.Struct({
   created_at: Schema.Date
 })
 export type AlertPost = typeof PostRow.Type
+/** A post, and which of its attempts was made. */
+type TakenPost = Pick<AlertPost, "hook_id" | "alert_id" | "attempts">
 const decodePosts = Schema.decodeUnknownEffect(Schema.Array(PostRow))
 
 const ChoiceRow = Schema.Struct({
@@ -230,12 +232,13 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     endPost: Effect.fn("TellingRepo.endPost")(function* (
-      post: Pick<AlertPost, "hook_id" | "alert_id">,
+      post: TakenPost,
       outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
     ) {
       yield* sql`
         UPDATE alert_posts SET sent_at = ${outcome.sentAt}, error = ${outcome.error}, due_at = ${outcome.again}
-        WHERE hook_id = ${post.hook_id} AND alert_id = ${post.alert_id}`
+        WHERE hook_id = ${post.hook_id} AND alert_id = ${post.alert_id} AND sent_at IS NULL
+          AND (attempts = ${post.attempts} OR ${outcome.sentAt}::timestamptz IS NOT NULL)`
     }, Effect.orDie),
 
     choice: Effect.fn("TellingRepo.choice")(function* (merchantId: MerchantId, userId: string) {
@@ -321,9 +324,12 @@ export class TellingRepo extends Context.Service<
     ) => Effect.Effect<boolean, never, R>
     /** Posts under a lease until `leaseUntil`; counts as an attempt. */
     readonly takePosts: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<AlertPost>>
-    /** `again` is null after the last attempt. */
+    /**
+     * `again` is null after the last attempt. Does nothing where the post was sent; a failure does nothing where
+     * it was taken again since the lease ended: the outcome of that attempt counts.
+     */
     readonly endPost: (
-      post: Pick<AlertPost, "hook_id" | "alert_id">,
+      post: TakenPost,
       outcome: { readonly sentAt: Date | null; readonly error: string | null; readonly again: Date | null }
     ) => Effect.Effect<void>
     readonly choice: (
