@@ -11,11 +11,13 @@ import type { Address } from "../domain/Chain.ts"
 import {
   EmailTaken,
   OneTimeLinkInvalid,
+  PasskeyFailed,
   type RateLimited,
   type ReceiverTaken,
   type SecondFactorFailed,
   type SecondFactorRequired,
-  SignInFailed
+  SignInFailed,
+  SignInRequired
 } from "../domain/Errors.ts"
 import type { Locale } from "../domain/Locale.ts"
 import { type FirstKeys, KeyAuth } from "../keys/KeyAuth.ts"
@@ -24,8 +26,9 @@ import { Mails } from "../mail/Mails.ts"
 import { filled, mailWords } from "../mail/mailWords.ts"
 import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
 import { withdrawnChange } from "../merchants/withdrawnChange.ts"
-import { AccountRepo, type OneTimeLink, type OpenSession } from "./Accounts/AccountRepo.ts"
+import { AccountRepo, type OneTimeLink } from "./Accounts/AccountRepo.ts"
 import { Passwords } from "./Accounts/Passwords.ts"
+import { type OpenSession, type SessionProof, SessionRepo } from "./Accounts/SessionRepo.ts"
 import { linkUrl } from "./linkUrl.ts"
 import { SecondFactors } from "./SecondFactors.ts"
 import type { SeenFrom, Session, User } from "./Session.ts"
@@ -87,8 +90,11 @@ export class Accounts extends Context.Service<
     >
     /** One answer, and one time to it, for a wrong password and an unknown account. */
     readonly signIn: (email: string, password: string, code?: string) => Effect.Effect<Started, ProofFailed>
-    /** A session of whoever has proven another way to be this person. */
-    readonly signInAs: (userId: string) => Effect.Effect<Started>
+    /** A session of the person whose passkey has signed, unless it was removed since. */
+    readonly signInByPasskey: (passkey: {
+      readonly id: string
+      readonly userId: string
+    }) => Effect.Effect<Started, PasskeyFailed>
     /** Use, and from where, is noted at most once a minute. */
     readonly find: (token: string, from?: SeenFrom) => Effect.Effect<Option.Option<Session>>
     /** In which language the person is written to, and dates and numbers are shown. */
@@ -105,12 +111,15 @@ export class Accounts extends Context.Service<
     readonly confirm: (session: Session, password: string, code?: string) => Effect.Effect<void, ProofFailed>
     /** As `confirm`, where the person has proven it another way. */
     readonly noteConfirmed: (session: Session) => Effect.Effect<void>
-    /** Makes a change of the account's own security, and tells its person by mail in the same transaction. */
+    /**
+     * Makes a change of the account's own security, and tells its person by mail in the same transaction. A
+     * session that has ended since changes nothing.
+     */
     readonly telling: <A, E, R>(
       session: Session,
       told: { readonly what: SecurityChange; readonly name?: string },
       change: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | SignInRequired, R>
     /** Ends every other session, replaces this one, and forgets the account's known browsers. */
     readonly changePassword: (
       session: Session,
@@ -156,6 +165,7 @@ export class Accounts extends Context.Service<
     Accounts,
     Effect.gen(function* () {
       const repo = yield* AccountRepo
+      const sessions = yield* SessionRepo
       const passwords = yield* Passwords
       const keys = yield* KeyAuth
       const audit = yield* AuditLog
@@ -169,7 +179,7 @@ export class Accounts extends Context.Service<
 
       const find = Effect.fn("Accounts.find")(function* (token: string, from: SeenFrom = nowhere) {
         const at = yield* DateTime.nowAsDate
-        return yield* repo.findSession(
+        return yield* sessions.findSession(
           hashOf(token),
           {
             at,
@@ -182,43 +192,49 @@ export class Accounts extends Context.Service<
         )
       })
 
-      const start = Effect.fnUntraced(function* (userId: string): Effect.fn.Return<Started> {
+      /** The token of a session that begins, unless what has proven the person has changed since. */
+      const begin = Effect.fnUntraced(function* (userId: string, proof: SessionProof) {
         const token = yield* newToken
         const at = yield* DateTime.nowAsDate
-        yield* repo.insertSession({
-          hash: hashOf(token),
-          userId,
-          at,
-          expiresAt: new Date(at.getTime() + idleMillis)
-        })
-        const session = yield* find(token)
-        return Option.isSome(session)
-          ? { session: session.value, token }
-          : yield* Effect.die(new Error("A session ended as it began"))
+        const session = { hash: hashOf(token), userId, at, expiresAt: new Date(at.getTime() + idleMillis) }
+        return (yield* sessions.begin(session, proof)) ? token : yield* new SignInFailed()
       })
 
+      const begun = Effect.fnUntraced(function* (token: string): Effect.fn.Return<Started, SignInFailed> {
+        const session = yield* find(token)
+        // A new password may have ended it already.
+        return Option.isSome(session) ? { session: session.value, token } : yield* new SignInFailed()
+      })
+
+      const start = (userId: string, proof: SessionProof) => Effect.flatMap(begin(userId, proof), begun)
+
+      /** The person, and the proof as it was verified. */
       const proved = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
         const user = yield* repo.findCredentials(email)
         const hash = Option.match(user, { onNone: () => null, onSome: (found) => found.password_hash })
         const ok = yield* passwords.verify(password, hash)
-        if (!ok || Option.isNone(user)) return yield* new SignInFailed()
-        yield* secondFactors.verify(user.value.id, code)
-        return user.value.id
+        if (!ok || Option.isNone(user) || hash === null) return yield* new SignInFailed()
+        const authenticatorSince = yield* secondFactors.verify(user.value.id, code)
+        return { id: user.value.id, proof: { _tag: "Password" as const, hash, authenticatorSince } }
       })
 
-      /** Inside a transaction: a new password, which ends what the old one was good for. */
+      /**
+       * Inside a transaction: a new password in the place of the one that was verified, which ends what that one
+       * was good for.
+       */
       const replacePassword = Effect.fnUntraced(function* (
         { email, id }: { readonly id: string; readonly email: string },
-        hash: string,
+        password: { readonly present: string | null; readonly next: string },
         at: Date
       ) {
         // Whoever had the old password may have asked for it.
-        for (const change of yield* receiverChanges.withdrawOf(id, at)) {
+        const withdrawn = yield* receiverChanges.withdrawOf(id, at)
+        if (!(yield* repo.setPassword(id, password, at))) return yield* new SignInFailed()
+        for (const change of withdrawn) {
           const told = Option.some(withdrawnChange(change, email, ", by a new password"))
           yield* audit.recording(change.merchantId, { id, name: email }, Effect.void, () => told)
         }
-        yield* repo.setPassword(id, hash, at)
-        yield* repo.deleteSessions(id)
+        yield* sessions.deleteSessions(id)
       })
 
       return Accounts.of({
@@ -239,27 +255,36 @@ export class Accounts extends Context.Service<
               return made.keys
             })
           )
-          return { ...(yield* start(id)), keys: issued }
+          const proof = { _tag: "Password" as const, hash: passwordHash, authenticatorSince: null }
+          return { ...(yield* Effect.orDie(start(id, proof))), keys: issued }
         }),
         signIn: Effect.fn("Accounts.signIn")(function* (email, password, code) {
-          return yield* start(yield* proved(email, password, code))
+          const { id, proof } = yield* proved(email, password, code)
+          return yield* start(id, proof)
         }),
-        signInAs: start,
+        signInByPasskey: ({ id, userId }) =>
+          Effect.catchTag(start(userId, { _tag: "Passkey", id }), "SignInFailed", () =>
+            Effect.fail(new PasskeyFailed())
+          ),
         sessions: Effect.fn("Accounts.sessions")(function* ({ hash, user }) {
           const at = yield* DateTime.nowAsDate
-          return yield* repo.sessionsOf(user.id, hash, at, new Date(at.getTime() - sessionMillis))
+          return yield* sessions.sessionsOf(user.id, hash, at, new Date(at.getTime() - sessionMillis))
         }),
         setLocale: ({ user }, locale) => repo.setLocale(user.id, locale),
-        endSession: ({ user }, id) => repo.endSession(user.id, id),
-        endOtherSessions: ({ hash, user }) => repo.endOthers(user.id, hash),
+        endSession: ({ user }, id) => sessions.endSession(user.id, id),
+        endOtherSessions: ({ hash, user }) => sessions.endOthers(user.id, hash),
         noteConfirmed: ({ hash }) =>
-          Effect.flatMap(DateTime.nowAsDate, (at) => repo.confirmSession(hash, at)),
-        telling: ({ user }, { name = "", what }, change) =>
+          Effect.flatMap(DateTime.nowAsDate, (at) => sessions.confirmSession(hash, at)),
+        telling: (session, { name = "", what }, change) =>
           Effect.suspend(() => {
+            const { user } = session
             const words = mailWords[user.locale]
             const told = filled(words[what], { name })
+            const permitted = Effect.gen(function* () {
+              return (yield* sessions.hold(session)) ? yield* change : yield* new SignInRequired()
+            })
             return repo.transaction(
-              Effect.tap(change, () =>
+              Effect.tap(permitted, () =>
                 mails.queue({
                   recipient: user.email,
                   subject: `Quittance: ${told}`,
@@ -295,11 +320,11 @@ export class Accounts extends Context.Service<
             repo.findCredentials(email),
             Option.map(({ id }) => id)
           ),
-        signOut: (session) => repo.deleteSession(session.hash),
+        signOut: (session) => sessions.deleteSession(session.hash),
         signOutEverywhere: Effect.fn("Accounts.signOutEverywhere")(function* (session) {
           const at = yield* DateTime.nowAsDate
           yield* repo.transaction(
-            Effect.andThen(repo.deleteSessions(session.user.id), repo.endResets(session.user.email, at))
+            Effect.andThen(sessions.deleteSessions(session.user.id), repo.endResets(session.user.email, at))
           )
         }),
         rememberBrowser: Effect.fn("Accounts.rememberBrowser")(function* (session) {
@@ -324,14 +349,20 @@ export class Accounts extends Context.Service<
           ),
         confirm: Effect.fn("Accounts.confirm")(function* (session, password, code) {
           yield* proved(session.user.email, password, code)
-          yield* repo.confirmSession(session.hash, yield* DateTime.nowAsDate)
+          yield* sessions.confirmSession(session.hash, yield* DateTime.nowAsDate)
         }),
         changePassword: Effect.fn("Accounts.changePassword")(function* (session, current, next, code) {
-          const id = yield* proved(session.user.email, current, code)
+          const { email } = session.user
+          const { id, proof } = yield* proved(email, current, code)
           const hash = yield* passwords.hash(next)
           const at = yield* DateTime.nowAsDate
-          yield* repo.transaction(replacePassword({ id, email: session.user.email }, hash, at))
-          return yield* start(id)
+          const token = yield* repo.transaction(
+            Effect.andThen(
+              replacePassword({ id, email }, { present: proof.hash, next: hash }, at),
+              begin(id, { ...proof, hash })
+            )
+          )
+          return yield* begun(token)
         }),
         createLink: Effect.fn("Accounts.createLink")(function* (link) {
           const token = yield* newToken
@@ -393,11 +424,13 @@ export class Accounts extends Context.Service<
           const existing = yield* repo.findCredentials(email)
           const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
           const noteFailure = () => repo.noteFailure(hash, at, linkFailures)
-          const passwordHash = yield* Effect.gen(function* () {
-            if (keeps) return yield* Effect.as(proved(email, password, code), null)
+          const proof = yield* Effect.gen(function* () {
+            if (keeps) return (yield* proved(email, password, code)).proof
             // A link takes the place of the password, not of what the account asks for beside it.
-            if (Option.isSome(existing)) yield* secondFactors.verify(existing.value.id, code)
-            return yield* passwords.hash(password)
+            const authenticatorSince = Option.isSome(existing)
+              ? yield* secondFactors.verify(existing.value.id, code)
+              : null
+            return { _tag: "Password" as const, hash: yield* passwords.hash(password), authenticatorSince }
           }).pipe(
             Effect.tapErrorTag("SignInFailed", noteFailure),
             Effect.tapErrorTag("SecondFactorFailed", noteFailure)
@@ -405,14 +438,15 @@ export class Accounts extends Context.Service<
           const freshId = yield* random.uuidV7()
           const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
           const actor = { id: userId, name: email }
-          yield* repo.transaction(
+          const begunBy = yield* repo.transaction(
             Effect.gen(function* () {
               if (!(yield* repo.useLink(hash, at))) return yield* new OneTimeLinkInvalid()
               if (Option.isNone(existing)) {
-                const user = { id: userId, email, passwordHash: passwordHash ?? "", operator }
+                const user = { id: userId, email, passwordHash: proof.hash, operator }
                 if (!(yield* repo.insertUser(user, at))) return yield* new OneTimeLinkInvalid()
-              } else if (passwordHash !== null) {
-                yield* replacePassword({ id: userId, email }, passwordHash, at)
+              } else if (!keeps) {
+                const password = { present: existing.value.password_hash, next: proof.hash }
+                yield* replacePassword({ id: userId, email }, password, at)
               }
               if (operator && (Option.isNone(existing) || (yield* repo.makeOperator(userId)))) {
                 const summary = "became an operator of the service by a link"
@@ -426,14 +460,15 @@ export class Accounts extends Context.Service<
                     : Option.none()
                 )
               }
+              return yield* begin(userId, proof)
             })
           )
-          return yield* start(userId)
+          return yield* begun(begunBy)
         })
       })
     })
   ).pipe(
-    Layer.provide([AccountRepo.layer, Passwords.layer, ReceiverChangeRepo.layer]),
+    Layer.provide([AccountRepo.layer, SessionRepo.layer, Passwords.layer, ReceiverChangeRepo.layer]),
     Layer.provide([SecondFactors.layer.pipe(Layer.provide(SecretBox.layer)), Mails.layer])
   )
 }

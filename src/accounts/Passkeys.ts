@@ -48,12 +48,12 @@ export class Passkeys extends Context.Service<
     readonly remove: (userId: string, id: string) => Effect.Effect<Option.Option<string>>
     /** What the browser signs: as whoever it is, or as the person who is signed in. */
     readonly begin: (site: Site, userId: Option.Option<string>) => Effect.Effect<unknown>
-    /** Whose passkey has signed; with a person, theirs only. */
+    /** The passkey that has signed; with a person, one of theirs only. */
     readonly verify: (
       site: Site,
       userId: Option.Option<string>,
       assertion: PasskeyAssertion
-    ) => Effect.Effect<string, PasskeyFailed>
+    ) => Effect.Effect<Pick<StoredPasskey, "id" | "userId">, PasskeyFailed>
   }
 >()("quittance/accounts/Passkeys") {
   static readonly layer: Layer.Layer<Passkeys, never, SqlClient.SqlClient | SecureRandom.SecureRandom> =
@@ -205,7 +205,7 @@ export class Passkeys extends Context.Service<
             const at = yield* DateTime.nowAsDate
             if (!(yield* repo.noteUse(passkey.id, authenticationInfo.newCounter, at)))
               return yield* new PasskeyFailed()
-            return passkey.userId
+            return passkey
           })
         })
       })

@@ -20,11 +20,14 @@ export class SecondFactors extends Context.Service<
   SecondFactors,
   {
     readonly isActive: (userId: string) => Effect.Effect<boolean>
-    /** Passes where the person has no authenticator. Each code counts once. */
+    /**
+     * When the authenticator that the code was checked against came into use; null where the person has none.
+     * Each code counts once.
+     */
     readonly verify: (
       userId: string,
       code: string | undefined
-    ) => Effect.Effect<void, SecondFactorRequired | SecondFactorFailed>
+    ) => Effect.Effect<Date | null, SecondFactorRequired | SecondFactorFailed>
     /** A fresh secret in base32, in use once `confirm` has seen a code of it. */
     readonly begin: (userId: string) => Effect.Effect<string, SecondFactorActive>
     /** The recovery codes, shown this once. */
@@ -63,9 +66,9 @@ export class SecondFactors extends Context.Service<
           repo.findSecret(userId),
           Option.match({
             onNone: () => Effect.succeed(undefined),
-            onSome: ({ confirmed, sealed }) =>
+            onSome: ({ confirmedAt, sealed }) =>
               Effect.map(box.open(sealed, authenticatorContext(userId)), (secret) => ({
-                confirmed,
+                confirmedAt,
                 sealed,
                 secret: Buffer.from(Redacted.value(secret), "base64")
               }))
@@ -76,11 +79,11 @@ export class SecondFactors extends Context.Service<
         isActive: (userId) =>
           Effect.map(
             repo.findSecret(userId),
-            Option.match({ onNone: () => false, onSome: ({ confirmed }) => confirmed })
+            Option.match({ onNone: () => false, onSome: ({ confirmedAt }) => confirmedAt !== null })
           ),
         verify: Effect.fn("SecondFactors.verify")(function* (userId, code) {
           const found = yield* secretOf(userId)
-          if (found === undefined || !found.confirmed) return
+          if (found === undefined || found.confirmedAt === null) return null
           if (code === undefined) return yield* new SecondFactorRequired()
           const given = normal(code)
           const isCode = /^\d{6}$/u.test(given)
@@ -89,6 +92,7 @@ export class SecondFactors extends Context.Service<
             ? step !== undefined && (yield* repo.useStep(userId, step))
             : yield* repo.useCode(userId, hashOf(given), yield* DateTime.nowAsDate)
           if (!taken) return yield* new SecondFactorFailed()
+          return found.confirmedAt
         }),
         begin: Effect.fn("SecondFactors.begin")(function* (userId) {
           const secret = yield* random.randomBytes(20)
@@ -101,7 +105,7 @@ export class SecondFactors extends Context.Service<
         confirm: Effect.fn("SecondFactors.confirm")(function* (userId, code) {
           const found = yield* secretOf(userId)
           const step =
-            found === undefined || found.confirmed
+            found === undefined || found.confirmedAt !== null
               ? undefined
               : stepOf(found.secret, normal(code), yield* Clock.currentTimeMillis)
           if (found === undefined || step === undefined) return yield* new SecondFactorFailed()

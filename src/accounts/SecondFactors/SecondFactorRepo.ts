@@ -8,7 +8,7 @@ const decodeSecrets = Schema.decodeUnknownEffect(
     Schema.Struct({
       secret_kid: Schema.String,
       secret_ciphertext: Schema.Uint8Array,
-      confirmed: Schema.Boolean
+      confirmed_at: Schema.NullOr(Schema.Date)
     })
   )
 )
@@ -16,7 +16,8 @@ const decodeLeft = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ left
 
 interface Authenticator {
   readonly sealed: Sealed
-  readonly confirmed: boolean
+  /** Null until it is in use. */
+  readonly confirmedAt: Date | null
 }
 
 const make = Effect.gen(function* () {
@@ -26,14 +27,13 @@ const make = Effect.gen(function* () {
     findSecret: Effect.fn("SecondFactorRepo.findSecret")(function* (userId: string) {
       const [row] = yield* decodeSecrets(
         yield* sql`
-          SELECT secret_kid, secret_ciphertext, confirmed_at IS NOT NULL AS confirmed
-          FROM authenticators WHERE user_id = ${userId}`
+          SELECT secret_kid, secret_ciphertext, confirmed_at FROM authenticators WHERE user_id = ${userId}`
       )
       return Option.map(
         Option.fromUndefinedOr(row),
         (found): Authenticator => ({
           sealed: { kid: found.secret_kid, ciphertext: found.secret_ciphertext },
-          confirmed: found.confirmed
+          confirmedAt: found.confirmed_at
         })
       )
     }, Effect.orDie),

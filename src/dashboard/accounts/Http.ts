@@ -143,8 +143,8 @@ export const layerSignIn = HttpApiBuilder.group(
       }),
       signInByPasskey: Effect.fnUntraced(function* ({ payload }) {
         yield* limit.address
-        const userId = yield* passkeys.verify(yield* site, Option.none(), payload)
-        const started = yield* accounts.signInAs(userId)
+        const passkey = yield* passkeys.verify(yield* site, Option.none(), payload)
+        const started = yield* accounts.signInByPasskey(passkey)
         return yield* answer(yield* view(started.session), started, 200)
       }),
       forgotPassword: Effect.fnUntraced(function* ({ payload }) {

@@ -1,0 +1,128 @@
+// What has proven a person may change while a session is about to begin by it: a new password ends what the old
+// one was good for, also what is under way.
+import { describe, expect } from "bun:test"
+import { Effect, Layer, Option, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../../src/accounts/Accounts.ts"
+import { AuditLog } from "../../../src/audit/AuditLog.ts"
+import { PasskeyFailed, SignInFailed, SignInRequired } from "../../../src/domain/Errors.ts"
+import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
+import { testDatabase } from "../../support/database.ts"
+import { freshAddress } from "../../support/freshAddress.ts"
+import { testConfig } from "../../support/memory.ts"
+import { overtaken } from "../../support/overtaken.ts"
+import { liveEffect } from "../../support/run.ts"
+
+const accounts = Accounts.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(KeyAuth.layer, AuditLog.layer)),
+  Layer.provideMerge(Layer.mergeAll(testDatabase.layer, testConfig({}), SecureRandom.layerWebCrypto))
+)
+const old = "the old password, known to a thief"
+const fresh = "a new one, known to nobody else"
+
+/** A person who has signed up, and what locks its row. */
+const signedUp = Effect.gen(function* () {
+  const people = yield* Accounts
+  const sql = yield* SqlClient.SqlClient
+  const email = `owner-${crypto.randomUUID()}@example.com`
+  const { session } = yield* people.signUp({
+    email,
+    password: old,
+    merchantName: "Shop",
+    receiver: freshAddress()
+  })
+  const { id } = session.user
+  const person = sql`SELECT id FROM users WHERE id = ${id} FOR UPDATE`
+  return { people, sql, email, session, id, person, changing: people.changePassword(session, old, fresh) }
+})
+
+describe("a session that is about to begin", () => {
+  liveEffect("does not, by a password in whose place another is set meanwhile", () =>
+    Effect.gen(function* () {
+      const { changing, email, people, person } = yield* signedUp
+      expect(yield* overtaken(person, people.signIn(email, old), changing)).toEqual(
+        Result.fail(new SignInFailed())
+      )
+      expect((yield* Effect.exit(people.signIn(email, fresh)))._tag).toBe("Success")
+    }).pipe(Effect.provide(accounts))
+  )
+
+  liveEffect("does not by that password through a link either, which stays good", () =>
+    Effect.gen(function* () {
+      const { changing, email, people, person } = yield* signedUp
+      const other = yield* signedUp
+      const merchantId = other.session.merchants[0]?.id ?? null
+      const token = yield* people.createLink({
+        ...{ email, merchantId, role: "support", resetPassword: false, operator: false },
+        invitedBy: null
+      })
+      expect(yield* overtaken(person, people.redeem(token, old), changing)).toEqual(
+        Result.fail(new SignInFailed())
+      )
+      expect(yield* people.linkEmail(token)).toEqual(Option.some(email))
+      const { session } = yield* people.redeem(token, fresh)
+      expect(session.merchants.map(({ role }) => role)).toEqual(["owner", "support"])
+    }).pipe(Effect.provide(accounts))
+  )
+
+  liveEffect("does not without the code of an authenticator that comes into use meanwhile", () =>
+    Effect.gen(function* () {
+      const { email, id, people, person, sql } = yield* signedUp
+      const adding = sql`
+        INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at, confirmed_at)
+        VALUES (${id}, 'k', '\\x00', now(), now())`
+      expect(yield* overtaken(person, people.signIn(email, old), adding)).toEqual(
+        Result.fail(new SignInFailed())
+      )
+    }).pipe(Effect.provide(accounts))
+  )
+
+  liveEffect("does not by a passkey that is removed meanwhile", () =>
+    Effect.gen(function* () {
+      const { id, people, person, sql } = yield* signedUp
+      const passkey = { id: crypto.randomUUID(), userId: id }
+      yield* sql`
+        INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at)
+        VALUES (${passkey.id}, ${id}, ${passkey.id}, '\\x00', 0, '{}', 'Phone', now())`
+      const { session } = yield* people.signInByPasskey(passkey)
+      expect(session.user.id).toBe(id)
+      const removing = sql`DELETE FROM passkeys WHERE id = ${passkey.id}`
+      expect(yield* overtaken(person, people.signInByPasskey(passkey), removing)).toEqual(
+        Result.fail(new PasskeyFailed())
+      )
+    }).pipe(Effect.provide(accounts))
+  )
+})
+
+describe("a new password", () => {
+  liveEffect("is not replaced by whoever has proven the old one before", () =>
+    Effect.gen(function* () {
+      const { changing, email, id, people, sql } = yield* signedUp
+      const stolen = yield* people.signIn(email, old)
+      const merchants = sql`
+        SELECT id FROM merchants WHERE id IN (SELECT merchant_id FROM merchant_members WHERE user_id = ${id})
+        FOR UPDATE`
+      const stealing = people.changePassword(stolen.session, old, "the thief's own password")
+      expect(yield* overtaken(merchants, stealing, changing)).toEqual(Result.fail(new SignInFailed()))
+      expect((yield* Effect.exit(people.signIn(email, fresh)))._tag).toBe("Success")
+    }).pipe(Effect.provide(accounts))
+  )
+
+  liveEffect("keeps a session that it has ended from changing the account's security", () =>
+    Effect.gen(function* () {
+      const { changing, email, people, person } = yield* signedUp
+      const stolen = yield* people.signIn(email, old)
+      let isAdded = false
+      const adding = people.telling(
+        stolen.session,
+        { what: "passkeyAdded", name: "The thief's" },
+        Effect.sync(() => {
+          isAdded = true
+        })
+      )
+      expect(yield* overtaken(person, adding, changing)).toEqual(Result.fail(new SignInRequired()))
+      expect(isAdded).toBeFalse()
+    }).pipe(Effect.provide(accounts))
+  )
+})
