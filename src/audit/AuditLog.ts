@@ -7,7 +7,9 @@ import { AppConfig } from "../AppConfig.ts"
 import { AlertRepo } from "../alerts/AlertRepo.ts"
 import type { AuditAction } from "../domain/AuditAction.ts"
 import type { Env } from "../domain/Chain.ts"
+import { RoleRequired } from "../domain/Errors.ts"
 import type { MerchantId, Tenant } from "../domain/Merchant.ts"
+import type { Role } from "../domain/Role.ts"
 import { Mails } from "../mail/Mails.ts"
 import { filled, type MailWords, mailWords } from "../mail/mailWords.ts"
 import { AuditRepo, type Recipient } from "./AuditRepo.ts"
@@ -19,8 +21,20 @@ export interface Actor {
   /** An e-mail, `operator` or `service`. */
   readonly name: string
 }
-export const operator: Actor = { id: null, name: "operator" }
-export const service: Actor = { id: null, name: "service" }
+/** A member who asks for a change at the dashboard. */
+export interface Asker extends Actor {
+  readonly id: string
+  /** In which the request was allowed. */
+  readonly role: Role
+  /** The hash of its session. */
+  readonly session: Uint8Array
+}
+/** No person. */
+export interface Impersonal extends Actor {
+  readonly id: null
+}
+export const operator: Impersonal = { id: null, name: "operator" }
+export const service: Impersonal = { id: null, name: "service" }
 
 export interface Change {
   readonly action: AuditAction
@@ -54,6 +68,15 @@ export class AuditLog extends Context.Service<
       change: Effect.Effect<A, E, R>,
       changeOf: (outcome: A) => Option.Option<Change>
     ) => Effect.Effect<A, E, R>
+    /**
+     * Makes a change of a merchant while its other changes wait, unless who asks for it has lost the session, the
+     * membership or the role since the request was allowed.
+     */
+    readonly permitted: <A, E, R>(
+      merchantId: MerchantId,
+      asker: Asker,
+      change: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | RoleRequired, R>
     /** Logs a service-wide change inside its transaction and notifies the other operators. */
     readonly note: (actor: Actor, change: Change) => Effect.Effect<void>
   }
@@ -137,6 +160,13 @@ export class AuditLog extends Context.Service<
           if (Option.isSome(made)) yield* log(actor, made.value, merchantId)
           return outcome
         }),
+        permitted: (merchantId, asker, change) =>
+          repo.transaction(
+            Effect.gen(function* () {
+              if (!(yield* repo.isPermitted(merchantId, asker))) return yield* new RoleRequired()
+              return yield* change
+            })
+          ),
         note: Effect.fn("AuditLog.note")(function* (actor, change) {
           const { action, env, summary } = change
           const at = yield* DateTime.nowAsDate

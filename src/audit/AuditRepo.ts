@@ -9,6 +9,7 @@ import type { Env } from "../domain/Chain.ts"
 import { Locale } from "../domain/Locale.ts"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
 import { orUnknown } from "../domain/orUnknown.ts"
+import type { Role } from "../domain/Role.ts"
 
 export interface AuditEntry {
   /** Null for what concerns the whole service. */
@@ -171,6 +172,18 @@ const make = Effect.gen(function* () {
       )
     }, Effect.orDie),
 
+    isPermitted: Effect.fn("AuditRepo.isPermitted")(function* (
+      merchantId: MerchantId,
+      { id, role, session }: { readonly id: string; readonly role: Role; readonly session: Uint8Array }
+    ) {
+      yield* sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
+      const rows = yield* sql`
+        SELECT s.hash FROM sessions s JOIN merchant_members m ON m.user_id = s.user_id
+        WHERE s.hash = ${session} AND m.merchant_id = ${merchantId} AND m.user_id = ${id} AND m.role = ${role}
+        FOR KEY SHARE OF s`
+      return rows.length > 0
+    }, Effect.orDie),
+
     otherOperators: Effect.fn("AuditRepo.otherOperators")(function* (userId: string | null) {
       return yield* decodeRecipients(
         yield* sql`
@@ -222,6 +235,14 @@ export class AuditRepo extends Context.Service<
      * none holds a row that another wants while it waits for the merchant's.
      */
     readonly members: (merchantId: MerchantId) => Effect.Effect<ReadonlyArray<Recipient>>
+    /**
+     * Inside a transaction: whether the session is there, and its person a member in this role. Neither changes
+     * until the transaction ends: members change behind the merchant's lock.
+     */
+    readonly isPermitted: (
+      merchantId: MerchantId,
+      asker: { readonly id: string; readonly role: Role; readonly session: Uint8Array }
+    ) => Effect.Effect<boolean>
     /** Who is notified of a service-wide change: every operator except its author. */
     readonly otherOperators: (userId: string | null) => Effect.Effect<ReadonlyArray<Recipient>>
   }

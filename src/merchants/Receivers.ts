@@ -6,12 +6,12 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { type Hex, hashMessage } from "viem"
 import { AppConfig } from "../AppConfig.ts"
-import { type Actor, AuditLog, operator, service } from "../audit/AuditLog.ts"
+import { type Asker, AuditLog, type Impersonal, operator, service } from "../audit/AuditLog.ts"
 import { ContractSignatures } from "../chain/ContractSignatures.ts"
 import { orChainUnavailable } from "../chain/orChainUnavailable.ts"
 import { recoverAddress } from "../chain/recoverAddress.ts"
 import type { Env } from "../domain/Chain.ts"
-import { type ChainUnavailable, ReceiverTaken } from "../domain/Errors.ts"
+import { type ChainUnavailable, ReceiverTaken, type RoleRequired } from "../domain/Errors.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { MerchantRepo, type ReceiverChange, type ReceiverOutcome } from "./MerchantRepo.ts"
 import { ReceiverChangeRepo, type WaitingChange } from "./ReceiverChangeRepo.ts"
@@ -39,17 +39,22 @@ export class Receivers extends Context.Service<
   {
     /**
      * `signature` is hex. New intents name the new address; those that exist keep theirs. A live address
-     * waits for LIVE_RECEIVER_DELAY, unless the operator changes it. None where there is no such merchant.
+     * waits for LIVE_RECEIVER_DELAY, unless the operator changes it. None where there is no such merchant. A
+     * member must be permitted still when the change is made.
      */
     readonly change: (
       place: ReceiverPlace,
       signature: Option.Option<string>,
-      actor: Actor
-    ) => Effect.Effect<Option.Option<ReceiverChange>, ReceiverTaken | ChainUnavailable>
+      actor: Asker | Impersonal
+    ) => Effect.Effect<Option.Option<ReceiverChange>, ReceiverTaken | ChainUnavailable | RoleRequired>
     /** The change that waits. */
     readonly waiting: (merchantId: MerchantId, env: Env) => Effect.Effect<Option.Option<WaitingChange>>
     /** False where no change waits. */
-    readonly withdraw: (merchantId: MerchantId, env: Env, actor: Actor) => Effect.Effect<boolean>
+    readonly withdraw: (
+      merchantId: MerchantId,
+      env: Env,
+      asker: Asker
+    ) => Effect.Effect<boolean, RoleRequired>
   }
 >()("quittance/merchants/Receivers") {
   static readonly layer: Layer.Layer<
@@ -77,7 +82,7 @@ export class Receivers extends Context.Service<
         return yield* contracts.verify(env, address, hash, signature).pipe(orChainUnavailable)
       })
 
-      const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Actor) {
+      const waitOf = Effect.fnUntraced(function* (env: Env, { id: userId }: Asker | Impersonal) {
         if (env === "test" || userId === null || Duration.isZero(liveReceiverDelay)) return Option.none()
         const at = yield* DateTime.nowAsDate
         return Option.some({
@@ -88,14 +93,21 @@ export class Receivers extends Context.Service<
         })
       })
 
+      const permitted = <A, E, R>(
+        merchantId: MerchantId,
+        actor: Asker | Impersonal,
+        change: Effect.Effect<A, E, R>
+      ): Effect.Effect<A, E | RoleRequired, R> =>
+        actor.id === null ? change : audit.permitted(merchantId, actor, change)
+
       const recorded = Effect.fnUntraced(function* (
         place: ReceiverPlace,
-        actor: Actor,
+        actor: Asker | Impersonal,
         holder?: ReceiverHolder
       ) {
         const wait = yield* waitOf(place.env, actor)
         const taking = <E, R>(change: Effect.Effect<ReceiverOutcome, E, R>) =>
-          audit.recording(place.merchantId, actor, change, (outcome) => {
+          audit.recording(place.merchantId, actor, permitted(place.merchantId, actor, change), (outcome) => {
             if (outcome._tag !== "Changed") return Option.none()
             const { after, before, dueAt, withdrawn } = outcome.change
             if (before === after)
@@ -139,14 +151,18 @@ export class Receivers extends Context.Service<
 
       return {
         waiting: changes.find,
-        withdraw: Effect.fn("Receivers.withdraw")(function* (merchantId, env, actor) {
+        withdraw: Effect.fn("Receivers.withdraw")(function* (merchantId, env, asker) {
           const waiting = yield* changes.find(merchantId, env)
           if (Option.isNone(waiting)) return false
           const { id, requestedBy } = waiting.value
           return yield* audit.recording(
             merchantId,
-            actor,
-            Effect.flatMap(DateTime.nowAsDate, (at) => changes.withdraw(id, at)),
+            asker,
+            audit.permitted(
+              merchantId,
+              asker,
+              Effect.flatMap(DateTime.nowAsDate, (at) => changes.withdraw(id, at))
+            ),
             (withdrawn) =>
               withdrawn ? Option.some(withdrawnChange(waiting.value, requestedBy)) : Option.none()
           )

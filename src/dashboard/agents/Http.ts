@@ -7,6 +7,7 @@ import { AppConfig } from "../../AppConfig.ts"
 import type { AgentSummary } from "../../agents/AgentRepo.ts"
 import { Agents } from "../../agents/Agents.ts"
 import { paymentViewOf } from "../../agents/Http.ts"
+import { AuditLog } from "../../audit/AuditLog.ts"
 import { ChainVerifier } from "../../chain/ChainVerifier.ts"
 import { orChainUnavailable } from "../../chain/orChainUnavailable.ts"
 import type { AgentId } from "../../domain/Agent.ts"
@@ -16,6 +17,7 @@ import { Faucet } from "../../faucet/Faucet.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { currentAsker } from "../currentAsker.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -60,6 +62,7 @@ export const layer = HttpApiBuilder.group(
     const alerts = yield* AlertPagesRepo
     const chain = yield* ChainVerifier
     const faucet = yield* Faucet
+    const audit = yield* AuditLog
     const { explorerUrls, trustedProxyHops } = yield* AppConfig
 
     /** The tenant's agent; its merchant and environment never change. */
@@ -74,7 +77,9 @@ export const layer = HttpApiBuilder.group(
       changes: Parameters<Agents["Service"]["change"]>[2]
     ) {
       const { merchantId } = yield* own(id)
-      if (Option.isNone(yield* agents.change(merchantId, id, changes))) return yield* revoked()
+      const changing = agents.change(merchantId, id, changes)
+      const changed = yield* audit.permitted(merchantId, yield* currentAsker, changing)
+      if (Option.isNone(changed)) return yield* revoked()
     })
 
     return handlers.handleAll({
@@ -93,7 +98,8 @@ export const layer = HttpApiBuilder.group(
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentMember
-        const { agent, key } = yield* agents.provision({ ...(yield* settingsOf(payload)), ...tenant })
+        const provisioning = agents.provision({ ...(yield* settingsOf(payload)), ...tenant })
+        const { agent, key } = yield* audit.permitted(tenant.merchantId, yield* currentAsker, provisioning)
         const made: CreatedAgent = {
           agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
           key
@@ -136,7 +142,8 @@ export const layer = HttpApiBuilder.group(
       resume: ({ params }) => change(params.agentId, { status: "active" }),
       revoke: Effect.fnUntraced(function* ({ params }) {
         const { merchantId } = yield* own(params.agentId)
-        if (!(yield* agents.revoke(merchantId, params.agentId))) return yield* revoked()
+        const revoking = agents.revoke(merchantId, params.agentId)
+        if (!(yield* audit.permitted(merchantId, yield* currentAsker, revoking))) return yield* revoked()
       }),
       fund: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* own(params.agentId)

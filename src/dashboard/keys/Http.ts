@@ -8,6 +8,7 @@ import type { ApiKey } from "../../domain/Merchant.ts"
 import { KeyAuth } from "../../keys/KeyAuth.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { currentAsker } from "../currentAsker.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember, type Member } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -71,11 +72,12 @@ export const layer = HttpApiBuilder.group(
       isMade: (outcome: A) => boolean,
       quiet: boolean
     ) {
-      const { tenant, user } = yield* CurrentMember
+      const { tenant } = yield* CurrentMember
+      const asker = yield* currentAsker
       return yield* audit.recording(
         tenant.merchantId,
-        { id: user.id, name: user.email },
-        change,
+        asker,
+        audit.permitted(tenant.merchantId, asker, change),
         (outcome) =>
           isMade(outcome) ? Option.some({ action, env: tenant.env, summary, quiet }) : Option.none()
       )

@@ -20,6 +20,7 @@ import { Receivers } from "../../merchants/Receivers.ts"
 import { withdrawnChange } from "../../merchants/withdrawnChange.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { currentAsker } from "../currentAsker.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
@@ -66,7 +67,7 @@ export const layer = HttpApiBuilder.group(
 
     /** A change of the members, written down with the receiver changes that it ends. */
     const changingMember = Effect.fnUntraced(function* (
-      made: Effect.Effect<MemberChange>,
+      made: Effect.Effect<MemberChange, RoleRequired>,
       action: "member.removed" | "member.role_changed" | "member.left",
       said: (email: string) => string,
       cause: (email: string) => string
@@ -173,7 +174,7 @@ export const layer = HttpApiBuilder.group(
       checkReceiver: ({ payload }) =>
         Effect.map(typedAddress("body.receiver", payload.receiver), (receiver) => ({ receiver })),
       changeReceiver: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, user } = yield* CurrentMember
+        const { tenant } = yield* CurrentMember
         yield* recentPassword
         const receiver = yield* typedAddress("body.receiver", payload.receiver)
         const wait = yield* limiter.take(`receiver ${tenant.merchantId}`, receiverLimit)
@@ -182,14 +183,14 @@ export const layer = HttpApiBuilder.group(
           yield* receivers.change(
             { ...tenant, address: receiver },
             Option.fromUndefinedOr(payload.signature),
-            actorOf(user)
+            yield* currentAsker
           )
         )
         return { ...changed, dueAt: Option.getOrNull(Option.map(dueAt, (at) => at.toISOString())) }
       }),
       withdrawReceiver: Effect.fnUntraced(function* () {
-        const { tenant, user } = yield* CurrentMember
-        if (!(yield* receivers.withdraw(tenant.merchantId, tenant.env, actorOf(user))))
+        const { tenant } = yield* CurrentMember
+        if (!(yield* receivers.withdraw(tenant.merchantId, tenant.env, yield* currentAsker)))
           return yield* new NotFound({ message: unknownObject })
       }),
       invite: Effect.fnUntraced(function* ({ payload }) {
@@ -197,17 +198,19 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const wait = yield* limiter.take(`invite ${merchant.id} ${user.id}`, inviteLimit)
         if (wait > 0) return yield* new RateLimited({ retryAfter: wait })
+        const asker = yield* currentAsker
+        const inviting = accounts.invite(user, merchant.name, {
+          email: payload.email,
+          merchantId: merchant.id,
+          role: payload.role,
+          resetPassword: false,
+          operator: false,
+          invitedBy: user.id
+        })
         const token = yield* audit.recording(
           merchant.id,
-          actorOf(user),
-          accounts.invite(user, merchant.name, {
-            email: payload.email,
-            merchantId: merchant.id,
-            role: payload.role,
-            resetPassword: false,
-            operator: false,
-            invitedBy: user.id
-          }),
+          asker,
+          audit.permitted(merchant.id, asker, inviting),
           () =>
             Option.some({
               action: "member.invited",
@@ -218,12 +221,13 @@ export const layer = HttpApiBuilder.group(
         return { link: linkUrl(baseUrl, token) }
       }),
       withdraw: Effect.fnUntraced(function* ({ params }) {
-        const { merchant, user } = yield* CurrentMember
+        const { merchant } = yield* CurrentMember
+        const asker = yield* currentAsker
         const at = yield* DateTime.nowAsDate
         const withdrawn = yield* audit.recording(
           merchant.id,
-          actorOf(user),
-          members.withdraw(merchant.id, params.invitationId, at),
+          asker,
+          audit.permitted(merchant.id, asker, members.withdraw(merchant.id, params.invitationId, at)),
           Option.map((email) => ({
             action: "member.invitation_withdrawn" as const,
             env: null,
@@ -238,7 +242,7 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
         yield* changingMember(
-          members.remove(change),
+          audit.permitted(merchant.id, yield* currentAsker, members.remove(change)),
           "member.removed",
           (email) => `removed ${email}`,
           (email) => `removing ${email}`
@@ -249,7 +253,7 @@ export const layer = HttpApiBuilder.group(
         yield* recentPassword
         const change = { merchantId: merchant.id, userId: params.userId, by: user.id }
         yield* changingMember(
-          members.changeRole(change, role),
+          audit.permitted(merchant.id, yield* currentAsker, members.changeRole(change, role)),
           "member.role_changed",
           (email) => `gave ${email} the role ${roleWords[role]}`,
           (email) => `another role of ${email}`

@@ -7,6 +7,7 @@ import { NotFound } from "../../domain/Errors.ts"
 import { AlertHooks } from "../../telling/AlertHooks.ts"
 import { TellingRepo } from "../../telling/TellingRepo.ts"
 import { DashboardApi } from "../Api.ts"
+import { currentAsker } from "../currentAsker.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
@@ -45,12 +46,13 @@ export const layer = HttpApiBuilder.group(
         yield* repo.choose(merchant.id, user.id, payload)
       }),
       addHook: Effect.fnUntraced(function* ({ payload: { shape, url } }) {
-        const { tenant, user } = yield* CurrentMember
+        const { tenant } = yield* CurrentMember
+        const asker = yield* currentAsker
         yield* recentPassword
         const { id, secret } = yield* audit.recording(
           tenant.merchantId,
-          { id: user.id, name: user.email },
-          hooks.add(tenant, shape, url),
+          asker,
+          audit.permitted(tenant.merchantId, asker, hooks.add(tenant, shape, url)),
           ({ host }) =>
             Option.some({
               action: "alert_hook.added",
@@ -61,11 +63,12 @@ export const layer = HttpApiBuilder.group(
         return { id, secret: shape === "plain" ? secret : null }
       }),
       removeHook: Effect.fnUntraced(function* ({ params }) {
-        const { tenant, user } = yield* CurrentMember
+        const { tenant } = yield* CurrentMember
+        const asker = yield* currentAsker
         const removed = yield* audit.recording(
           tenant.merchantId,
-          { id: user.id, name: user.email },
-          hooks.remove(tenant, params.hookId),
+          asker,
+          audit.permitted(tenant.merchantId, asker, hooks.remove(tenant, params.hookId)),
           (wasThere) =>
             wasThere
               ? Option.some({

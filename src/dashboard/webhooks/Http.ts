@@ -1,11 +1,13 @@
 // Webhooks over HTTP: the endpoint, its deliveries with what was sent and answered.
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AuditLog } from "../../audit/AuditLog.ts"
 import { DeliveryPending, NotFound } from "../../domain/Errors.ts"
 import { endpointView } from "../../webhooks/Http.ts"
 import { type CreatedEndpoint, WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { currentAsker } from "../currentAsker.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
 import type { AttemptSummary, DeliveryPage, EndpointWithSecret, WebhooksPage } from "./Api.ts"
@@ -47,7 +49,12 @@ export const layer = HttpApiBuilder.group(
     const endpoints = yield* WebhookEndpoints
     const deliveries = yield* DeliveryPagesRepo
     const alerts = yield* AlertPagesRepo
+    const audit = yield* AuditLog
     const tenant = Effect.map(CurrentMember, (member) => member.tenant)
+    const permitted = Effect.fnUntraced(function* <A, E, R>(change: Effect.Effect<A, E, R>) {
+      const { merchantId } = yield* tenant
+      return yield* audit.permitted(merchantId, yield* currentAsker, change)
+    })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
@@ -97,21 +104,20 @@ export const layer = HttpApiBuilder.group(
         return { deliveryId: params.deliveryId }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
-        const made = withSecret(yield* endpoints.create(yield* tenant, payload.url))
-        return made
+        return withSecret(yield* permitted(endpoints.create(yield* tenant, payload.url)))
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
-        return { endpoint: endpointView(yield* endpoints.changeUrl(yield* tenant, payload.url)) }
+        return { endpoint: endpointView(yield* permitted(endpoints.changeUrl(yield* tenant, payload.url))) }
       }),
       delete: Effect.fnUntraced(function* () {
-        yield* endpoints.remove(yield* tenant)
+        yield* permitted(endpoints.remove(yield* tenant))
       }),
       test: Effect.fnUntraced(function* () {
         const { delivery } = yield* endpoints.sendTest(yield* tenant)
         return { deliveryId: delivery.id }
       }),
       regenerateSecret: Effect.fnUntraced(function* () {
-        return withSecret(yield* endpoints.regenerateSecret(yield* tenant))
+        return withSecret(yield* permitted(endpoints.regenerateSecret(yield* tenant)))
       })
     })
   })

@@ -1,0 +1,169 @@
+// What an owner has asked for who is removed, or whose session is ended, before it is done: none of it is done any
+// more.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Result, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { testDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
+import { overtaken } from "../support/overtaken.ts"
+import { startService, type TestService } from "../support/service.ts"
+import {
+  agentForm,
+  cookieOf,
+  type DashboardAnswer,
+  type Person,
+  password,
+  request,
+  signUp
+} from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+describe("an owner who is about to be none", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  beforeAll(async () => {
+    service = await Effect.runPromise(
+      Scope.provide(startService(testDatabase, { trustedProxyHops: 1 }), scope)
+    )
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+
+  const at = ({ merchantId }: Person, env = "test") => `/merchants/${merchantId}/${env}`
+
+  interface Colleague {
+    readonly id: string
+    readonly call: Person["call"]
+  }
+  /** Another owner of the same merchant. */
+  const colleagueOf = async (person: Person): Promise<Colleague> => {
+    const email = `colleague-${crypto.randomUUID()}@example.com`
+    const { link } = (await person.call("POST", `${at(person)}/members`, { email, role: "owner" })).body
+    const joined = await request(service.baseUrl, "POST", "/one-time-link", {
+      body: { token: link.split("#")[1], password }
+    })
+    const cookie = cookieOf(joined)
+    return {
+      id: joined.body.user.id,
+      call: (method, path, body) => request(service.baseUrl, method, path, { cookie, body })
+    }
+  }
+
+  /** What was done already behind the merchant's lock, for which the request of the colleague waits. */
+  const ends = {
+    "is removed": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+      sql`DELETE FROM merchant_members WHERE user_id = ${id}`,
+    "has another role": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+      sql`UPDATE merchant_members SET role = 'developer' WHERE user_id = ${id}`,
+    "has set a new password": (sql: SqlClient.SqlClient, { id }: Colleague) =>
+      sql`DELETE FROM sessions WHERE user_id = ${id}`
+  }
+  type End = keyof typeof ends
+
+  /** The answer to what a colleague asks for meanwhile. */
+  const answerTo = (
+    owner: Person,
+    colleague: Colleague,
+    end: End,
+    ask: (call: Person["call"]) => Promise<DashboardAnswer>
+  ) =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const lock = sql`SELECT id FROM merchants WHERE id = ${owner.merchantId} FOR UPDATE`
+        const asking = Effect.promise(() => ask(colleague.call))
+        return Result.getOrThrow(yield* overtaken(lock, asking, ends[end](sql, colleague)))
+      }).pipe(Effect.provideContext(service.context))
+    )
+
+  const refused = (answer: DashboardAnswer) => [answer.status, answer.body?.error?.code]
+  const everyEnd: ReadonlyArray<End> = ["is removed", "has another role", "has set a new password"]
+
+  for (const env of ["test", "live"])
+    for (const end of everyEnd)
+      test(`moves no ${env} address where the owner ${end} meanwhile`, async () => {
+        const owner = await signUp(service.baseUrl)
+        const colleague = await colleagueOf(owner)
+        const body = { receiver: freshAddress() }
+        const answer = await answerTo(owner, colleague, end, (call) =>
+          call("PATCH", `${at(owner, env)}/receiver`, body)
+        )
+        expect(refused(answer)).toEqual([403, "ROLE_REQUIRED"])
+        const { receiver, receiverChange } = (await owner.call("GET", `${at(owner, env)}/settings`)).body
+        expect(receiver).toBe(owner.receiver)
+        expect(receiverChange).toBeNull()
+      })
+
+  test("withdraws no change of an address", async () => {
+    const owner = await signUp(service.baseUrl)
+    const colleague = await colleagueOf(owner)
+    const address = freshAddress()
+    await owner.call("PATCH", `${at(owner, "live")}/receiver`, { receiver: address })
+    const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
+      call("DELETE", `${at(owner, "live")}/receiver/change`)
+    )
+    expect(refused(answer)).toEqual([403, "ROLE_REQUIRED"])
+    const { receiverChange } = (await owner.call("GET", `${at(owner, "live")}/settings`)).body
+    expect(receiverChange).toMatchObject({ address })
+  })
+
+  /** What gives out secrets, sends them elsewhere, or decides who may. */
+  const asks: ReadonlyArray<
+    readonly [what: string, method: string, path: string, body: (owner: Person) => unknown]
+  > = [
+    ["makes no key", "POST", "/keys", () => ({ kind: "secret", permission: "manage" })],
+    ["invites nobody", "POST", "/members", () => ({ email: "friend@example.com", role: "owner" })],
+    ["makes no webhook endpoint", "POST", "/webhook-endpoint", () => ({ url: "https://a.example.com/" })],
+    [
+      "has no alerts posted elsewhere",
+      "POST",
+      "/telling/hooks",
+      () => ({ shape: "plain", url: "https://a.example.com/" })
+    ],
+    ["makes no agent", "POST", "/agents", () => agentForm]
+  ]
+  for (const [what, method, path, body] of asks)
+    for (const end of ["is removed", "has set a new password"] as const)
+      test(`${what} where the owner ${end} meanwhile`, async () => {
+        const owner = await signUp(service.baseUrl)
+        const colleague = await colleagueOf(owner)
+        const answer = await answerTo(owner, colleague, end, (call) =>
+          call(method, `${at(owner)}${path}`, body(owner))
+        )
+        expect(refused(answer)).toEqual([403, "ROLE_REQUIRED"])
+      })
+
+  test("changes and sees no secret of an endpoint, and rotates no key", async () => {
+    const owner = await signUp(service.baseUrl)
+    await owner.call("POST", `${at(owner)}/webhook-endpoint`, { url: "https://a.example.com/" })
+    const [key] = (await owner.call("GET", `${at(owner)}/keys`)).body.keys
+    for (const [method, path, body] of [
+      ["POST", "/webhook-endpoint/secret", {}],
+      ["PATCH", "/webhook-endpoint", { url: "https://b.example.com/" }],
+      ["DELETE", "/webhook-endpoint", undefined],
+      ["POST", `/keys/${key?.id}/rotate`, {}],
+      ["POST", `/keys/${key?.id}/revoke`, {}]
+    ] as const) {
+      const colleague = await colleagueOf(owner)
+      const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
+        call(method, `${at(owner)}${path}`, body)
+      )
+      expect([path, ...refused(answer)]).toEqual([path, 403, "ROLE_REQUIRED"])
+    }
+  })
+
+  test("removes no member and gives none another role", async () => {
+    const owner = await signUp(service.baseUrl)
+    const { id } = (await owner.call("GET", "/session")).body.user
+    for (const [method, path, body] of [
+      ["DELETE", `/members/${id}`, undefined],
+      ["PUT", `/members/${id}/role`, { role: "support" }]
+    ] as const) {
+      const colleague = await colleagueOf(owner)
+      const answer = await answerTo(owner, colleague, "has set a new password", (call) =>
+        call(method, `${at(owner)}${path}`, body)
+      )
+      expect([path, ...refused(answer)]).toEqual([path, 403, "ROLE_REQUIRED"])
+    }
+  })
+})
