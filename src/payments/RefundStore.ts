@@ -8,12 +8,6 @@ import type { RefundFailure, RefundStatus } from "../domain/Refund.ts"
 import type { TransferAlreadyUsed } from "./PaymentRepo/TransferAlreadyUsed.ts"
 import type { ClaimedTransfer, WatchNote } from "./PaymentRepo.ts"
 
-/**
- * What has left so many blocks below the height of a refund's announcement is not what was announced, whatever the
- * clocks say: the chain's may be ahead of ours.
- */
-export const earlierBlocks = 30n
-
 export type RefundedThing = { readonly paymentId: PaymentId } | { readonly transferId: string }
 
 export interface NewRefund extends Tenant {
@@ -157,7 +151,7 @@ export interface RefundStore {
   readonly takeDueRefunds: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Refund>>
   /**
    * Transfers that left the merchant's receivers, fit the pending refund and prove no other; the oldest ten. They left
-   * above the height of its announcement, or at most a minute and `earlierBlocks` before it.
+   * above the height of its announcement, or at most a minute and `blockTolerance` before it.
    */
   readonly sentFor: (refund: Refund) => Effect.Effect<ReadonlyArray<TransactionHash>>
   /** When to check a pending refund next; nothing changes where another transaction has been named meanwhile. */

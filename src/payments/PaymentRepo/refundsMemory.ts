@@ -4,15 +4,15 @@ import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address, Env } from "../../domain/Chain.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import {
-  earlierBlocks,
-  type Refund,
-  type RefundCreation,
-  type RefundedThing,
-  type RefundProof,
-  type RefundStore,
-  type ShownProof
+import type {
+  Refund,
+  RefundCreation,
+  RefundedThing,
+  RefundProof,
+  RefundStore,
+  ShownProof
 } from "../RefundStore.ts"
+import { blockTolerance } from "./AttemptStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 import type { MemoryTransfers } from "./transfersMemory.ts"
 
@@ -78,7 +78,7 @@ export const makeRefundsMemory = (known: {
   ) =>
     (createdBlock !== null && blockNumber > createdBlock) ||
     (blockTime.getTime() > createdAt.getTime() - 60_000 &&
-      (createdBlock === null || blockNumber >= createdBlock - earlierBlocks))
+      (createdBlock === null || blockNumber >= createdBlock - BigInt(blockTolerance)))
 
   type Claimant = Pick<Refund, "id" | "env" | "recipient" | "amount">
   /** `barred`: what comes to a receiver may pay a payment, and proves no refund. */

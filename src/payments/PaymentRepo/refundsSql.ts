@@ -8,18 +8,18 @@ import { MerchantId, type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AtomicUsdc } from "../../domain/Money.ts"
 import { PaymentId } from "../../domain/Payment.ts"
 import { RefundFailure, RefundStatus } from "../../domain/Refund.ts"
-import {
-  earlierBlocks,
-  type NewRefund,
-  type Refund,
-  type RefundBalance,
-  type RefundCreation,
-  type RefundedThing,
-  type RefundProof,
-  type RefundStore,
-  type ShownProof
+import type {
+  NewRefund,
+  Refund,
+  RefundBalance,
+  RefundCreation,
+  RefundedThing,
+  RefundProof,
+  RefundStore,
+  ShownProof
 } from "../RefundStore.ts"
 import { attachLeaseMillis } from "../TransferStore.ts"
+import { blockTolerance } from "./AttemptStore.ts"
 import { TransferAlreadyUsed } from "./TransferAlreadyUsed.ts"
 
 const RefundRow = Schema.Struct({
@@ -377,7 +377,7 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
             AND t.merchant_id = ${refund.merchantId} AND t.env = ${refund.env} AND t.dropped_at IS NULL
             AND (t.block_number > ${height}::bigint
               OR (t.block_time > ${refund.createdAt}::timestamptz - interval '1 minute'
-                AND coalesce(t.block_number >= ${height}::bigint - ${earlierBlocks.toString()}::bigint, true)))
+                AND coalesce(t.block_number >= ${height}::bigint - ${blockTolerance}, true)))
             AND NOT EXISTS (
               SELECT 1 FROM claimed_transfers c WHERE c.chain_id = t.chain_id
                 AND c.transaction_id = t.transaction_id AND c.payer = t.payer AND c.receiver = t.receiver
