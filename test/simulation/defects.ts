@@ -46,7 +46,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "whether a transfer is too old goes by our clock alone, which may be ahead",
     file: "src/payments/Payments.ts",
-    from: "const since = known.sinceBlock === undefined ? openedSince(payment, null) : known",
+    from: "const since =\n          known.sinceBlock === undefined ? openedSince(payment, null) : { sinceBlock: known.sinceBlock }",
     to: "const since: { readonly sinceBlock?: bigint } = {}"
   },
   {
