@@ -43,8 +43,15 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
   )
   const stored = Layer.succeedContext(store)
 
-  /** Another instance of the service's faucet. Its workers end with the scope. */
-  const instance = Effect.fnUntraced(function* (timing: Partial<FaucetTiming> = {}, configured = true) {
+  /**
+   * Another instance of the service's faucet. Its workers end with the scope. Its nodes are given up after
+   * `nodesMillis`.
+   */
+  const instance = Effect.fnUntraced(function* (
+    timing: Partial<FaucetTiming> = {},
+    configured = true,
+    nodesMillis = 2_000
+  ) {
     const node = yield* rpcProxy(chain.rpcUrl)
     const alerts: Array<Alert> = []
     const nodeAlerts: Array<string> = []
@@ -53,7 +60,12 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
         Layer.provideMerge(ChainVerifier.layer()),
         Layer.provideMerge(
           Layer.fresh(
-            RpcPool.layer({ urls: { test: [node.url] }, timeout: 2000, deadline: 3000, retries: 0 })
+            RpcPool.layer({
+              urls: { test: [node.url] },
+              timeout: nodesMillis,
+              deadline: nodesMillis * 1.5,
+              retries: 0
+            })
           )
         ),
         Layer.provide(
