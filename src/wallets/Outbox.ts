@@ -66,6 +66,8 @@ export interface OutboxOptions {
 }
 
 const fillTries = 5
+/** The longest run of lost nonces that is filled. */
+const mostFilled = 64
 /** For how long a block may still be replaced by another. */
 const replacedMillis = 30 * 60_000
 /** With nothing open, every so many checks are of what has ended; and seldom where nothing has. */
@@ -272,7 +274,10 @@ export const makeOutbox = ({
     const now = yield* DateTime.nowAsDate
     if (first.nonce <= next || now.getTime() - first.signedAt.getTime() < millis(timing.stuckAfter)) return
     const state = yield* wallet.state
-    for (let nonce = Math.max(next, state.nonce); nonce < first.nonce; nonce++) {
+    const from = Math.max(next, state.nonce)
+    // A node that lies about a nonce costs the wallet no gas for all that lie before it.
+    if (first.nonce - from > mostFilled) return
+    for (let nonce = from; nonce < first.nonce; nonce++) {
       const raw = yield* wallet.signFiller(state.fees, nonce)
       const filler = yield* repo.fillGap(wallet.address, nonce, raw, now)
       if (filler !== undefined && (yield* wallet.broadcast(raw, idsOf(filler))) === "refused") yield* onEmpty
