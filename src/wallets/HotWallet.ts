@@ -246,7 +246,10 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
       ),
     /** The next nonce of a block that a majority has. */
     minedNonce: pool.reached("test", minedNonceOf, BigInt),
-    /** The highest next nonce that any node tells, for after one of them has lagged. */
+    /**
+     * The highest next nonce, for after nodes have lagged: of three or more nodes, the highest that two have
+     * reached, since behind a nonce that one of them invents nothing would ever be mined.
+     */
     freshNonce: Effect.map(
       onAll((node) =>
         Effect.all([
@@ -255,7 +258,10 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
         ])
       ),
       (answers) =>
-        Math.max(0, ...answers.filter(Result.isSuccess).flatMap(({ success }) => success.map(Number)))
+        answers
+          .filter(Result.isSuccess)
+          .map(({ success }) => Math.max(...success.map(Number)))
+          .toSorted((one, other) => other - one)[answers.length > 2 ? 1 : 0] ?? 0
     )
   }
 }
