@@ -30,6 +30,7 @@ import * as decisions from "../migrations/0032_decisions.ts"
 import * as payersTransfers from "../migrations/0033_payers_transfers.ts"
 import * as refundsBlock from "../migrations/0034_refunds_block.ts"
 import * as payersReports from "../migrations/0035_payers_reports.ts"
+import * as settlementsTransaction from "../migrations/0036_settlements_transaction.ts"
 import { AppConfig } from "./AppConfig.ts"
 import { abandonedSessions, serviceName } from "./database/abandonedSessions.ts"
 import { buildIndexes } from "./database/buildIndexes.ts"
@@ -184,7 +185,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0032_decisions": decisions,
   "0033_payers_transfers": payersTransfers,
   "0034_refunds_block": refundsBlock,
-  "0035_payers_reports": payersReports
+  "0035_payers_reports": payersReports,
+  "0036_settlements_transaction": settlementsTransaction
 }
 
 /** Every table that the migrations make. */

@@ -2,9 +2,10 @@
 // tables that grow, whatever plan was chosen.
 import { expect } from "bun:test"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { toBytes } from "../../../src/chain/ChainBytes.ts"
 import { networks } from "../../../src/domain/Chain.ts"
+import { ownTransferStands } from "../../../src/x402/Settlements/ownTransferStandsSql.ts"
 import { liveEffect } from "../../support/run.ts"
 import { twoInstances } from "./twoInstances.ts"
 
@@ -13,39 +14,47 @@ const rows = 20_000
 const mostPages = 100
 const { chainId, usdc } = networks.test
 
+const wallet = (sql: SqlClient.SqlClient, of: string) =>
+  sql.literal(`decode(md5('${of}' || n) || 'abababab', 'hex')`)
+const hash = (sql: SqlClient.SqlClient, of: string) =>
+  sql.literal(`decode(md5('${of}' || n) || md5(n || '${of}'), 'hex')`)
+const numbers = (sql: SqlClient.SqlClient) => sql`generate_series(1, ${rows}::integer) AS n`
+const unbound = (sql: SqlClient.SqlClient) => sql`SET LOCAL session_replication_role = replica`
+
+/** What a wallet has signed, each for another payment. */
+const fillSettlements = (sql: SqlClient.SqlClient, payer: Statement.Fragment) => sql`
+  INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
+    receiver, amount, valid_after, valid_before, signature, resource, status, transaction_id, created_at)
+  SELECT gen_random_uuid(), gen_random_uuid(), 'test', gen_random_uuid(), true, ${chainId}, ${toBytes(usdc.address)},
+    ${payer}, ${hash(sql, "n")}, ${wallet(sql, "r")}, 3000000, 0, 4000000000, '', '', 'settled', ${hash(sql, "c")},
+    now()
+  FROM ${numbers(sql)}`
+
 /** What others have paid and sent. */
 const fill = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const wallet = (of: string) => sql.literal(`decode(md5('${of}' || n) || 'abababab', 'hex')`)
-  const hash = (of: string) => sql.literal(`decode(md5('${of}' || n) || md5(n || '${of}'), 'hex')`)
-  const numbers = sql`generate_series(1, ${rows}::integer) AS n`
-  yield* sql`SET LOCAL session_replication_role = replica`
+  yield* unbound(sql)
   yield* sql`
     INSERT INTO incoming_transfers (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env,
       block_number, block_hash, block_time, kind, created_at)
-    SELECT gen_random_uuid(), ${chainId}, ${hash("t")}, ${wallet("w")}, ${wallet("r")}, 3000000, 0, gen_random_uuid(),
-      'test', n, ${hash("b")}, now(), 'unknown', now() FROM ${numbers}`
+    SELECT gen_random_uuid(), ${chainId}, ${hash(sql, "t")}, ${wallet(sql, "w")}, ${wallet(sql, "r")}, 3000000, 0,
+      gen_random_uuid(), 'test', n, ${hash(sql, "b")}, now(), 'unknown', now() FROM ${numbers(sql)}`
   yield* sql`
     INSERT INTO claimed_transfers
       (chain_id, transaction_id, log_position, payer, receiver, amount, ordinal, payment_id, block_number, block_hash)
-    SELECT ${chainId}, ${hash("c")}, 0, ${wallet("w")}, ${wallet("r")}, 3000000, 0, gen_random_uuid(), n, ${hash("b")}
-    FROM ${numbers}`
+    SELECT ${chainId}, ${hash(sql, "c")}, 0, ${wallet(sql, "w")}, ${wallet(sql, "r")}, 3000000, 0, gen_random_uuid(),
+      n, ${hash(sql, "b")} FROM ${numbers(sql)}`
   yield* sql`
     WITH others AS (
       INSERT INTO payments (id, merchant_id, env, status, amount, ref_code, intent_url, receiver, payer_type, created_at)
       SELECT gen_random_uuid(), gen_random_uuid(), 'test', 'pending', 3000000, 'PAY-' || lpad(n::text, 8, '0'),
-        'https://shop.example.com', ${wallet("r")}, 'human', now() FROM ${numbers}
+        'https://shop.example.com', ${wallet(sql, "r")}, 'human', now() FROM ${numbers(sql)}
       RETURNING id
     )
     INSERT INTO payment_reports (payment_id, evidence, payer_address, transaction_id, token_changes, reported_at,
       next_check_at, payer_type)
-    SELECT id, ${hash("e")}, ${wallet("w")}, ${hash("r")}, '[]', now(), now(), 'human'
+    SELECT id, ${hash(sql, "e")}, ${wallet(sql, "w")}, ${hash(sql, "r")}, '[]', now(), now(), 'human'
     FROM (SELECT id, row_number() OVER () AS n FROM others) numbered`
-  yield* sql`
-    INSERT INTO x402_settlements (id, merchant_id, env, payment_id, opens_payment, chain_id, asset, payer, nonce,
-      receiver, amount, valid_after, valid_before, signature, resource, status, transaction_id, created_at)
-    SELECT gen_random_uuid(), gen_random_uuid(), 'test', gen_random_uuid(), true, ${chainId}, ${toBytes(usdc.address)},
-      ${wallet("w")}, ${hash("n")}, ${wallet("r")}, 3000000, 0, 4000000000, '', '', 'settled', ${hash("c")}, now()
-    FROM ${numbers}`
+  yield* fillSettlements(sql, wallet(sql, "w"))
 })
 
 /** Pages of tables and indexes that the session has asked for and not yet told. */
@@ -56,6 +65,21 @@ const pagesRead = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
       WHERE relnamespace = 'public'::regnamespace`
   )
   return row.pages
+})
+
+const expectFewPages = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  name: string,
+  ask: Effect.Effect<unknown>
+) {
+  const pages = yield* sql.withTransaction(
+    Effect.gen(function* () {
+      const before = yield* pagesRead(sql)
+      yield* ask
+      return (yield* pagesRead(sql)) - before
+    })
+  )
+  expect(pages, name).toBeLessThan(mostPages)
 })
 
 liveEffect(
@@ -78,15 +102,20 @@ liveEffect(
         matchesOf: repo.matchesOf(transfer),
         likelyPayments: repo.likelyPayments(transfer)
       }
-      for (const [name, ask] of Object.entries(asked)) {
-        const pages = yield* sql.withTransaction(
-          Effect.gen(function* () {
-            const before = yield* pagesRead(sql)
-            yield* ask
-            return (yield* pagesRead(sql)) - before
-          })
-        )
-        expect(pages, name).toBeLessThan(mostPages)
-      }
+      for (const [name, ask] of Object.entries(asked)) yield* expectFewPages(sql, name, ask)
     }).pipe(Effect.scoped)
+)
+
+liveEffect("a signature reads none of the others that its wallet has signed", () =>
+  Effect.gen(function* () {
+    const world = yield* twoInstances
+    const { sql } = world.one
+    // It may pay the payment, so that what each settlement has moved is asked for.
+    yield* world.read()
+    const payer = toBytes((yield* world.transfer).payer)
+    yield* sql.withTransaction(Effect.andThen(unbound(sql), fillSettlements(sql, sql`${payer}`)))
+    yield* sql`ANALYZE`
+    const ask = sql`SELECT 1 FROM payments p WHERE p.id = ${world.paymentId} AND ${ownTransferStands(sql, payer)}`
+    yield* expectFewPages(sql, "ownTransferStands", Effect.orDie(ask))
+  }).pipe(Effect.scoped)
 )
