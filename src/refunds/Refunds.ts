@@ -185,7 +185,11 @@ const make = Effect.gen(function* () {
       const balance = yield* repo.refundBalance(tenant, of)
       const left = balance.paid - balance.refunded
       const amount = input.amount ?? (left > 0n ? AtomicUsdc.make(left, { disableChecks: true }) : undefined)
-      if (amount === undefined) return yield* exceeds(balance, 0n)
+      if (amount === undefined) {
+        // The same request may have taken all that was left meanwhile.
+        const first = yield* earlier
+        return first === undefined ? yield* exceeds(balance, 0n) : { refund: first, created: false }
+      }
       const asked: NewRefund = {
         ...tenant,
         id: input.id ?? (yield* random.uuidV7()),
@@ -213,7 +217,7 @@ const make = Effect.gen(function* () {
         case "Known": {
           const { refund } = made
           const isSame =
-            refund.amount === amount &&
+            (input.amount === undefined || refund.amount === amount) &&
             refund.recipient === recipient &&
             ("paymentId" in of ? refund.paymentId === of.paymentId : refund.transferId === of.transferId)
           return isSame

@@ -6,6 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
 import type { Principal, Tenant } from "../../src/domain/Merchant.ts"
+import { AtomicUsdc } from "../../src/domain/Money.ts"
 import type { PaymentId } from "../../src/domain/Payment.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { Payments } from "../../src/payments/Payments.ts"
@@ -21,6 +22,7 @@ const below = memoryStack.pipe(
 
 /** What happens once, at a moment of an instance. */
 interface Moments {
+  beforeBalance: Effect.Effect<unknown, unknown>
   beforeVerification: Effect.Effect<unknown, unknown>
   beforeCreation: Effect.Effect<unknown, unknown>
   afterCreation: Effect.Effect<unknown, unknown>
@@ -51,6 +53,7 @@ const raced = (
   testEffect(name, () =>
     Effect.gen(function* () {
       const moments: Moments = {
+        beforeBalance: Effect.void,
         beforeVerification: Effect.void,
         beforeCreation: Effect.void,
         afterCreation: Effect.void
@@ -65,6 +68,7 @@ const raced = (
       const repo = Context.get(context, PaymentRepo)
       const watched = Layer.succeed(PaymentRepo, {
         ...repo,
+        refundBalance: (...of) => Effect.andThen(once("beforeBalance"), repo.refundBalance(...of)),
         ownReceivers: (tenant) => Effect.andThen(once("beforeVerification"), repo.ownReceivers(tenant)),
         createRefund: (...refund) =>
           Effect.andThen(once("beforeCreation"), repo.createRefund(...refund)).pipe(
@@ -139,6 +143,7 @@ raced(
 )
 
 for (const [moment, when] of [
+  ["beforeBalance", "before it is asked what is left"],
   ["beforeVerification", "before its verification"],
   ["beforeCreation", "before its creation"]
 ] as const)
@@ -158,6 +163,39 @@ for (const [moment, when] of [
           expect(yield* kept(tenant, one)).toEqual([second.refund])
         })
     )
+
+for (const [moment, when] of [
+  ["beforeBalance", "before it is asked what is left"],
+  ["beforeCreation", "before its creation"]
+] as const)
+  raced(
+    `the same request for all that is left, answered elsewhere just ${when}, is the same refund`,
+    ({ elsewhere, moments, one, refunds, tenant }) =>
+      Effect.gen(function* () {
+        const request = { id: crypto.randomUUID(), of: { paymentId: one }, by: "API" }
+        moments[moment] = elsewhere.create(tenant, request)
+        const second = yield* refunds.create(tenant, request)
+        expect(second).toMatchObject({ created: false, refund: { id: request.id, status: "pending" } })
+        expect(yield* kept(tenant, one)).toEqual([second.refund])
+      })
+  )
+
+raced(
+  "it is the same refund also where less was left to the first than to the second",
+  ({ elsewhere, moments, one, refunds, tenant }) =>
+    Effect.gen(function* () {
+      const of = { paymentId: one }
+      const amount = AtomicUsdc.make(400_000n)
+      const { refund: other } = yield* elsewhere.create(tenant, { of, amount, by: "API" })
+      const request = { id: crypto.randomUUID(), of, by: "API" }
+      moments.beforeBalance = Effect.andThen(
+        elsewhere.create(tenant, request),
+        elsewhere.cancel(tenant, other.id)
+      )
+      const second = yield* refunds.create(tenant, request)
+      expect(second).toMatchObject({ created: false, refund: { id: request.id, amount: 600_000n } })
+    })
+)
 
 for (const [moment, name, left] of [
   ["beforeCreation", "an instance that ends before the creation leaves nothing", []],
