@@ -610,8 +610,8 @@ export const defects: ReadonlyArray<Defect> = [
     name: "on SQL, a reported payment fails by its age alone",
     store: "sql",
     file: "src/payments/PaymentRepo/reconcilerSql.ts",
-    from: "WHERE r.payment_id = p.id\n                AND (p.env = 'live' OR",
-    to: "WHERE r.payment_id = p.id\n                AND false AND (p.env = 'live' OR"
+    from: "WHERE r.payment_id = p.id\n            AND (p.env = 'live' OR",
+    to: "WHERE r.payment_id = p.id\n            AND false AND (p.env = 'live' OR"
   },
   {
     name: "on SQL, a claimed delivery whose sender dies is never sent again",

@@ -30,6 +30,7 @@ const decodeDueReports = Schema.decodeUnknownEffect(
 const decodeExpired = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: PaymentId, failure_reason: FailureReason }))
 )
+const decodeIds = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: PaymentId })))
 const decodeWatched = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -135,32 +136,40 @@ export const makeReconcilerSql = (
       checks: row.checks
     }))
   }, Effect.orDie),
-  expire: Effect.fn("PaymentRepo.expire")(function* ({ openedBefore, reportedBefore, at, limit = 500 }) {
-    const rows = yield* sql`
-        WITH ripe AS (
-          SELECT p.id, EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id) AS reported
-          FROM payments p
-          WHERE p.status = 'pending' AND p.reported_at IS NULL
-            AND ((p.env = 'test' AND p.created_at < ${openedBefore.test})
-              OR (p.env = 'live' AND p.created_at < ${openedBefore.live}))
-            AND NOT EXISTS (
-              SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id
-                AND (p.env = 'live' OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
-            AND NOT EXISTS (
-              SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
-            -- Money that would pay it has come, and it is not decided yet whose it is.
-            AND NOT EXISTS (
-              SELECT 1 FROM incoming_transfers t
-              WHERE t.match_at IS NOT NULL AND t.payment_id IS NULL AND t.dropped_at IS NULL
-                AND t.env = p.env AND t.receiver = p.receiver AND t.amount = p.amount)
-          ORDER BY p.created_at LIMIT ${limit} FOR NO KEY UPDATE OF p SKIP LOCKED
-        )
+  expire: Effect.fn("PaymentRepo.expire")(
+    function* ({ openedBefore, reportedBefore, at, limit = 500 }) {
+      const isRipe = sql`
+        p.status = 'pending' AND p.reported_at IS NULL
+        AND ((p.env = 'test' AND p.created_at < ${openedBefore.test})
+          OR (p.env = 'live' AND p.created_at < ${openedBefore.live}))
+        AND NOT EXISTS (
+          SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id
+            AND (p.env = 'live' OR r.reported_at >= ${reportedBefore} OR r.next_check_at IS NOT NULL))
+        AND NOT EXISTS (
+          SELECT 1 FROM x402_settlements s WHERE s.payment_id = p.id AND s.status = 'pending')
+        -- Money that would pay it has come, and it is not decided yet whose it is.
+        AND NOT EXISTS (
+          SELECT 1 FROM incoming_transfers t
+          WHERE t.match_at IS NOT NULL AND t.payment_id IS NULL AND t.dropped_at IS NULL
+            AND t.env = p.env AND t.receiver = p.receiver AND t.amount = p.amount)`
+      // The locks come first: what is asked after them sees every settlement that was registered before.
+      const locked = yield* decodeIds(
+        yield* sql`
+          SELECT p.id FROM payments p WHERE ${isRipe}
+          ORDER BY p.created_at LIMIT ${limit} FOR NO KEY UPDATE OF p SKIP LOCKED`
+      )
+      if (locked.length === 0) return []
+      const rows = yield* sql`
         UPDATE payments p SET status = 'failed', failed_at = ${at},
-          failure_reason = CASE WHEN ripe.reported THEN 'unverified' ELSE 'expired' END
-        FROM ripe WHERE p.id = ripe.id AND p.status = 'pending'
+          failure_reason = CASE WHEN EXISTS (SELECT 1 FROM payment_reports r WHERE r.payment_id = p.id)
+            THEN 'unverified' ELSE 'expired' END
+        WHERE p.id = ANY(${locked.map(({ id }) => id)}::uuid[]) AND ${isRipe}
         RETURNING p.id, p.failure_reason`
-    return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
-  }, Effect.orDie),
+      return (yield* decodeExpired(rows)).map((row) => ({ id: row.id, reason: row.failure_reason }))
+    },
+    (effect) => sql.withTransaction(effect),
+    Effect.orDie
+  ),
   pruneReports: Effect.fn("PaymentRepo.pruneReports")(function* (reportedBefore, limit) {
     const rows = yield* sql`
         DELETE FROM payment_reports r USING (
