@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { toBytes } from "../../src/chain/ChainBytes.ts"
 import type { Address } from "../../src/domain/Chain.ts"
 import { buyer, makeShop, type Shop, stranger, tokenChangesOf } from "../http/shop.ts"
 import type { Answer } from "../support/contractCheck.ts"
 import { testDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { startService, type TestService } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
@@ -281,6 +283,34 @@ describe("Refunds on Postgres", () => {
       expect(code(await ask(method, `/${made.body.refund.id}${path}`))).toBe("404 REFUND_NOT_FOUND")
     const taken = await create({ id: made.body.refund.id, paymentId: payment.id })
     expect(taken.status).toBe(404)
+  })
+
+  test("it is sent from the present receiving address, however many there were before", async () => {
+    const many = await newShop()
+    const payments = [await many.settle(), await many.settle()]
+    const later = Array.from({ length: 12 }, freshAddress)
+    const change = (write: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+      Effect.runPromise(
+        Effect.flatMap(SqlClient.SqlClient, write).pipe(Effect.orDie, Effect.provide(database))
+      )
+    for (const [index, address] of later.entries())
+      await change(
+        (sql) => sql`
+          INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
+          SELECT 'test', ${toBytes(address)}, id, at, at
+          FROM merchants, (SELECT now() + ${index}::integer * interval '1 second' AS at) moved
+          WHERE id = ${many.merchant.id}`
+      )
+    // The newest, and an old one that receives again.
+    for (const [index, present] of [later[11], later[1]].entries()) {
+      const from = present ?? many.merchant.receiver
+      await change(
+        (sql) => sql`UPDATE merchants SET receiver_test = ${toBytes(from)} WHERE id = ${many.merchant.id}`
+      )
+      const transactionId = await sent(10_000_000n, { from })
+      const { body } = await create({ paymentId: payments[index]?.payment.id, transactionId }, many)
+      expect(body).toMatchObject({ refund: { status: "proven", sender: from } })
+    }
   })
 
   test("a cancelled one counts no more; a proven one cannot be cancelled", async () => {

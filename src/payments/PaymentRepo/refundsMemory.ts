@@ -182,6 +182,7 @@ export const makeRefundsMemory = (known: {
             [...known.payments()]
               .filter(({ env, merchantId }) => merchantId === tenant.merchantId && env === tenant.env)
               .map(({ receiver }) => receiver)
+              .toReversed()
           )
       ),
     nameRefundTransaction: (id, transactionId, at, checkAt) =>

@@ -297,7 +297,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
 
     ownReceivers: Effect.fn("PaymentRepo.ownReceivers")(function* (tenant) {
       const rows = yield* decodeAddresses(
-        yield* sql`SELECT address FROM merchant_receivers WHERE ${ofTenant(tenant)}`
+        yield* sql`
+          SELECT r.address FROM merchant_receivers r JOIN merchants m ON m.id = r.merchant_id
+          WHERE r.merchant_id = ${tenant.merchantId} AND r.env = ${tenant.env}
+          ORDER BY r.address = CASE r.env WHEN 'test' THEN m.receiver_test ELSE m.receiver_live END DESC,
+            r.since DESC, r.address`
       )
       return new Set(rows.map(({ address }) => address))
     }, Effect.orDie),

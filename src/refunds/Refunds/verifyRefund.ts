@@ -14,7 +14,7 @@ export type ClaimedRefund = Pick<
 
 /** By so many blocks a reorganisation may move what is refunded. */
 const movedBlocks = 30n
-/** A merchant has few addresses; further ones are not asked about. */
+/** A merchant has few addresses; older ones are not asked about. */
 const askedSenders = 10
 /** The less that a difference says of the transfer that was meant, the later. */
 const weight = (reason: MismatchReason) =>
