@@ -324,7 +324,7 @@ export class Accounts extends Context.Service<
         signOutEverywhere: Effect.fn("Accounts.signOutEverywhere")(function* (session) {
           const at = yield* DateTime.nowAsDate
           yield* repo.transaction(
-            Effect.andThen(sessions.deleteSessions(session.user.id), repo.endResets(session.user.email, at))
+            Effect.andThen(repo.endResets(session.user.email, at), sessions.deleteSessions(session.user.id))
           )
         }),
         rememberBrowser: Effect.fn("Accounts.rememberBrowser")(function* (session) {
@@ -440,11 +440,13 @@ export class Accounts extends Context.Service<
           const actor = { id: userId, name: email }
           const begunBy = yield* repo.transaction(
             Effect.gen(function* () {
+              const isReplaced = Option.isSome(existing) && !keeps
+              yield* repo.hold(merchantId, isReplaced ? userId : null)
               if (!(yield* repo.useLink(hash, at))) return yield* new OneTimeLinkInvalid()
               if (Option.isNone(existing)) {
                 const user = { id: userId, email, passwordHash: proof.hash, operator }
                 if (!(yield* repo.insertUser(user, at))) return yield* new OneTimeLinkInvalid()
-              } else if (!keeps) {
+              } else if (isReplaced) {
                 const password = { present: existing.value.password_hash, next: proof.hash }
                 yield* replacePassword({ id: userId, email }, password, at)
               }

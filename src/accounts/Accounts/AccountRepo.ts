@@ -73,6 +73,15 @@ const make = Effect.gen(function* () {
       return Option.fromUndefinedOr(row)
     }, Effect.orDie),
 
+    hold: Effect.fn("AccountRepo.hold")(function* (merchantId: MerchantId | null, userId: string | null) {
+      yield* sql`
+        SELECT id FROM merchants
+        WHERE id = ${merchantId}::uuid
+          OR id IN (SELECT merchant_id FROM merchant_members WHERE user_id = ${userId}::uuid)
+        ORDER BY id FOR NO KEY UPDATE`
+      yield* sql`SELECT id FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`
+    }, Effect.orDie),
+
     setPassword: Effect.fn("AccountRepo.setPassword")(function* (
       userId: string,
       { next, present }: { readonly present: string | null; readonly next: string },
@@ -205,6 +214,11 @@ export class AccountRepo extends Context.Service<
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** False where the e-mail has an account. */
     readonly insertUser: (user: NewUser, at: Date) => Effect.Effect<boolean>
+    /**
+     * Inside a transaction: locks the merchant and, of a person, the merchants that it belongs to and itself, in the
+     * order of everybody who locks them. Links come after them, and sessions last.
+     */
+    readonly hold: (merchantId: MerchantId | null, userId: string | null) => Effect.Effect<void>
     readonly findCredentials: (email: string) => Effect.Effect<Option.Option<typeof Credentials.Type>>
     /**
      * Also ends every open link that would set it again, and forgets the browsers that are known. False where
