@@ -119,7 +119,7 @@ export class IncomingTransfers extends Context.Service<
           const settled =
             check._tag === "Settled" &&
             check.payment.reported?.evidence.transactionId === transfer.transactionId
-          if (!settled) yield* repo.giveBack(transfer.id, paymentId)
+          if (!settled) yield* repo.giveBack(transfer.id, paymentId, at)
           switch (check._tag) {
             case "Settled":
               return settled ? check.payment : yield* new TransferNotAttachable({ reason: "settled" })

@@ -163,8 +163,11 @@ export interface TransferStore {
     paymentId: PaymentId,
     by: { readonly person: string; readonly note: string | null; readonly at: Date }
   ) => Effect.Effect<boolean>
-  /** Gives back a transfer that did not settle the payment that it was taken for. */
-  readonly giveBack: (id: string, paymentId: PaymentId) => Effect.Effect<void>
+  /**
+   * Gives back a transfer that did not settle the payment that it was taken for at `takenAt`. What somebody else has
+   * taken since stays theirs.
+   */
+  readonly giveBack: (id: string, paymentId: PaymentId, takenAt: Date) => Effect.Effect<void>
   /** Merchants with open transfers that were stored before `storedBefore` and raised no alert yet. */
   readonly unalerted: (
     storedBefore: Date

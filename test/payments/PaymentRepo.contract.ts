@@ -913,7 +913,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       yield* repo.takeForPayment(tenant, id, wrong.id, person(after(10)))
       // The reader of the chain ends a matching that it began before.
       yield* repo.noteMatch(id, { kind: "unknown" })
-      yield* repo.giveBack(id, wrong.id)
+      yield* repo.giveBack(id, wrong.id, after(10))
       expect(yield* repo.takeUnmatched(after(11), after(40), 10)).toMatchObject([{ id, handledAt: null }])
       yield* repo.takeForPayment(tenant, id, right.id, person(after(12)))
       const settlement = yield* settlementOf(right, hash(1))
@@ -922,6 +922,21 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         ...{ paymentId: right.id, handledAt: after(12), handledBy: "ann@example.com", note: "by hand" }
       })
       expect(yield* repo.takeUnmatched(after(999), after(9999), 10)).toHaveLength(0)
+    }))
+
+  it("whose minute is over gives back nothing that another person has taken since, for the same payment", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      const id = yield* arrived(tenant, hash(1))
+      expect(yield* repo.takeForPayment(tenant, id, payment.id, person(after(10)))).toBeTrue()
+      expect(yield* repo.takeForPayment(tenant, id, payment.id, person(after(70)))).toBeTrue()
+      yield* repo.giveBack(id, payment.id, after(10))
+      expect(yield* repo.takeUnmatched(after(71), after(100), 10)).toEqual([])
+      expect(Option.getOrThrow(yield* repo.findTransfer(tenant, id)).handledAt).toEqual(after(70))
+      yield* repo.giveBack(id, payment.id, after(70))
+      expect(yield* repo.takeUnmatched(after(71), after(100), 10)).toMatchObject([{ id, handledAt: null }])
     }))
 
   it("what a person has handled pays nothing, and what a payment has claimed nobody handles", () =>

@@ -443,10 +443,12 @@ export const makeTransfersMemory = (known: {
           }))
           return true
         }),
-      giveBack: (id, paymentId) =>
+      giveBack: (id, paymentId, takenAt) =>
         Effect.sync(() =>
           change(id, (one) =>
-            one.attachedTo === paymentId && one.paymentId === null
+            one.attachedTo === paymentId &&
+            one.handledAt?.getTime() === takenAt.getTime() &&
+            one.paymentId === null
               ? { ...one, ...givenBack, matchAt: one.handledAt }
               : one
           )

@@ -504,11 +504,11 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
       Effect.orDie
     ),
 
-    giveBack: Effect.fn("PaymentRepo.giveBack")(function* (id, paymentId) {
+    giveBack: Effect.fn("PaymentRepo.giveBack")(function* (id, paymentId, takenAt) {
       yield* sql`
         UPDATE incoming_transfers
         SET match_at = handled_at, handled_at = NULL, handled_by = NULL, note = NULL, attached_to = NULL
-        WHERE id = ${id} AND attached_to = ${paymentId} AND payment_id IS NULL`
+        WHERE id = ${id} AND attached_to = ${paymentId} AND handled_at = ${takenAt} AND payment_id IS NULL`
     }, Effect.orDie),
 
     unalerted: Effect.fn("PaymentRepo.unalerted")(function* (storedBefore) {
