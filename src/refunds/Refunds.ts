@@ -124,12 +124,29 @@ const make = Effect.gen(function* () {
       ]
     })
 
+  /** A refund that a transaction has proven, or may. */
+  const standing = Effect.fnUntraced(function* (tenant: Tenant, id: string, transactionId: TransactionHash) {
+    const refund = yield* found(tenant, id)
+    const isProven = refund.status === "proven" && refund.transactionId === transactionId
+    return isProven || refund.status === "pending" ? refund : yield* new RefundEnded()
+  })
+
+  /** Its transaction may be used up because it has proven the refund meanwhile, elsewhere. */
+  const refused = Effect.fnUntraced(function* (
+    { id, ...tenant }: Refund,
+    transactionId: TransactionHash,
+    error: RefundNotProven
+  ) {
+    const refund = yield* standing(tenant, id, transactionId)
+    return refund.status === "proven" ? refund : yield* error
+  })
+
   /** As `check`, where a person has just named the transaction: what it does not prove is an error. */
   const checkNow = Effect.fnUntraced(function* (refund: Refund, transactionId: TransactionHash) {
     const checked = yield* check(refund, transactionId)
-    if (checked._tag === "Proven") return checked.refund
-    if (checked._tag === "Refused") return yield* checked.error
-    return yield* found(refund, refund.id)
+    return checked._tag === "Refused"
+      ? yield* refused(refund, transactionId, checked.error)
+      : yield* standing(refund, refund.id, transactionId)
   })
 
   /** Adds a refund, proven where its transaction is named and proves it by now. What proves nothing is not kept. */
@@ -234,15 +251,15 @@ const make = Effect.gen(function* () {
     list: repo.listRefunds,
     balance: repo.refundBalance,
     report: Effect.fn("Refunds.report")(function* (tenant, id, transactionId) {
-      const refund = yield* found(tenant, id)
-      if (refund.status === "proven" && refund.transactionId === transactionId) return refund
-      if (refund.status !== "pending") return yield* new RefundEnded()
+      const refund = yield* standing(tenant, id, transactionId)
+      if (refund.status === "proven") return refund
       const verification = yield* verify(refund, transactionId)
-      if (verification._tag === "Mismatch") return yield* refundNotProven(verification)
+      if (verification._tag === "Mismatch")
+        return yield* refused(refund, transactionId, refundNotProven(verification))
       const at = yield* DateTime.nowAsDate
-      if (!(yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))))
-        return yield* new RefundEnded()
-      return yield* checkNow(yield* found(tenant, id), transactionId)
+      yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
+      const named = yield* standing(tenant, id, transactionId)
+      return named.status === "proven" ? named : yield* checkNow(named, transactionId)
     }),
     cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
       const refund = yield* found(tenant, id)

@@ -5,6 +5,7 @@ import { Context, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import { MemoryChain } from "../../src/chain/MemoryChain.ts"
+import { RefundEnded } from "../../src/domain/Errors.ts"
 import type { Principal, Tenant } from "../../src/domain/Merchant.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import type { PaymentId } from "../../src/domain/Payment.ts"
@@ -24,6 +25,8 @@ const below = memoryStack.pipe(
 interface Moments {
   beforeBalance: Effect.Effect<unknown, unknown>
   beforeVerification: Effect.Effect<unknown, unknown>
+  beforeNaming: Effect.Effect<unknown, unknown>
+  beforeProof: Effect.Effect<unknown, unknown>
   beforeCreation: Effect.Effect<unknown, unknown>
   afterCreation: Effect.Effect<unknown, unknown>
 }
@@ -55,6 +58,8 @@ const raced = (
       const moments: Moments = {
         beforeBalance: Effect.void,
         beforeVerification: Effect.void,
+        beforeNaming: Effect.void,
+        beforeProof: Effect.void,
         beforeCreation: Effect.void,
         afterCreation: Effect.void
       }
@@ -70,6 +75,9 @@ const raced = (
         ...repo,
         refundBalance: (...of) => Effect.andThen(once("beforeBalance"), repo.refundBalance(...of)),
         ownReceivers: (tenant) => Effect.andThen(once("beforeVerification"), repo.ownReceivers(tenant)),
+        nameRefundTransaction: (...named) =>
+          Effect.andThen(once("beforeNaming"), repo.nameRefundTransaction(...named)),
+        proveRefund: (...proof) => Effect.andThen(once("beforeProof"), repo.proveRefund(...proof)),
         createRefund: (...refund) =>
           Effect.andThen(once("beforeCreation"), repo.createRefund(...refund)).pipe(
             Effect.tap(once("afterCreation"))
@@ -196,6 +204,42 @@ raced(
       expect(second).toMatchObject({ created: false, refund: { id: request.id, amount: 600_000n } })
     })
 )
+
+for (const [moment, when] of [
+  ["beforeVerification", "before its verification"],
+  ["beforeNaming", "before it is named"],
+  ["beforeProof", "before its proof"]
+] as const) {
+  const announced = Effect.fnUntraced(function* ({ elsewhere, one, tenant }: World) {
+    const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })
+    return refund.id
+  })
+  raced(`a transaction that proves the refund elsewhere just ${when} is reported well`, (world) =>
+    Effect.gen(function* () {
+      const { elsewhere, moments, refunds, tenant } = world
+      const [id, transactionId] = [yield* announced(world), yield* sent(1)]
+      moments[moment] = elsewhere.report(tenant, id, transactionId)
+      const reported = yield* refunds.report(tenant, id, transactionId)
+      expect(reported).toMatchObject({ id, status: "proven", transactionId })
+    })
+  )
+  raced(`one where another has proven it just ${when} is told that it has ended`, (world) =>
+    Effect.gen(function* () {
+      const { elsewhere, moments, refunds, tenant } = world
+      const [id, first, second] = [yield* announced(world), yield* sent(1), yield* sent(1)]
+      moments[moment] = elsewhere.report(tenant, id, first)
+      expect(yield* Effect.flip(refunds.report(tenant, id, second))).toBeInstanceOf(RefundEnded)
+    })
+  )
+  raced(`so is one where it is cancelled just ${when}`, (world) =>
+    Effect.gen(function* () {
+      const { elsewhere, moments, refunds, tenant } = world
+      const [id, transactionId] = [yield* announced(world), yield* sent(1)]
+      moments[moment] = elsewhere.cancel(tenant, id)
+      expect(yield* Effect.flip(refunds.report(tenant, id, transactionId))).toBeInstanceOf(RefundEnded)
+    })
+  )
+}
 
 for (const [moment, name, left] of [
   ["beforeCreation", "an instance that ends before the creation leaves nothing", []],
