@@ -265,10 +265,12 @@ const make = Effect.gen(function* () {
       const refund = yield* found(tenant, id)
       if (refund.status === "cancelled") return refund
       const ended = yield* repo.endRefund(refund.id, { status: "cancelled" }, yield* DateTime.nowAsDate)
-      if (!ended) return yield* new RefundEnded()
+      const now = yield* found(tenant, id)
+      // The same request may have cancelled it meanwhile.
+      if (!ended && now.status !== "cancelled") return yield* new RefundEnded()
       // What was told of it needs nobody any more.
       yield* alerts.resolve("refund_unproven", refund.id)
-      return yield* found(tenant, id)
+      return now
     }),
     check
   })

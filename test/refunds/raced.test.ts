@@ -27,6 +27,7 @@ interface Moments {
   beforeVerification: Effect.Effect<unknown, unknown>
   beforeNaming: Effect.Effect<unknown, unknown>
   beforeProof: Effect.Effect<unknown, unknown>
+  beforeEnd: Effect.Effect<unknown, unknown>
   beforeCreation: Effect.Effect<unknown, unknown>
   afterCreation: Effect.Effect<unknown, unknown>
 }
@@ -60,6 +61,7 @@ const raced = (
         beforeVerification: Effect.void,
         beforeNaming: Effect.void,
         beforeProof: Effect.void,
+        beforeEnd: Effect.void,
         beforeCreation: Effect.void,
         afterCreation: Effect.void
       }
@@ -77,6 +79,7 @@ const raced = (
         ownReceivers: (tenant) => Effect.andThen(once("beforeVerification"), repo.ownReceivers(tenant)),
         nameRefundTransaction: (...named) =>
           Effect.andThen(once("beforeNaming"), repo.nameRefundTransaction(...named)),
+        endRefund: (...end) => Effect.andThen(once("beforeEnd"), repo.endRefund(...end)),
         proveRefund: (...proof) => Effect.andThen(once("beforeProof"), repo.proveRefund(...proof)),
         createRefund: (...refund) =>
           Effect.andThen(once("beforeCreation"), repo.createRefund(...refund)).pipe(
@@ -240,6 +243,19 @@ for (const [moment, when] of [
     })
   )
 }
+
+raced(
+  "cancelled twice at once, it is cancelled to both; cancelled as it is proven, it is not",
+  ({ elsewhere, moments, one, other, refunds, tenant }) =>
+    Effect.gen(function* () {
+      const { refund } = yield* elsewhere.create(tenant, { of: { paymentId: one }, by: "API" })
+      moments.beforeEnd = elsewhere.cancel(tenant, refund.id)
+      expect(yield* refunds.cancel(tenant, refund.id)).toMatchObject({ id: refund.id, status: "cancelled" })
+      const { refund: second } = yield* elsewhere.create(tenant, { of: { paymentId: other }, by: "API" })
+      moments.beforeEnd = elsewhere.report(tenant, second.id, yield* sent(1))
+      expect(yield* Effect.flip(refunds.cancel(tenant, second.id))).toBeInstanceOf(RefundEnded)
+    })
+)
 
 for (const [moment, name, left] of [
   ["beforeCreation", "an instance that ends before the creation leaves nothing", []],
