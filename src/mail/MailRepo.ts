@@ -28,8 +28,13 @@ const make = Effect.gen(function* () {
 
   return {
     insert: Effect.fn("MailRepo.insert")(function* (id: string, mail: Mail, at: Date) {
+      // Without waiting: this transaction may hold locks that another one wants which sweeps the same.
       yield* sql`
-        WITH swept AS (DELETE FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)})
+        WITH swept AS (
+          DELETE FROM mails WHERE id IN (
+            SELECT id FROM mails WHERE due_at IS NULL AND created_at < ${new Date(at.getTime() - keptMillis)}
+            FOR UPDATE SKIP LOCKED)
+        )
         INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
         VALUES (${id}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${at}, ${at})`
     }, Effect.orDie),
