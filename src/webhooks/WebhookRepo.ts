@@ -155,8 +155,8 @@ export class WebhookRepo extends Context.Service<
       at: Date
     ) => Effect.Effect<Option.Option<Endpoint>>
     /**
-     * Deletes the endpoint and cancels its waiting deliveries; what is in flight is recorded when it
-     * ends and not tried again. False where there is none.
+     * Deletes the endpoint and cancels its waiting deliveries, of a long queue the rest as it comes due; what
+     * is in flight is recorded when it ends and not tried again. False where there is none.
      */
     readonly deleteEndpoint: (tenant: Tenant, at: Date) => Effect.Effect<boolean>
     /** Queues `payment.settled`; settlement in SQL does the same inside its own statement. */
@@ -184,7 +184,8 @@ export class WebhookRepo extends Context.Service<
     /**
      * Claims due deliveries, those to proven endpoints first, then oldest first, within each
      * endpoint's capacity, and writes their attempt
-     * rows before anything is sent. Due deliveries whose endpoint is gone are cancelled instead.
+     * rows before anything is sent. Due deliveries whose endpoint is gone are cancelled instead, beside those
+     * that are claimed.
      */
     readonly claimDue: (claim: DueClaim) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>
     /**

@@ -163,6 +163,37 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       })
     }))
 
+  it("what waits for an endpoint that is gone takes nothing of a claim from the others", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const left = yield* settle(tenant, start)
+      yield* claimDue(start)
+      yield* repo.deleteEndpoint(tenant, after(1))
+      const other = yield* newShop(start)
+      const { id } = yield* settle(other.tenant, after(31))
+      expect(only(yield* claimDue(after(31), { limit: 1 }))).toMatchObject({ id })
+      expect(Option.getOrThrow(yield* repo.findDelivery(tenant, left.id)).status).toBe("cancelled")
+    }))
+
+  it("of a long queue, 1,000 are cancelled with their endpoint and the others as they come due", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const settled = yield* Effect.forEach(Array.from({ length: 1_002 }), () => settle(tenant, start), {
+        concurrency: 32
+      })
+      const waiting = Effect.map(repo.listDeliveries(tenant, 2_000), (all) =>
+        all.filter(({ status }) => status === "pending")
+      )
+      expect(yield* waiting).toHaveLength(settled.length)
+      expect(yield* repo.deleteEndpoint(tenant, after(1))).toBe(true)
+      expect(yield* waiting).toHaveLength(2)
+      yield* registerEndpoint(tenant, after(2))
+      expect(yield* claimDue(after(2))).toEqual([])
+      expect(yield* waiting).toEqual([])
+    }))
+
   it("a settlement without an endpoint is kept, cancelled, and can be sent once there is one", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo

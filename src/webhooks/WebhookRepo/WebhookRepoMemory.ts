@@ -12,6 +12,7 @@ import type {
   StoredEvent,
   WebhookRepo
 } from "../WebhookRepo.ts"
+import { mostCancelled } from "./mostCancelled.ts"
 import { provenMillis } from "./provenMillis.ts"
 
 interface StoredEndpoint {
@@ -31,6 +32,9 @@ interface StoredDelivery extends Tenant {
   readonly dueAt: Date | null
   readonly claimId: string | null
 }
+
+const byDue = (left: StoredDelivery, right: StoredDelivery) =>
+  (left.dueAt?.getTime() ?? 0) - (right.dueAt?.getTime() ?? 0)
 
 const sameTenant = (left: Tenant, right: Tenant) =>
   left.merchantId === right.merchantId && left.env === right.env
@@ -236,9 +240,11 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
         const found = activeOf(tenant)
         if (found === undefined) return false
         endpoints.set(found.view.id, { ...found, deleted: true })
-        for (const one of deliveries.values()) {
-          if (one.endpointId === found.view.id && one.dueAt !== null && one.claimId === null) cancel(one)
-        }
+        const waiting = [...deliveries.values()].filter(
+          ({ claimId, dueAt, endpointId }) =>
+            endpointId === found.view.id && dueAt !== null && claimId === null
+        )
+        for (const one of waiting.toSorted(byDue).slice(0, mostCancelled)) cancel(one)
         return true
       }),
     enqueueSettled: (tenant, paymentId, { id, body }, at) =>
@@ -286,12 +292,15 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
           )
           .toSorted(
             (left, right) =>
-              Number(proven(right.endpointId)) - Number(proven(left.endpointId)) ||
-              (left.dueAt?.getTime() ?? 0) - (right.dueAt?.getTime() ?? 0)
+              Number(proven(right.endpointId)) - Number(proven(left.endpointId)) || byDue(left, right)
           )
+        const cancelled = new Map<string | null, number>()
         for (const one of due) {
           const endpoint = endpoints.get(one.endpointId ?? "")
           if (endpoint === undefined || endpoint.deleted) {
+            const before = cancelled.get(one.endpointId) ?? 0
+            if (before === mostCancelled) continue
+            cancelled.set(one.endpointId, before + 1)
             const all = attempts.get(one.view.id) ?? []
             attempts.set(
               one.view.id,

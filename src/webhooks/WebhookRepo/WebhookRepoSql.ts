@@ -6,6 +6,7 @@ import type { Tenant } from "../../domain/Merchant.ts"
 import type { WebhookRepo } from "../WebhookRepo.ts"
 import { claimsSql } from "./claimsSql.ts"
 import { eventsSql } from "./eventsSql.ts"
+import { mostCancelled } from "./mostCancelled.ts"
 import {
   allDeliveries,
   deliveryColumns,
@@ -73,7 +74,8 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
 
       deleteEndpoint: Effect.fn("WebhookRepo.deleteEndpoint")(function* (tenant, at) {
         // A settlement or a finish that this snapshot does not see leaves a delivery waiting for an
-        // endpoint that is gone; `claimDue` cancels it when it comes due.
+        // endpoint that is gone, and so does a long queue; `claimDue` cancels it when it comes due. What
+        // somebody holds is not waited for: whoever finishes it may wait for the endpoint's row.
         const rows = yield* sql`
         WITH deleted AS (
           UPDATE webhook_endpoints SET deleted_at = ${at}, updated_at = ${at}
@@ -82,8 +84,11 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
         ), cancelled AS (
           UPDATE webhook_deliveries d SET due_at = NULL, resent_from = NULL, finished_at = ${at},
             status = CASE WHEN d.resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
-          FROM deleted
-          WHERE d.endpoint_id = deleted.id AND d.due_at IS NOT NULL AND d.status = 'pending' AND d.claim_id IS NULL
+          WHERE id = ANY (ARRAY(
+            SELECT id FROM webhook_deliveries
+            WHERE endpoint_id = (SELECT id FROM deleted) AND due_at IS NOT NULL AND status = 'pending'
+              AND claim_id IS NULL
+            ORDER BY due_at LIMIT ${mostCancelled} FOR UPDATE SKIP LOCKED))
         )
         SELECT id FROM deleted`
         return rows.length > 0

@@ -6,6 +6,7 @@ import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { DeliveryStatus } from "../../domain/Webhook.ts"
 import { waitingEndpoints } from "../../workers/waitingEndpointsSql.ts"
 import type { AttemptResult, WebhookRepo } from "../WebhookRepo.ts"
+import { mostCancelled } from "./mostCancelled.ts"
 import { provenMillis } from "./provenMillis.ts"
 import { allClaimed, claimedColumns, firstClaimed } from "./WebhookRows.ts"
 
@@ -99,10 +100,10 @@ export const claimsSql = Effect.gen(function* () {
         ) d
       ), ready AS (
         SELECT e.id, queues.start, e.deleted_at IS NOT NULL AS gone,
-          e.deleted_at IS NOT NULL OR coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
+          coalesce(nullif(capacities.accepts, -1) = 1, NOT e.failing AND e.verified_at IS NOT NULL AND e.last_delivered_at IS NOT NULL
             AND e.last_delivered_at > ${provenSince}) AS proven,
           CASE WHEN e.deleted_at IS NULL THEN coalesce(capacities.capacity, ${claim.perEndpoint}::integer)
-            ELSE ${claim.limit}::integer END AS capacity
+            ELSE ${mostCancelled}::integer END AS capacity
         FROM queues JOIN webhook_endpoints e ON e.id = queues.endpoint_id
         LEFT JOIN unnest(${claim.capacities.map((one) => one.endpointId)}::uuid[],
           ${claim.capacities.map((one) => one.capacity)}::integer[],
@@ -115,15 +116,15 @@ export const claimsSql = Effect.gen(function* () {
           ORDER BY due_at LIMIT ready.capacity FOR UPDATE SKIP LOCKED
         ) open
       ), due AS (
-        SELECT id, due_at, gone FROM (
-          SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked
+        SELECT id, due_at FROM (
+          SELECT *, row_number() OVER (PARTITION BY proven ORDER BY due_at) AS rank FROM picked WHERE NOT gone
         ) ranked
         WHERE proven OR rank <= ${claim.limitUnproven}
         ORDER BY proven DESC, due_at LIMIT ${claim.limit}
       ), cancelled AS (
         UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
           status = CASE WHEN resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
-        WHERE id = ANY (ARRAY(SELECT id FROM due WHERE gone))
+        WHERE id = ANY (ARRAY(SELECT id FROM picked WHERE gone))
         RETURNING id
       ), interrupted AS (
         UPDATE webhook_attempts a SET failure = 'interrupted' FROM cancelled
@@ -131,7 +132,7 @@ export const claimsSql = Effect.gen(function* () {
       ), d AS (
         UPDATE webhook_deliveries SET due_at = ${claim.leaseUntil}, claimed_by = ${claim.claimedBy},
           interruptions = interruptions + (claim_id IS NOT NULL)::integer, claim_id = ${claim.claimId}
-        WHERE id = ANY (ARRAY(SELECT id FROM due WHERE NOT gone))
+        WHERE id = ANY (ARRAY(SELECT id FROM due))
         RETURNING *
       ), attempt AS (
         INSERT INTO webhook_attempts (delivery_id, number, started_at)
