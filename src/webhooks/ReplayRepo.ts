@@ -1,8 +1,13 @@
 // The SQL of replaying permanently failed deliveries after their receiver was repaired.
 
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Tenant } from "../domain/Merchant.ts"
+import { type Tenant, Uuid } from "../domain/Merchant.ts"
+
+/** Deliveries that one statement queues: it ends within the silence that the pool bears, however many have failed. */
+const batchSize = 1_000
+
+const decodeQueued = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Uuid })))
 
 export class ReplayRepo extends Context.Service<
   ReplayRepo,
@@ -20,15 +25,34 @@ export class ReplayRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return ReplayRepo.of({
         replayFailed: Effect.fn("ReplayRepo.replayFailed")(function* ({ merchantId, env }, since, at) {
-          const rows = yield* sql`
-            UPDATE webhook_deliveries d SET status = 'pending', resent_from = 'failed', endpoint_id = e.id,
-              due_at = ${at}, claim_id = NULL, interruptions = 0, finished_at = NULL
-            FROM webhook_endpoints e
-            WHERE e.merchant_id = ${merchantId} AND e.env = ${env} AND e.deleted_at IS NULL
-              AND d.merchant_id = e.merchant_id AND d.env = e.env
-              AND d.status = 'failed' AND d.created_at >= ${since}
-            RETURNING d.id`
-          return rows.length
+          let count = 0
+          let last: string | undefined
+          while (true) {
+            // What fails once more meanwhile lies behind.
+            const after =
+              last === undefined
+                ? sql``
+                : sql`AND (d.created_at, d.id) > (SELECT created_at, id FROM webhook_deliveries WHERE id = ${last})`
+            const queued = yield* decodeQueued(
+              yield* sql`
+                WITH failed AS (
+                  SELECT d.id, d.created_at, e.id AS endpoint_id FROM webhook_deliveries d
+                  JOIN webhook_endpoints e ON e.merchant_id = d.merchant_id AND e.env = d.env AND e.deleted_at IS NULL
+                  WHERE d.merchant_id = ${merchantId} AND d.env = ${env} AND d.status = 'failed'
+                    AND d.created_at >= ${since} ${after}
+                  ORDER BY d.created_at, d.id LIMIT ${batchSize} FOR UPDATE OF d
+                ), queued AS (
+                  UPDATE webhook_deliveries d SET status = 'pending', resent_from = 'failed',
+                    endpoint_id = failed.endpoint_id, due_at = ${at}, claim_id = NULL, interruptions = 0,
+                    finished_at = NULL
+                  FROM failed WHERE d.id = failed.id RETURNING d.id, d.created_at
+                )
+                SELECT id FROM queued ORDER BY created_at, id`
+            )
+            count += queued.length
+            last = queued.at(-1)?.id
+            if (queued.length < batchSize) return count
+          }
         }, Effect.orDie)
       })
     })

@@ -1,0 +1,55 @@
+// The operator's replay of what failed for good.
+import { describe, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { SecretBox } from "../../src/keys/SecretBox.ts"
+import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
+import { ReplayRepo } from "../../src/webhooks/ReplayRepo.ts"
+import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
+import { countingDatabase } from "../support/database.ts"
+import { testConfig } from "../support/memory.ts"
+import { liveEffect } from "../support/run.ts"
+import { newShop } from "./deliveries.ts"
+
+const start = new Date("2026-05-01T12:00:00.000Z")
+const hour = 3_600_000
+
+let roundTrips = 0
+const services = Layer.mergeAll(PaymentRepo.layer, KeyAuth.layer, WebhookRepo.layer, ReplayRepo.layer).pipe(
+  Layer.provideMerge(SecretBox.layer.pipe(Layer.provide(testConfig()))),
+  Layer.provideMerge(countingDatabase(() => roundTrips++).layer),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+describe("a replay of failed deliveries", () => {
+  liveEffect("queues each of them once, a thousand at a time, whatever else has happened", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const replays = yield* ReplayRepo
+      const { endpoint, tenant } = yield* newShop(start)
+      const other = yield* newShop(start)
+      /** So many deliveries of a shop, a second apart. */
+      const stored = (shop: typeof other, status: string, count: number, from: Date) => sql`
+        INSERT INTO webhook_deliveries
+          (id, merchant_id, env, endpoint_id, type, body, status, attempts, created_at, finished_at)
+        SELECT gen_random_uuid(), ${shop.tenant.merchantId}::uuid, ${shop.tenant.env}, ${shop.endpoint.id}::uuid,
+          'test', ''::bytea, ${status}, 3, ${from}::timestamptz + number * interval '1 second', ${start}::timestamptz
+        FROM generate_series(1, ${count}::integer) AS number`
+      yield* stored({ ...other, endpoint, tenant }, "failed", 2_500, start)
+      yield* stored({ ...other, endpoint, tenant }, "failed", 10, new Date(start.getTime() - hour))
+      yield* stored({ ...other, endpoint, tenant }, "delivered", 10, start)
+      yield* stored(other, "failed", 10, start)
+      const at = new Date(start.getTime() + 24 * hour)
+      roundTrips = 0
+      expect(yield* replays.replayFailed(tenant, start, at)).toBe(2_500)
+      expect(roundTrips).toBeGreaterThanOrEqual(3)
+      expect(yield* replays.replayFailed(tenant, start, at)).toBe(0)
+      const waiting = yield* sql`
+        SELECT endpoint_id, count(*)::int AS count, min(due_at) AS due FROM webhook_deliveries
+        WHERE status = 'pending' AND resent_from = 'failed' GROUP BY endpoint_id`
+      expect(waiting).toEqual([{ endpoint_id: endpoint.id, count: 2_500, due: at }])
+    }).pipe(Effect.provide(services))
+  )
+})
