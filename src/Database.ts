@@ -59,6 +59,8 @@ const connectTimeout = "1500 millis"
  */
 const sessionBounds = {
   statement_timeout: "3s",
+  // Before that: what waits for a lock fails alone, and not with all that shares its connection.
+  lock_timeout: "1400ms",
   idle_in_transaction_session_timeout: "60s",
   client_connection_check_interval: "1s"
 }
