@@ -2,7 +2,6 @@
 // name of their table, one JSON object a line; `#end` has the count and checksum of each table.
 import { createReadStream, createWriteStream } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
-import { createInterface } from "node:readline"
 import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
 import { Effect, Schema } from "effect"
@@ -80,20 +79,33 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
   )
 })
 
+/** A line ends in a line feed alone: node:readline also ends one at U+2028, which JSON text holds as it is. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let open = ""
+  for await (const chunk of chunks) {
+    const lines = (open + decoder.decode(chunk, { stream: true })).split("\n")
+    open = lines.pop() ?? ""
+    yield* lines
+  }
+  if (open !== "") yield open
+}
+
 /** Gives what the file holds to the sink. */
 export const readBackup = (path: string) =>
   Effect.fn("BackupFile.read")(function* (sink: Sink) {
     const fails = because(`${path} cannot be read`)
-    const lines = yield* Effect.acquireRelease(
+    const zip = yield* Effect.acquireRelease(
       Effect.sync(() => {
         const file = createReadStream(path)
-        const zip = createGunzip()
-        file.on("error", (error) => zip.destroy(error))
-        return createInterface({ input: file.pipe(zip), crlfDelay: Number.POSITIVE_INFINITY })
+        const unzipped = createGunzip()
+        file.on("error", (error) => unzipped.destroy(error))
+        unzipped.on("close", () => file.destroy())
+        return file.pipe(unzipped)
       }),
-      (open) => Effect.sync(() => open.close())
+      (open) => Effect.sync(() => open.destroy())
     )
-    const each = lines[Symbol.asyncIterator]()
+    const each = linesOf(zip)
     const next = Effect.tryPromise({
       try: async () => {
         const { done, value } = await each.next()

@@ -143,6 +143,29 @@ describe("the database as a file", () => {
       })
   )
 
+  liveEffect("text with the line separators of Unicode is restored as it was", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const own = yield* ownDatabase()
+      const name = "Shop\u2028of \u2029Ada\u0085"
+      const made = yield* cli(
+        { DATABASE_URL: own, DATA_DIR: dataDir },
+        ...["merchant", "create", "--name", name, "--json"],
+        ...["--receiver", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]
+      )
+      expect(made.code).toBe(0)
+      const file = join(dataDir, "shop.backup.gz")
+      yield* cli({ DATABASE_URL: own, DATA_DIR: dataDir }, "backup", "--to", file)
+      const url = yield* ownDatabase()
+      const restored = yield* cli({ DATABASE_URL: url, DATA_DIR: dataDir }, "restore", "--from", file)
+      expect([restored.code, restored.output]).toEqual([0, expect.stringContaining("bun run start")])
+      const sql = new SQL(url, { max: 1 })
+      const merchants = yield* Effect.promise(() => sql`SELECT name FROM merchants`)
+      yield* Effect.promise(() => sql.close())
+      expect([...merchants]).toEqual([{ name }])
+    })
+  )
+
   liveEffect("a file that is damaged, cut or none leaves the database empty", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
