@@ -115,6 +115,8 @@ class Supervisor {
   private readonly stopped = Promise.withResolvers<number>()
   private readonly count: number
   private isStopping = false
+  /** The first serves, and every place has a process. */
+  private hasBegun = false
   private upgrades: "none" | "running" | "again" = "none"
   private crashes = 0
   private metrics: Server<undefined> | undefined
@@ -141,6 +143,11 @@ class Supervisor {
     for (let number = 2; number <= this.count && !this.isStopping; number++)
       this.places.push({ number, current: this.spawn(number), next: undefined })
     for (const place of this.places) void this.keep(place)
+    this.hasBegun = true
+    if (this.wantsAnother()) {
+      this.upgrades = "none"
+      void this.upgrade()
+    }
     void Promise.all(this.places.map(({ current }) => current.ready)).then((all) => {
       if (!this.isStopping && all.every((one) => one !== undefined))
         say("info", `${this.count} processes serve: SIGHUP replaces them one by one.`)
@@ -179,7 +186,8 @@ class Supervisor {
 
   /** A new process for each place, ready before the old one leaves. */
   private async upgrade(): Promise<void> {
-    if (this.isStopping || this.upgrades !== "none") {
+    // What takes the place of the first before it serves would have the instance end with it.
+    if (this.isStopping || !this.hasBegun || this.upgrades !== "none") {
       this.upgrades = this.isStopping ? "none" : "again"
       return
     }
@@ -212,8 +220,10 @@ class Supervisor {
     }
     const old = place.current
     place.current = next
-    old.tell("leave")
     const late = setTimeout(() => old.kill("SIGKILL"), stopMillis)
+    // One that does not serve yet does not listen either.
+    await old.ready
+    old.tell("leave")
     const code = await old.exited
     clearTimeout(late)
     next.tell("left")

@@ -208,6 +208,37 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
     }).pipe(Effect.scoped)
   )
 
+  liveEffect("a SIGHUP that comes while the first one starts replaces it once it serves", () =>
+    Effect.gen(function* () {
+      const databaseUrl = yield* ownDatabase()
+      const sql = yield* Effect.acquireRelease(
+        Effect.sync(() => new SQL(databaseUrl, { max: 1 })),
+        (open) => Effect.promise(() => open.close())
+      )
+      // As another instance does that migrates.
+      yield* Effect.promise(() => sql`SELECT pg_advisory_lock(5107001)`)
+      const service = yield* spawnService({
+        DATABASE_URL: databaseUrl,
+        DATA_DIR: yield* temporaryDirectory,
+        WORKERS: "2",
+        ...noChain
+      })
+      yield* said(service, "Waiting for another instance that migrates")
+      const [first = 0] = childrenOf(service.pid)
+      yield* service.kill("SIGHUP")
+      yield* Effect.sleep("2 seconds")
+      expect(childrenOf(service.pid)).toEqual([first])
+      yield* Effect.promise(() => sql`SELECT pg_advisory_unlock(5107001)`)
+      yield* said(service, "Process 1 was replaced.")
+      yield* said(service, "Process 2 was replaced.")
+      expect(childrenOf(service.pid)).toHaveLength(2)
+      expect(lives(first)).toBeFalse()
+      yield* untilReady(service)
+      yield* service.kill("SIGTERM")
+      yield* service.succeeded
+    }).pipe(Effect.scoped)
+  )
+
   liveEffect("leave when their supervisor is killed, and the next start waits for that", () =>
     Effect.gen(function* () {
       const env = { DATA_DIR: yield* temporaryDirectory, WORKERS: "2", ...noChain }
