@@ -1,22 +1,16 @@
-// People: signing up and in, sessions, one-time links. A token is 32 random bytes
-// that only its holder has; the database keeps its SHA-256.
-import { createHash } from "node:crypto"
+// People: signing up and in, sessions, one-time links.
 import { Array as Arr, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Base64Url } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
+import type { AuditLog } from "../audit/AuditLog.ts"
 import type { Address } from "../domain/Chain.ts"
 import {
   EmailTaken,
-  OneTimeLinkInvalid,
+  type OneTimeLinkInvalid,
   PasskeyFailed,
   type RateLimited,
   type ReceiverTaken,
-  type SecondFactorFailed,
-  type SecondFactorRequired,
-  SignInFailed,
   SignInRequired
 } from "../domain/Errors.ts"
 import type { Locale } from "../domain/Locale.ts"
@@ -25,43 +19,17 @@ import { SecretBox } from "../keys/SecretBox.ts"
 import { Mails } from "../mail/Mails.ts"
 import { filled, mailWords } from "../mail/mailWords.ts"
 import { ReceiverChangeRepo } from "../merchants/ReceiverChangeRepo.ts"
-import { withdrawnChange } from "../merchants/withdrawnChange.ts"
 import { AccountRepo, type OneTimeLink } from "./Accounts/AccountRepo.ts"
+import { makeOneTimeLinks } from "./Accounts/makeOneTimeLinks.ts"
+import { makeSignIns, type ProofFailed } from "./Accounts/makeSignIns.ts"
 import { Passwords } from "./Accounts/Passwords.ts"
-import { type OpenSession, type SessionProof, SessionRepo } from "./Accounts/SessionRepo.ts"
-import { linkUrl } from "./linkUrl.ts"
+import { type OpenSession, SessionRepo } from "./Accounts/SessionRepo.ts"
+import { hashOf, newToken } from "./Accounts/Token.ts"
 import { SecondFactors } from "./SecondFactors.ts"
-import type { SeenFrom, Session, User } from "./Session.ts"
+import { type SeenFrom, type Session, type Started, sessionMillis, type User } from "./Session.ts"
 
-const day = 24 * 3_600_000
-/** A session ends after so long without use. */
-const idleMillis = 7 * day
-/** A session ends so long after sign-in, however much it is used. */
-export const sessionMillis = 30 * day
-/** Use is noted once in so long. */
-const slideEveryMillis = 3_600_000
-/** From where a session is used is noted once in so long. */
-const seenEveryMillis = 60_000
-/** A link that anybody may have asked for. */
-const resetMillis = 3_600_000
-const linkMillis = 3 * day
-/** Wrong passwords through one link, after which it is void. */
-const linkFailures = 10
 /** A browser is known for so long after a sign-in. */
-export const browserMillis = 365 * day
-
-const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest()
-
-const nowhere: SeenFrom = { userAgent: null, address: null }
-
-/** Why somebody is not taken for the person. */
-export type ProofFailed = SignInFailed | SecondFactorRequired | SecondFactorFailed | RateLimited
-
-export interface Started {
-  readonly session: Session
-  /** For the cookie. */
-  readonly token: string
-}
+export const browserMillis = 365 * 24 * 3_600_000
 
 export interface SignUp {
   readonly email: string
@@ -168,76 +136,16 @@ export class Accounts extends Context.Service<
       const sessions = yield* SessionRepo
       const passwords = yield* Passwords
       const keys = yield* KeyAuth
-      const audit = yield* AuditLog
-      const receiverChanges = yield* ReceiverChangeRepo
       const secondFactors = yield* SecondFactors
       const mails = yield* Mails
-      const { baseUrl, smtp } = yield* AppConfig
+      const { baseUrl } = yield* AppConfig
       const random = yield* SecureRandom.SecureRandom
 
-      const newToken = Effect.map(random.randomBytes(32), Base64Url.encode)
-
-      const find = Effect.fn("Accounts.find")(function* (token: string, from: SeenFrom = nowhere) {
-        const at = yield* DateTime.nowAsDate
-        return yield* sessions.findSession(
-          hashOf(token),
-          {
-            at,
-            slideBefore: new Date(at.getTime() + idleMillis - slideEveryMillis),
-            slideTo: new Date(at.getTime() + idleMillis),
-            startedAfter: new Date(at.getTime() - sessionMillis),
-            seenBefore: new Date(at.getTime() - seenEveryMillis)
-          },
-          from
-        )
-      })
-
-      /** The token of a session that begins, unless what has proven the person has changed since. */
-      const begin = Effect.fnUntraced(function* (userId: string, proof: SessionProof) {
-        const token = yield* newToken
-        const at = yield* DateTime.nowAsDate
-        const session = { hash: hashOf(token), userId, at, expiresAt: new Date(at.getTime() + idleMillis) }
-        return (yield* sessions.begin(session, proof)) ? token : yield* new SignInFailed()
-      })
-
-      const begun = Effect.fnUntraced(function* (token: string): Effect.fn.Return<Started, SignInFailed> {
-        const session = yield* find(token)
-        // A new password may have ended it already.
-        return Option.isSome(session) ? { session: session.value, token } : yield* new SignInFailed()
-      })
-
-      const start = (userId: string, proof: SessionProof) => Effect.flatMap(begin(userId, proof), begun)
-
-      /** The person, and the proof as it was verified. */
-      const proved = Effect.fnUntraced(function* (email: string, password: string, code: string | undefined) {
-        const user = yield* repo.findCredentials(email)
-        const hash = Option.match(user, { onNone: () => null, onSome: (found) => found.password_hash })
-        const ok = yield* passwords.verify(password, hash)
-        if (!ok || Option.isNone(user) || hash === null) return yield* new SignInFailed()
-        const authenticatorSince = yield* secondFactors.verify(user.value.id, code)
-        return { id: user.value.id, proof: { _tag: "Password" as const, hash, authenticatorSince } }
-      })
-
-      /**
-       * Inside a transaction: a new password in the place of the one that was verified, which ends what that one
-       * was good for.
-       */
-      const replacePassword = Effect.fnUntraced(function* (
-        { email, id }: { readonly id: string; readonly email: string },
-        password: { readonly present: string | null; readonly next: string },
-        at: Date
-      ) {
-        // Whoever had the old password may have asked for it.
-        const withdrawn = yield* receiverChanges.withdrawOf(id, at)
-        if (!(yield* repo.setPassword(id, password, at))) return yield* new SignInFailed()
-        for (const change of withdrawn) {
-          const told = Option.some(withdrawnChange(change, email, ", by a new password"))
-          yield* audit.recording(change.merchantId, { id, name: email }, Effect.void, () => told)
-        }
-        yield* sessions.deleteSessions(id)
-      })
+      const signIns = yield* makeSignIns
+      const { begin, begun, find, proved, replacePassword, start } = signIns
 
       return Accounts.of({
+        ...(yield* makeOneTimeLinks(signIns)),
         find,
         signUp: Effect.fn("Accounts.signUp")(function* (input) {
           const passwordHash = yield* passwords.hash(input.password)
@@ -328,7 +236,7 @@ export class Accounts extends Context.Service<
           )
         }),
         rememberBrowser: Effect.fn("Accounts.rememberBrowser")(function* (session) {
-          const token = yield* newToken
+          const token = yield* newToken(random)
           const at = yield* DateTime.nowAsDate
           yield* repo.insertBrowser({
             hash: hashOf(token),
@@ -343,10 +251,6 @@ export class Accounts extends Context.Service<
           const hashes = yield* repo.browsersOf(email, yield* DateTime.nowAsDate)
           return Arr.findFirst(tokens, (token) => hashes.has(hashOf(token).toString("hex")))
         }),
-        linkEmail: (token) =>
-          Effect.flatMap(DateTime.nowAsDate, (at) => repo.findLink(hashOf(token), at)).pipe(
-            Effect.map(Option.map(({ email }) => email))
-          ),
         confirm: Effect.fn("Accounts.confirm")(function* (session, password, code) {
           yield* proved(session.user.email, password, code)
           yield* sessions.confirmSession(session.hash, yield* DateTime.nowAsDate)
@@ -363,109 +267,6 @@ export class Accounts extends Context.Service<
             )
           )
           return yield* begun(token)
-        }),
-        createLink: Effect.fn("Accounts.createLink")(function* (link) {
-          const token = yield* newToken
-          const at = yield* DateTime.nowAsDate
-          yield* repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis))
-          return token
-        }),
-        invite: Effect.fn("Accounts.invite")(function* (inviter, merchantName, link) {
-          const token = yield* newToken
-          const at = yield* DateTime.nowAsDate
-          const words = mailWords[inviter.locale]
-          const values = { inviter: inviter.email, merchant: merchantName }
-          yield* repo.transaction(
-            Effect.andThen(
-              repo.insertLink(hashOf(token), link, at, new Date(at.getTime() + linkMillis)),
-              mails.queue({
-                recipient: link.email,
-                subject: filled(words.invitationSubject, values),
-                body: [filled(words.invitation, values), linkUrl(baseUrl, token)].join("\n")
-              })
-            )
-          )
-          return token
-        }),
-        sendReset: Effect.fn("Accounts.sendReset")(function* (email) {
-          // The link would reach nobody, and void one that the operator has handed out.
-          if (Option.isNone(smtp)) return
-          const token = yield* newToken
-          const at = yield* DateTime.nowAsDate
-          const expiresAt = new Date(at.getTime() + resetMillis)
-          const found = yield* repo.findCredentials(email)
-          if (Option.isNone(found)) return
-          const words = mailWords[found.value.locale]
-          const link: OneTimeLink = {
-            email,
-            merchantId: null,
-            role: "owner",
-            resetPassword: true,
-            operator: false,
-            invitedBy: null
-          }
-          yield* repo.transaction(
-            Effect.andThen(
-              repo.insertLink(hashOf(token), link, at, expiresAt),
-              mails.queue({
-                recipient: email,
-                subject: `Quittance: ${words.resetSubject}`,
-                body: [words.reset, linkUrl(baseUrl, token), "", words.ignore].join("\n")
-              })
-            )
-          )
-        }),
-        redeem: Effect.fn("Accounts.redeem")(function* (token, password, code) {
-          const at = yield* DateTime.nowAsDate
-          const hash = hashOf(token)
-          const link = yield* repo.findLink(hash, at)
-          if (Option.isNone(link)) return yield* new OneTimeLinkInvalid()
-          const { email, merchantId, resetPassword, operator, role } = link.value
-          const existing = yield* repo.findCredentials(email)
-          const keeps = !resetPassword && Option.isSome(existing) && existing.value.password_hash !== null
-          const noteFailure = () => repo.noteFailure(hash, at, linkFailures)
-          const proof = yield* Effect.gen(function* () {
-            if (keeps) return (yield* proved(email, password, code)).proof
-            // A link takes the place of the password, not of what the account asks for beside it.
-            const authenticatorSince = Option.isSome(existing)
-              ? yield* secondFactors.verify(existing.value.id, code)
-              : null
-            return { _tag: "Password" as const, hash: yield* passwords.hash(password), authenticatorSince }
-          }).pipe(
-            Effect.tapErrorTag("SignInFailed", noteFailure),
-            Effect.tapErrorTag("SecondFactorFailed", noteFailure)
-          )
-          const freshId = yield* random.uuidV7()
-          const userId = Option.match(existing, { onNone: () => freshId, onSome: ({ id }) => id })
-          const actor = { id: userId, name: email }
-          const begunBy = yield* repo.transaction(
-            Effect.gen(function* () {
-              const isReplaced = Option.isSome(existing) && !keeps
-              yield* repo.hold(merchantId, isReplaced ? userId : null)
-              if (!(yield* repo.useLink(hash, at))) return yield* new OneTimeLinkInvalid()
-              if (Option.isNone(existing)) {
-                const user = { id: userId, email, passwordHash: proof.hash, operator }
-                if (!(yield* repo.insertUser(user, at))) return yield* new OneTimeLinkInvalid()
-              } else if (isReplaced) {
-                const password = { present: existing.value.password_hash, next: proof.hash }
-                yield* replacePassword({ id: userId, email }, password, at)
-              }
-              if (operator && (Option.isNone(existing) || (yield* repo.makeOperator(userId)))) {
-                const summary = "became an operator of the service by a link"
-                yield* audit.note(actor, { action: "operator.granted", env: null, summary })
-              }
-              if (merchantId !== null) {
-                const joining = repo.join(merchantId, userId, role, at)
-                yield* audit.recording(merchantId, actor, joining, (joined) =>
-                  joined
-                    ? Option.some({ action: "member.joined", env: null, summary: "joined by a link" })
-                    : Option.none()
-                )
-              }
-              return yield* begin(userId, proof)
-            })
-          )
-          return yield* begun(begunBy)
         })
       })
     })

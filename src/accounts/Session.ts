@@ -4,6 +4,9 @@ import type { Locale } from "../domain/Locale.ts"
 import type { Merchant } from "../domain/Merchant.ts"
 import type { Role } from "../domain/Role.ts"
 
+/** A session ends so long after sign-in, however much it is used. */
+export const sessionMillis = 30 * 24 * 3_600_000
+
 export interface User {
   readonly id: string
   readonly email: string
@@ -35,4 +38,10 @@ export interface Session {
   readonly confirmedAt: Date
   /** Whose members the user is, the first joined first. */
   readonly merchants: ReadonlyArray<Membership>
+}
+
+export interface Started {
+  readonly session: Session
+  /** For the cookie. */
+  readonly token: string
 }

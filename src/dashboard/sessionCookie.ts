@@ -1,6 +1,7 @@
 // The session's cookie: `__Host-` and Secure under https, and never readable by scripts.
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { browserMillis, sessionMillis } from "../accounts/Accounts.ts"
+import { browserMillis } from "../accounts/Accounts.ts"
+import { sessionMillis } from "../accounts/Session.ts"
 
 const isSecure = (baseUrl: string) => baseUrl.startsWith("https:")
 
