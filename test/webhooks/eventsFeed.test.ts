@@ -82,7 +82,7 @@ for (const [name, database] of Object.entries({
         expect(Option.isNone(yield* Effect.timeoutOption(Fiber.await(reader), "300 millis"))).toBe(true)
         yield* Deferred.succeed(mayCommit, undefined)
         yield* Fiber.join(other)
-        yield* Fiber.join(reader)
+        expect(yield* Fiber.join(reader)).toEqual([id])
         const next = yield* settle(tenant, after(-1))
         expect(yield* idsAfter(tenant, undefined)).toEqual([id, next.id])
         expect(yield* sql`SELECT feed_position FROM webhook_deliveries WHERE id = ${next.id}`).toEqual([
@@ -115,6 +115,28 @@ for (const [name, database] of Object.entries({
         expect(new Set(reads[0])).toEqual(new Set(settled.map((one) => one.id)))
         expect(reads[0]).toHaveLength(count)
       }).pipe(Effect.timeout("30 seconds"), Effect.provide(layer))
+    )
+
+    liveEffect("who reads until nothing follows has read all that was there, whoever places it", () =>
+      Effect.gen(function* () {
+        const repo = yield* WebhookRepo
+        const { tenant } = yield* newShop(start)
+        const readAll = Effect.gen(function* () {
+          const read: Array<string> = []
+          for (let hasMore = true; hasMore; ) {
+            const page = Option.getOrThrow(yield* repo.listEvents(tenant, { limit: 7, after: read.at(-1) }))
+            read.push(...page.events.map((one) => one.id))
+            hasMore = page.hasMore
+          }
+          return read.length
+        })
+        const pausing = (millis: number) => Effect.andThen(Effect.sleep(millis), readAll)
+        for (let count = 1; count <= 40; count++) {
+          yield* settle(tenant, after(count))
+          const readers = [readAll, pausing(1), pausing(2), pausing(3), pausing(4), pausing(5)]
+          expect(yield* Effect.all(readers, { concurrency: 6 })).toEqual(readers.map(() => count))
+        }
+      }).pipe(Effect.timeout("60 seconds"), Effect.provide(layer))
     )
 
     liveEffect("a row that a worker is writing does not hold up the others, and follows", () =>

@@ -112,11 +112,13 @@ export const eventsSql = Effect.gen(function* () {
   ) {
     const position = after === undefined ? 0n : yield* positionOf(tenant, after)
     if (position === undefined) return Option.none()
-    let rows = yield* pageFrom(tenant, position, limit + 1)
-    while (rows.length <= limit && (yield* hasUnplaced(tenant)) && (yield* place(tenant)))
-      rows = yield* pageFrom(tenant, position, limit + 1)
-    // What another reader has placed meanwhile is visible once its lock is free.
-    return Option.some({ events: rows.slice(0, limit).map(toEvent), hasMore: rows.length > limit })
+    while (true) {
+      // Before the page is read: what has its place by then, or gets it while this one waits, is among it.
+      const hasPlaced = (yield* hasUnplaced(tenant)) && (yield* place(tenant))
+      const rows = yield* pageFrom(tenant, position, limit + 1)
+      if (hasPlaced && rows.length <= limit) continue
+      return Option.some({ events: rows.slice(0, limit).map(toEvent), hasMore: rows.length > limit })
+    }
   }, Effect.orDie)
 
   return { findEvent, listEvents }
