@@ -1,0 +1,64 @@
+// An endpoint is deleted while one of its many deliveries is sent: both are done.
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
+import { SecretBox } from "../../../src/keys/SecretBox.ts"
+import { PaymentRepo } from "../../../src/payments/PaymentRepo.ts"
+import { WebhookRepo } from "../../../src/webhooks/WebhookRepo.ts"
+import { testDatabase } from "../../support/database.ts"
+import { testConfig } from "../../support/memory.ts"
+import { liveEffect } from "../../support/run.ts"
+import { claimDue, newShop, resultOf, settle } from "../deliveries.ts"
+
+const start = new Date("2026-05-01T12:00:00.000Z")
+const after = (seconds: number) => new Date(start.getTime() + seconds * 1000)
+
+const layer = Layer.mergeAll(
+  PaymentRepo.layer,
+  KeyAuth.layer,
+  WebhookRepo.layer,
+  SecretBox.layer.pipe(Layer.provide(testConfig()))
+).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(testDatabase.layer))
+
+describe("An endpoint on Postgres", () => {
+  liveEffect("is deleted while the outcome of a delivery is recorded, which stays", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const waiting = yield* settle(tenant, start)
+      const sent = yield* settle(tenant, after(1))
+      const locked = yield* Deferred.make<void>()
+      const mayCommit = yield* Deferred.make<void>()
+      const worker = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT id FROM webhook_deliveries WHERE id = ${waiting.id} FOR UPDATE`
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(mayCommit)
+          })
+        )
+        .pipe(Effect.forkChild)
+      yield* Deferred.await(locked)
+      const [claim] = yield* claimDue(after(2))
+      if (claim === undefined) throw new Error("nothing was claimed")
+      expect(claim.id).toBe(sent.id)
+      const deleting = sql.withTransaction(repo.deleteEndpoint(tenant, after(3)))
+      const finishing = sql.withTransaction(repo.finish([resultOf(claim, after(2))]))
+      // Neither waits for what the other, or a third, holds.
+      expect(yield* Effect.all([deleting, finishing], { concurrency: 2 })).toEqual([
+        true,
+        [{ id: sent.id, status: "delivered" }]
+      ])
+      yield* Deferred.succeed(mayCommit, undefined)
+      yield* Fiber.join(worker)
+      // What was held meanwhile ends when it is due.
+      expect(yield* claimDue(after(4))).toEqual([])
+      const statusOf = (id: string) =>
+        Effect.map(repo.findDelivery(tenant, id), (found) => Option.getOrThrow(found).status)
+      expect([yield* statusOf(waiting.id), yield* statusOf(sent.id)]).toEqual(["cancelled", "delivered"])
+    }).pipe(Effect.provide(layer))
+  )
+})
