@@ -193,7 +193,7 @@ const make = Effect.gen(function* () {
                     LEFT JOIN LATERAL (
                       SELECT sum(amount) AS volume, count(*) AS count FROM refunds
                       WHERE merchant_id = ${merchant_id} AND env = e.env AND status = 'proven'
-                        AND proven_at >= ${started} AND proven_at < ${ended}
+                        AND dropped_at IS NULL AND proven_at >= ${started} AND proven_at < ${ended}
                     ) r ON true`
                 )
                 const readers = yield* decodeReaders(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Effect, Exit, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { daysOf, overviewOf } from "../../src/dashboard/payments/overviewOf.ts"
-import { makeShop, type Shop } from "../http/shop.ts"
+import { buyer, makeShop, type Shop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
 import { type Person, signUp } from "./person.ts"
@@ -63,6 +63,27 @@ describe("The overview on Postgres", () => {
         Effect.orDie
       )
     )
+
+  test("what the chain no longer shows is not refunded, as in the books", async () => {
+    const other = await signUp(service.baseUrl)
+    const own = await makeShop(service, { ...other, id: other.merchantId })
+    const refunded = async () => {
+      const { days, refunded } = (await other.call("GET", `/merchants/${other.merchantId}/test/overview`))
+        .body
+      return [refunded, days.at(-1)?.refunded]
+    }
+    const { payment } = await own.settle("4.00", 4_000_000n)
+    const transactionId = await own.transfer(4_000_000n, { from: own.merchant.receiver, to: buyer })
+    const body = { paymentId: payment.id, transactionId }
+    const made = await own.call({ method: "POST", path: "/api/v1/refunds", key: own.keys.full, body })
+    expect(made.body.refund.status).toBe("proven")
+    expect(await refunded()).toEqual([{ count: 1, volume: "4.00" }, "4.00"])
+    await run(
+      (sql) => sql`
+        UPDATE refunds SET dropped_at = now(), next_look_at = NULL WHERE id = ${made.body.refund.id}`
+    )
+    expect(await refunded()).toEqual([{ count: 0, volume: "0.00" }, "0.00"])
+  })
 
   test("counts by day and sums exactly, in the merchant's days", async () => {
     await shop.settle("0.000001", 1n)

@@ -232,6 +232,18 @@ describe("Telling people", () => {
               'PAY-' || upper(substr(md5(random()::text), 1, 8)), 'https://shop.example.com/1',
               decode(repeat('11', 20), 'hex'), 'human', now(), now(), ${new Date(start + offset)},
               decode(md5(random()::text) || md5(random()::text), 'hex'), decode(repeat('33', 20), 'hex'), '[]')`
+          // One that the chain shows, and one that it shows no more.
+          for (const [amount, droppedAt] of [
+            [1_250_000, null],
+            [70_000, new Date(start)]
+          ] as const)
+            yield* sql`
+            INSERT INTO refunds (id, merchant_id, env, payment_id, amount, recipient, since_block, beyond_paid,
+              created_by, created_at, status, transaction_id, sender, ordinal, block_number, block_hash, proven_at,
+              dropped_at)
+            SELECT gen_random_uuid(), merchant_id, env, id, ${amount}::numeric, payer_address, 0, false, 'API', now(),
+              'proven', transaction_id, receiver, 0, 1, transaction_id, ${new Date(start - 1)}, ${droppedAt}::timestamptz
+            FROM payments WHERE merchant_id = ${known} ORDER BY id LIMIT 1`
           yield* instance
           yield* instance
           yield* until(
@@ -246,6 +258,7 @@ describe("Telling people", () => {
           ).toString()
           const text = `${taken[0]?.text} ${body}`
           expect(text).toContain("5.00 USD")
+          expect(text).toContain("1.25 USD")
           const due = yield* sql`
           SELECT to_char(summary_at AT TIME ZONE time_zone, 'D HH24:MI') AS at, summary_at > now() AS later
           FROM merchants WHERE id IN (${fresh}, ${known}, ${idle})`

@@ -18,7 +18,7 @@ const Happened = Schema.Struct({
   /** Payments that settled in the day, and their sum in atomic USDC. */
   settled: Schema.Int,
   volume: Schema.BigIntFromString,
-  /** Refunds that were proven in the day. */
+  /** Refunds that were proven in the day, less those that the chain no longer shows. */
   refunds: Schema.Int,
   refunded: Schema.BigIntFromString,
   /** Payments that were opened in the day. */
@@ -64,7 +64,8 @@ const make = (sql: SqlClient.SqlClient) => ({
           WHERE NOT is_known AND ${ofTenant} AND status = 'settled' AND settled_at >= start_at AND settled_at < end_at) settled
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS volume FROM refunds
-          WHERE NOT is_known AND ${ofTenant} AND status = 'proven' AND proven_at >= start_at AND proven_at < end_at) back
+          WHERE NOT is_known AND ${ofTenant} AND status = 'proven' AND dropped_at IS NULL
+            AND proven_at >= start_at AND proven_at < end_at) back
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS count FROM payments
           WHERE NOT is_known AND ${ofTenant} AND created_at >= start_at AND created_at < end_at) opened
