@@ -156,7 +156,10 @@ const make = Effect.gen(function* () {
       expiresAt: Date
     ) {
       yield* sql`
-        WITH swept AS (DELETE FROM one_time_links WHERE expires_at < ${at}), replaced AS (
+        WITH swept AS (
+          DELETE FROM one_time_links WHERE hash IN (
+            SELECT hash FROM one_time_links WHERE expires_at < ${at} FOR UPDATE SKIP LOCKED)
+        ), replaced AS (
           UPDATE one_time_links SET used_at = ${at}
           WHERE email = ${link.email} AND merchant_id IS NOT DISTINCT FROM ${link.merchantId}::uuid
             AND reset_password = ${link.resetPassword}

@@ -92,8 +92,12 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           // A statement of its own: the next one sees what this has waited for.
           yield* sql`SELECT id FROM users WHERE id = ${session.userId} FOR SHARE`
+          // What another one sweeps away is not waited for: this transaction may hold what that one wants.
           const rows = yield* sql`
-            WITH swept AS (DELETE FROM sessions WHERE expires_at < ${session.at})
+            WITH swept AS (
+              DELETE FROM sessions WHERE hash IN (
+                SELECT hash FROM sessions WHERE expires_at < ${session.at} FOR UPDATE SKIP LOCKED)
+            )
             INSERT INTO sessions (hash, user_id, created_at, expires_at, confirmed_at)
             SELECT ${session.hash}::bytea, u.id, ${session.at}::timestamptz, ${session.expiresAt}::timestamptz,
               ${session.at}::timestamptz
