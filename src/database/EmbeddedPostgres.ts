@@ -14,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync
 } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
@@ -162,6 +163,11 @@ class Cluster {
     return Number.isNaN(pid) ? undefined : { pid, isReady: lines[7]?.trim() === "ready" }
   }
 
+  /** Each statement that fails is a line. Emptied in place: a server that runs has the file open, to append. */
+  boundLog(): void {
+    if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) truncateSync(this.log)
+  }
+
   /** The running server's process, or undefined. A start that failed leaves another program's number in the file. */
   running(): number | undefined {
     const pid = this.pidFile()?.pid
@@ -208,7 +214,7 @@ class Cluster {
   private spawnLocked(lock: number): ChildProcess {
     this.notStarted = undefined
     const { directory, named, spawn: spawnOptions } = this.options(this.data)
-    if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) rmSync(this.log)
+    this.boundLog()
     const log = openSync(this.log, "a", 0o600)
     // In a session of its own: Ctrl-C is the service's, which stops it when no process needs it.
     const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
@@ -413,9 +419,12 @@ export const joinEmbeddedPostgres = Effect.fnUntraced(function* (
   yield* periodic(
     "Restarting the embedded Postgres",
     Effect.sleep(watchEvery),
-    Effect.suspend(() =>
-      cluster.running() === undefined ? patiently(startedAlone(attempt(() => cluster.ensure()))) : Effect.void
-    )
+    Effect.suspend(() => {
+      cluster.boundLog()
+      return cluster.running() === undefined
+        ? patiently(startedAlone(attempt(() => cluster.ensure())))
+        : Effect.void
+    })
   )
   return { path: cluster.socket, username: "postgres", password: cluster.password(), database: "postgres" }
 })

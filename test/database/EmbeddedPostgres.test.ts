@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { spawn } from "node:child_process"
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   copyFileSync,
@@ -322,6 +323,23 @@ describe("the embedded Postgres", () => {
         ])
         yield* Effect.promise(() => sql.close())
       })
+  )
+
+  liveEffect("what it logs is bounded also while it runs", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "postgres")
+      const joined = yield* joinEmbeddedPostgres(directory)
+      const sql = yield* Effect.acquireRelease(
+        Effect.sync(() => clientOf(joined)),
+        (open) => Effect.promise(() => open.close())
+      )
+      const log = join(directory, "postgres.log")
+      appendFileSync(log, Buffer.alloc(11_000_000, "x"))
+      yield* until(() => statSync(log).size < 10_000_000)
+      yield* Effect.promise(() => sql`SELECT 1 / 0`.catch(() => undefined))
+      yield* until(() => readFileSync(log, "utf8").includes("division by zero"))
+      expect(statSync(log).size).toBeLessThan(10_000_000)
+    })
   )
 
   liveEffect("one that does not start again is tried until what keeps it from starting is repaired", () =>
