@@ -96,6 +96,18 @@ describe("Changes on Postgres", () => {
     await Promise.all(streams.map(({ stop }) => stop()))
   })
 
+  test("who asks for the head alone follows nothing: no page of the session ends for it", async () => {
+    const person = await signUp(service.baseUrl)
+    const page = await listen(person)
+    for (let count = 0; count < 11; count++) {
+      const head = await fetch(page.response.url, { method: "HEAD", headers: { cookie: person.cookie } })
+      expect(head.status).toBe(200)
+    }
+    await Bun.sleep(2_500)
+    expect(page.state.ended).toBe(false)
+    await page.stop()
+  })
+
   test("a thousand open dashboards cost one statement a second, none of them nothing", async () => {
     const sessions = await run(
       Effect.gen(function* () {
@@ -142,7 +154,7 @@ describe("Changes on Postgres", () => {
           expect(statements).toBe(0)
           let heard = 0
           for (const { merchantId, session } of sessions) {
-            const stream = yield* changes.watch({
+            const stream = changes.watch({
               session,
               tenant: { merchantId: MerchantId.make(merchantId), env: "test" }
             })

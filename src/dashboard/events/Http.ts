@@ -16,7 +16,7 @@ export const layer = HttpApiBuilder.group(
       Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentMember
         const session = Buffer.from((yield* CurrentSession).hash).toString("hex")
-        return HttpServerResponse.stream(Stream.encodeText(yield* events.watch({ session, tenant })), {
+        return HttpServerResponse.stream(Stream.encodeText(events.watch({ session, tenant })), {
           contentType: "text/event-stream",
           headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
         })

@@ -51,20 +51,26 @@ const make = Effect.gen(function* () {
   })
   yield* periodic("Looking for changes", Effect.sleep("1 second"), look)
 
+  const begin = Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
+    if (watching.size >= mostWatchers || stopping()) return undefined
+    const own = [...watching].filter((one) => one.session === session)
+    const [oldest] = own
+    if (own.length >= mostOfSession && oldest !== undefined) yield* end(oldest)
+    const one: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
+    watching.add(one)
+    yield* tell(one, alive)
+    return one
+  })
+
   return {
-    watch: Effect.fnUntraced(function* ({ session, tenant }: Watcher) {
-      if (watching.size >= mostWatchers || stopping()) return Stream.empty
-      const own = [...watching].filter((one) => one.session === session)
-      const [oldest] = own
-      if (own.length >= mostOfSession && oldest !== undefined) yield* end(oldest)
-      const one: Watching = { session, tenant, version: undefined, queue: yield* Queue.sliding<string>(4) }
-      watching.add(one)
-      yield* tell(one, alive)
-      return Stream.fromQueue(one.queue).pipe(
-        Stream.ensuring(end(one)),
-        Stream.catchCause(() => Stream.empty)
-      )
-    })
+    // Who asks for the head alone never runs it, and is nobody who watches.
+    watch: (watcher: Watcher) =>
+      Stream.unwrap(
+        Effect.map(
+          Effect.acquireRelease(begin(watcher), (one) => (one === undefined ? Effect.void : end(one))),
+          (one) => (one === undefined ? Stream.empty : Stream.fromQueue(one.queue))
+        )
+      ).pipe(Stream.catchCause(() => Stream.empty))
   } satisfies PageEvents["Service"]
 })
 
@@ -75,7 +81,7 @@ export class PageEvents extends Context.Service<
      * Server-sent events (HTML, 9.2): a message each time that something has changed, the first within a second. It
      * ends with the session, with the membership, and when the instance stops.
      */
-    readonly watch: (watcher: Watcher) => Effect.Effect<Stream.Stream<string>>
+    readonly watch: (watcher: Watcher) => Stream.Stream<string>
   }
 >()("quittance/dashboard/PageEvents") {
   /** On another `PageChangesRepo`. */
