@@ -79,13 +79,19 @@ const noAnswer = (cause: unknown): QuittanceError =>
 /** Half to all of an exponential delay, so that clients do not come back together. */
 const backoff = (attempt: number) => 250 * 2 ** attempt * (0.5 + Math.random() / 2)
 
+/** Leaves nothing on the signal, which may live as long as the caller's process. */
 const wait = (millis: number, signal: AbortSignal | undefined) =>
   new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, millis)
-    signal?.addEventListener("abort", () => {
+    const end = () => {
       clearTimeout(timer)
-      reject(signal.reason)
-    })
+      signal?.removeEventListener("abort", end)
+      if (signal?.aborted === true) reject(signal.reason)
+      else resolve()
+    }
+    const timer = setTimeout(end, millis)
+    signal?.addEventListener("abort", end)
+    // An abort that came with the answer is heard no more.
+    if (signal?.aborted === true) end()
   })
 
 /** A function that makes calls and answers their JSON bodies. */

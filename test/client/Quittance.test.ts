@@ -1,5 +1,6 @@
 // The client library against the real service, and against servers that misbehave.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { getEventListeners } from "node:events"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { makeQuittance } from "../../src/client/makeQuittance.ts"
@@ -272,5 +273,25 @@ describe("Quittance's retries", () => {
     })
     const list = client.payments.list({}, { signal: AbortSignal.abort(new Error("enough")) })
     await expect(Promise.resolve(list)).rejects.toThrow("enough")
+  })
+  test("an abort that comes with a 429 ends the wait before it begins", async () => {
+    const abort = new AbortController()
+    const { client } = scripted([], {
+      fetch: async () => {
+        abort.abort(new Error("enough"))
+        return new Response("{}", { status: 429, headers: { "retry-after": "20" } })
+      }
+    })
+    const began = performance.now()
+    const list = client.payments.list({}, { signal: abort.signal })
+    await expect(Promise.resolve(list)).rejects.toThrow("enough")
+    expect(performance.now() - began).toBeLessThan(5_000)
+  })
+  test("waits leave nothing on the caller's signal", async () => {
+    const { signal } = new AbortController()
+    const { client, calls } = scripted([envelope(503, "CHAIN_UNAVAILABLE"), page])
+    await client.payments.list({}, { signal })
+    expect(calls).toHaveLength(2)
+    expect(getEventListeners(signal, "abort")).toEqual([])
   })
 })
