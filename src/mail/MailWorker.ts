@@ -18,11 +18,15 @@ class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
   refused: Schema.Boolean
 }) {}
 
+/** What a server answers with a 5yz to before these, such as a wrong password, it says of every mail. */
+const ofOneMail: ReadonlyArray<unknown> = ["RCPT TO", "DATA"]
+
 const failureOf = (error: unknown) => {
   const message = error instanceof Error ? error.message : String(error)
-  const code =
-    typeof error === "object" && error !== null && "responseCode" in error ? Number(error.responseCode) : 0
-  return new MailFailed({ message, refused: code >= 500 && code < 600 })
+  const at = typeof error === "object" && error !== null ? error : {}
+  const code = "responseCode" in at ? Number(at.responseCode) : 0
+  const isOfOne = "command" in at && ofOneMail.includes(at.command)
+  return new MailFailed({ message, refused: isOfOne && code >= 500 && code < 600 })
 }
 
 export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> = Layer.effectDiscard(

@@ -109,6 +109,28 @@ describe("mail on Postgres", () => {
     })
   )
 
+  liveEffect(
+    "waits where the server refuses the service and not the mail: a password that is wrong for now",
+    () =>
+      Effect.gen(function* () {
+        const { port, taken } = yield* smtpServer(() => undefined)
+        const { services, worker } = world(`smtp://shop:changed@127.0.0.1:${port}`)
+        yield* Effect.gen(function* () {
+          const mails = yield* Mails
+          yield* mails.queue({ recipient: "ada@example.com", subject: "Hello", body: "Hello" })
+          yield* Layer.build(worker)
+          yield* until(
+            "it was tried",
+            Effect.map(rows, (all) => all.every((row) => row["error"] !== null))
+          )
+          const [mail] = yield* rows
+          expect(mail).toMatchObject({ attempts: 1, ended: false, sent: false })
+          expect(String(mail?.["error"])).toContain("535")
+          expect(taken).toEqual([])
+        }).pipe(Effect.scoped, Effect.provide(services))
+      })
+  )
+
   liveEffect("waits while the server is away, and without a server none is kept", () =>
     Effect.gen(function* () {
       const { services, worker } = world("smtp://127.0.0.1:9")
