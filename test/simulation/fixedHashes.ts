@@ -2,8 +2,8 @@
 export const fixedHashes = {
   first: "7a4f4af3be80b550",
   second: "e954caa01da92db6",
-  third: "739b330fb1515eca"
+  third: "76711043ac19f6de"
 }
 
 /** Of the seed `first` on SQL. */
-export const fixedSqlHash = "4d1d75956702fc92"
+export const fixedSqlHash = "fcab91d38aeecdcc"
