@@ -118,8 +118,8 @@ export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql
       .withTransaction(
-        // A change that waits for a lock holds up everybody who comes after it. The server ends a vacuum of
-        // its own for whoever has waited a second.
+        // A change that waits for a lock holds up everybody who comes after it, and must give up before they do.
+        // The server ends a vacuum of its own for whoever has waited a second.
         Effect.andThen(
           sql`
             SELECT set_config('lock_timeout', CASE WHEN EXISTS (
@@ -127,7 +127,7 @@ export const withShortLocks = <A, E, R>(change: Effect.Effect<A, E, R>) =>
               WHERE locktype = 'relation' AND mode = 'ShareUpdateExclusiveLock' AND granted
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
                 AND pid <> pg_backend_pid()
-            ) THEN '1500ms' ELSE '200ms' END, true)`,
+            ) THEN '1200ms' ELSE '200ms' END, true)`,
           change
         )
       )
