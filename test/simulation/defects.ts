@@ -595,7 +595,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "on SQL, transfers of replaced blocks are not dropped",
     store: "sql",
-    file: "src/payments/PaymentRepo/transfersSql.ts",
+    file: "src/payments/PaymentRepo/chainReadingSql.ts",
     from: "match_at = NULL\n          FROM moved WHERE",
     to: "match_at = NULL\n          FROM moved WHERE false AND"
   },

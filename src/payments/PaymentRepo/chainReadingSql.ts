@@ -1,0 +1,182 @@
+// How far the chain is read, and the transfers of each range, on Postgres.
+import { Effect, Option, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
+import { type Address, type Env, networks } from "../../domain/Chain.ts"
+import { MerchantId } from "../../domain/Merchant.ts"
+import { type ChainCursor, type CursorLease, furthestEnd, type TransferStore } from "../TransferStore.ts"
+
+const decodeCursors = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ block_number: Schema.BigInt, block_hash: HashBytes, block_time: Schema.Date }))
+)
+const decodeReceivers = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ address: AddressBytes, merchant_id: MerchantId, since: Schema.Date }))
+)
+
+export const makeChainReadingSql = (
+  sql: SqlClient.SqlClient
+): Pick<
+  TransferStore,
+  | "cursor"
+  | "startCursor"
+  | "leaseCursor"
+  | "releaseCursor"
+  | "receiversAmong"
+  | "recordRange"
+  | "rewindCursor"
+> => {
+  const chainOf = (env: Env) => networks[env].chainId
+  const oneCursor = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+    Effect.flatMap(statement, decodeCursors).pipe(
+      Effect.map(([row]) =>
+        Option.map(
+          Option.fromUndefinedOr(row),
+          ({ block_number, block_hash, block_time }): ChainCursor => ({
+            blockNumber: block_number,
+            blockHash: block_hash,
+            blockTime: block_time
+          })
+        )
+      )
+    )
+
+  /** Moves a cursor that is still where the caller left it, under the caller's lease, and renews the lease. */
+  const moved = (env: Env, lease: CursorLease, from: ChainCursor, to: ChainCursor) => sql`
+    UPDATE chain_cursors SET block_number = ${to.blockNumber.toString()}::bigint,
+      block_hash = ${toBytes(to.blockHash)}, block_time = ${to.blockTime},
+      leased_until = ${lease.until}
+    WHERE chain_id = ${chainOf(env)} AND lease_id = ${lease.id}
+      AND block_number = ${from.blockNumber.toString()}::bigint AND block_hash = ${toBytes(from.blockHash)}
+    RETURNING chain_id`
+
+  return {
+    cursor: Effect.fn("PaymentRepo.cursor")(function* (env) {
+      return yield* oneCursor(
+        sql`SELECT block_number, block_hash, block_time FROM chain_cursors WHERE chain_id = ${chainOf(env)}`
+      )
+    }, Effect.orDie),
+
+    startCursor: Effect.fn("PaymentRepo.startCursor")(function* (env, cursor) {
+      yield* sql`
+        INSERT INTO chain_cursors (chain_id, block_number, block_hash, block_time)
+        VALUES (${chainOf(env)}, ${cursor.blockNumber.toString()}::bigint, ${toBytes(cursor.blockHash)},
+          ${cursor.blockTime})
+        ON CONFLICT DO NOTHING`
+    }, Effect.orDie),
+
+    leaseCursor: Effect.fn("PaymentRepo.leaseCursor")(function* (env, lease) {
+      return yield* oneCursor(sql`
+        UPDATE chain_cursors SET lease_id = ${lease.id}, leased_until = ${lease.until}
+        WHERE chain_id = ${chainOf(env)}
+          AND (lease_id IS NULL OR lease_id = ${lease.id} OR leased_until <= ${lease.at}
+            -- Taken while the clock was ahead.
+            OR leased_until > ${furthestEnd(lease)})
+        RETURNING block_number, block_hash, block_time`)
+    }, Effect.orDie),
+
+    releaseCursor: Effect.fn("PaymentRepo.releaseCursor")(function* (env, leaseId) {
+      yield* sql`
+        UPDATE chain_cursors SET lease_id = NULL, leased_until = NULL
+        WHERE chain_id = ${chainOf(env)} AND lease_id = ${leaseId}`
+    }, Effect.orDie),
+
+    receiversAmong: Effect.fn("PaymentRepo.receiversAmong")(function* (env, addresses) {
+      const rows = yield* decodeReceivers(
+        yield* sql`
+          SELECT address, merchant_id, watched_since AS since FROM merchant_receivers
+          WHERE env = ${env} AND address = ANY(${addresses.map(toBytes)}::bytea[])`
+      )
+      return new Map(
+        rows.map(({ address, merchant_id, since }): [Address, { merchantId: MerchantId; since: Date }] => [
+          address,
+          { merchantId: merchant_id, since }
+        ])
+      )
+    }, Effect.orDie),
+
+    recordRange: Effect.fn("PaymentRepo.recordRange")(function* ({
+      env,
+      lease,
+      from,
+      outgoing,
+      to,
+      transfers
+    }) {
+      const rows = yield* sql`
+        WITH moved AS (${moved(env, lease, from, to)}), seen AS (
+          SELECT * FROM unnest(
+            ${transfers.map((one) => one.id)}::uuid[], ${transfers.map((one) => toBytes(one.transactionId))}::bytea[],
+            ${transfers.map((one) => toBytes(one.payer))}::bytea[],
+            ${transfers.map((one) => toBytes(one.receiver))}::bytea[],
+            ${transfers.map((one) => one.amount.toString())}::numeric[],
+            ${transfers.map((one) => one.ordinal)}::integer[], ${transfers.map((one) => one.merchantId)}::uuid[],
+            ${transfers.map((one) => one.blockNumber.toString())}::bigint[],
+            ${transfers.map((one) => toBytes(one.blockHash))}::bytea[],
+            ${transfers.map((one) => one.blockTime)}::timestamptz[]
+          ) AS seen (id, transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
+            block_time)
+        ), stored AS (
+          INSERT INTO incoming_transfers AS t
+            (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number,
+             block_hash, block_time, payment_id, match_at, created_at)
+          SELECT s.id, moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal,
+            coalesce(p.merchant_id, s.merchant_id), ${env}::text, s.block_number, s.block_hash, s.block_time, c.payment_id,
+            CASE WHEN c.payment_id IS NULL THEN ${lease.at}::timestamptz END, ${lease.at}::timestamptz
+          FROM moved CROSS JOIN seen s LEFT JOIN claimed_transfers c
+            ON c.chain_id = moved.chain_id AND c.transaction_id = s.transaction_id AND c.payer = s.payer
+              AND c.receiver = s.receiver AND c.amount = s.amount AND c.ordinal = s.ordinal
+            LEFT JOIN payments p ON p.id = c.payment_id
+          ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
+            block_number = excluded.block_number, block_hash = excluded.block_hash,
+            block_time = excluded.block_time, dropped_at = NULL,
+            match_at = CASE
+              WHEN t.payment_id IS NULL AND (t.handled_at IS NULL OR t.attached_to IS NOT NULL)
+              THEN excluded.created_at ELSE t.match_at END
+        ), dropped AS (
+          UPDATE incoming_transfers t SET dropped_at = ${lease.at}, match_at = NULL
+          FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
+            AND t.block_number > ${from.blockNumber.toString()}::bigint
+            AND t.block_number <= ${to.blockNumber.toString()}::bigint
+            AND NOT EXISTS (
+              SELECT 1 FROM seen s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
+                AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
+        ), sent AS (
+          SELECT * FROM unnest(
+            ${outgoing.map((one) => toBytes(one.transactionId))}::bytea[],
+            ${outgoing.map((one) => toBytes(one.payer))}::bytea[],
+            ${outgoing.map((one) => toBytes(one.receiver))}::bytea[],
+            ${outgoing.map((one) => one.amount.toString())}::numeric[],
+            ${outgoing.map((one) => one.ordinal)}::integer[], ${outgoing.map((one) => one.merchantId)}::uuid[],
+            ${outgoing.map((one) => one.blockNumber.toString())}::bigint[],
+            ${outgoing.map((one) => toBytes(one.blockHash))}::bytea[],
+            ${outgoing.map((one) => one.blockTime)}::timestamptz[]
+          ) AS sent (transaction_id, payer, receiver, amount, ordinal, merchant_id, block_number, block_hash,
+            block_time)
+        ), left_receivers AS (
+          INSERT INTO outgoing_transfers
+            (chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id, env, block_number, block_hash,
+             block_time)
+          SELECT moved.chain_id, s.transaction_id, s.payer, s.receiver, s.amount, s.ordinal, s.merchant_id,
+            ${env}::text, s.block_number, s.block_hash, s.block_time
+          FROM moved CROSS JOIN sent s
+          ON CONFLICT (chain_id, transaction_id, payer, receiver, amount, ordinal) DO UPDATE SET
+            block_number = excluded.block_number, block_hash = excluded.block_hash,
+            block_time = excluded.block_time, dropped_at = NULL
+        ), unsent AS (
+          UPDATE outgoing_transfers t SET dropped_at = ${lease.at}
+          FROM moved WHERE t.chain_id = moved.chain_id AND t.dropped_at IS NULL
+            AND t.block_number > ${from.blockNumber.toString()}::bigint
+            AND t.block_number <= ${to.blockNumber.toString()}::bigint
+            AND NOT EXISTS (
+              SELECT 1 FROM sent s WHERE s.transaction_id = t.transaction_id AND s.payer = t.payer
+                AND s.receiver = t.receiver AND s.amount = t.amount AND s.ordinal = t.ordinal)
+        )
+        SELECT chain_id FROM moved`
+      return rows.length > 0
+    }, Effect.orDie),
+
+    rewindCursor: Effect.fn("PaymentRepo.rewindCursor")(function* (env, lease, from, to) {
+      return (yield* moved(env, lease, from, to)).length > 0
+    }, Effect.orDie)
+  }
+}
