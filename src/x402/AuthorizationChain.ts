@@ -125,16 +125,19 @@ const make = Effect.gen(function* () {
 
   /** What the transfer would come to: the limit that it needs, or "reverted". */
   const estimate = Effect.fnUntraced(function* (
-    transaction: Readonly<Record<string, string>>
+    transaction: Readonly<Record<string, string>>,
+    ceiling: bigint
   ): Effect.fn.Return<bigint | "reverted", RpcUnavailable> {
     const { agreed, contradiction } = yield* pool.poll<bigint | "reverted">("test", {
       ask: (node) =>
         node
           .call("eth_estimateGas", [transaction], Quantity)
           .pipe(Effect.catchIf(isShortOfGas, () => Effect.succeed("reverted" as const))),
-      // Nodes differ by what they know of storage that is warm; they agree on whether it succeeds.
-      key: (answer) => (answer === "reverted" ? answer : "succeeds"),
-      contradicts: () => true
+      // Nodes differ by what they know of storage that is warm; they agree on whether it succeeds, and within
+      // the ceiling.
+      key: (answer) =>
+        answer === "reverted" ? answer : withMargin(answer) > ceiling ? "takes more" : "succeeds",
+      contradicts: (one, other) => one === "reverted" || other === "reverted"
     })
     if (agreed === undefined)
       return yield* unavailable(contradiction ? "disagreement" : "rpc_unavailable", "test")
@@ -200,7 +203,7 @@ const make = Effect.gen(function* () {
             }
           : {})
       })
-      const estimated = yield* estimate(sent(ceiling))
+      const estimated = yield* estimate(sent(ceiling), ceiling)
       if (estimated !== "reverted") {
         const gas = withMargin(estimated)
         if (gas > ceiling) {
