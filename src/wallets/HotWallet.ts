@@ -10,7 +10,7 @@ import {
   type TransactionSerializableEIP1559
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import type { RpcNode } from "../chain/RpcPool/RpcNode.ts"
+import type { NodeFailure, RpcNode } from "../chain/RpcPool/RpcNode.ts"
 import type { RpcPool } from "../chain/RpcPool.ts"
 import { Quantity, Receipt, Word } from "../chain/RpcSchemas.ts"
 import { Address, networks, type TransactionHash } from "../domain/Chain.ts"
@@ -89,14 +89,16 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
   }
   const addressOf = () => Address.make(account().address)
 
-  const state = pool.reached(
-    "test",
-    (node) =>
-      Effect.all(
-        {
-          nonce: node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity),
-          price: node.call("eth_gasPrice", [], Quantity),
-          usdcAtomic: node
+  /** Each by itself as a majority has it: what one node tells of the wallet or of the price counts for nothing. */
+  const figure = (ask: (node: RpcNode) => Effect.Effect<bigint, NodeFailure>) =>
+    pool.reached("test", ask, (answer) => answer)
+  const state = Effect.map(
+    Effect.all(
+      {
+        nonce: figure((node) => node.call("eth_getTransactionCount", [addressOf(), "pending"], Quantity)),
+        price: figure((node) => node.call("eth_gasPrice", [], Quantity)),
+        usdcAtomic: figure((node) =>
+          node
             .call(
               "eth_call",
               [
@@ -108,25 +110,22 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
               ],
               Word
             )
-            .pipe(Effect.map(BigInt)),
-          wei: node.call("eth_getBalance", [addressOf(), "latest"], Quantity)
-        },
-        { concurrency: "unbounded" }
-      ).pipe(
-        Effect.map(
-          ({ nonce, price, usdcAtomic, wei }): WalletState => ({
-            nonce: Number(nonce),
-            price,
-            fees: {
-              maxFeePerGas: price * 2n + 1n,
-              maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n
-            },
-            usdcAtomic,
-            wei
-          })
-        )
-      ),
-    ({ nonce }) => BigInt(nonce)
+            .pipe(Effect.map(BigInt))
+        ),
+        wei: figure((node) => node.call("eth_getBalance", [addressOf(), "latest"], Quantity))
+      },
+      { concurrency: "unbounded" }
+    ),
+    ({ nonce, price, usdcAtomic, wei }): WalletState => ({
+      nonce: Number(nonce),
+      price,
+      fees: {
+        maxFeePerGas: price * 2n + 1n,
+        maxPriorityFeePerGas: price < 1_000_000_000n ? price : 1_000_000_000n
+      },
+      usdcAtomic,
+      wei
+    })
   )
 
   const sign = (transaction: TransactionSerializableEIP1559) =>

@@ -1,4 +1,4 @@
-// What one of three nodes says of gas keeps no payment from being made.
+// What one of three nodes says of gas and of the relaying wallet keeps no payment from being made.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { bodyV2 } from "./payloads.ts"
@@ -21,7 +21,9 @@ const tells =
 for (const [name, behaviour] of [
   ["takes more gas than is paid for", tells("eth_estimateGas", "0x989680")],
   ["takes all the gas that is paid for", tells("eth_estimateGas", "0x27100")],
-  ["takes hardly any gas", tells("eth_estimateGas", "0x5208")]
+  ["takes hardly any gas", tells("eth_estimateGas", "0x5208")],
+  ["is sent by a wallet without ETH", tells("eth_getBalance", "0x0")],
+  ["costs more than any wallet has", tells("eth_gasPrice", "0x3635c9adc5dea00000")]
 ] as const)
   test(`a node of three that says that the transfer ${name} refuses nothing`, async () => {
     const account = await world.payer()
