@@ -90,6 +90,19 @@ const make = Effect.gen(function* () {
     return Option.some(payment)
   })
 
+  /** What has used it: since its payment was opened, for a buyer may hand it in long after it was used. */
+  const findUse = Effect.fnUntraced(function* ({
+    authorization: { from, nonce },
+    createdAt,
+    env,
+    merchantId,
+    opensPayment,
+    paymentId
+  }: X402Settlement) {
+    const payment = opensPayment ? Option.none() : yield* paymentRepo.find({ merchantId, env }, paymentId)
+    return yield* chain.findUse(from, nonce, Option.isSome(payment) ? payment.value.createdAt : createdAt)
+  })
+
   /** The payment's own rules decide: the same claim, the same webhook, the same reconciler. */
   const prove = Effect.fnUntraced(function* (
     settlement: X402Settlement,
@@ -147,7 +160,7 @@ const make = Effect.gen(function* () {
     const { from, nonce, validBefore } = settlement.authorization
     switch (yield* chain.standing(from, nonce, validBefore)) {
       case "used": {
-        const use = yield* chain.findUse(from, nonce, settlement.createdAt)
+        const use = yield* findUse(settlement)
         if (Option.isNone(use)) return settlement
         return !use.value.cancelled && use.value.transactionId === transactionId
           ? yield* fail(settlement, "invalid_exact_evm_transfer_event_mismatch")
@@ -224,7 +237,7 @@ const make = Effect.gen(function* () {
     const { from, nonce, validBefore } = settlement.authorization
     switch (yield* chain.standing(from, nonce, validBefore, notBefore)) {
       case "used": {
-        const use = yield* chain.findUse(from, nonce, settlement.createdAt)
+        const use = yield* findUse(settlement)
         return Option.isNone(use) ? settlement : yield* byUse(settlement, use.value)
       }
       case "expired":
