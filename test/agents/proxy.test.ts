@@ -192,6 +192,19 @@ describe("agent proxy", () => {
     expect(dead).toBeGreaterThan(0)
   })
 
+  test("a request that was given no id is told the one it was paid under, to repeat it without paying again", async () => {
+    onUpstream = asksOnce
+    onService = signs
+    const paid = await fetch(`${proxy}/${upstream}/ask`)
+    const requestId = paid.headers.get("quittance-request-id")
+    expect(requestId).toBe(signRequests[0]?.requestId ?? "?")
+    const again = await fetch(`${proxy}/${upstream}/ask`, {
+      headers: { "quittance-request-id": requestId ?? "" }
+    })
+    expect(again.headers.get("quittance-request-id")).toBe(requestId)
+    expect(new Set(signRequests.map((one) => one.requestId)).size).toBe(1)
+  })
+
   test("web pages, other names for loopback, itself and nonsense are refused", async () => {
     const refused = async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`${proxy}${path}`, { headers })
@@ -422,6 +435,30 @@ describe("agent proxy", () => {
     })
     expect(fetched.result.structuredContent).toMatchObject({ status: 200, body: "the goods", paid: "0.25" })
     expect(JSON.stringify(fetched)).not.toContain(key)
+    expect(fetched.result.structuredContent.requestId).toBe(signRequests[0]?.requestId)
+    // Goods that break off: what was paid, and under which id it is asked for again.
+    const broken = createServer((request, response) => {
+      if (request.headers["payment-signature"] === undefined)
+        return void response.writeHead(402, { "payment-required": encodeHeader(required) }).end()
+      response.writeHead(200, { "content-length": "100" }).write("half")
+      setTimeout(() => response.destroy(), 50)
+    })
+    broken.listen(0, "127.0.0.1")
+    await once(broken, "listening")
+    stops.push(() => void broken.close())
+    const address = broken.address()
+    const port = typeof address === "object" ? address?.port : 0
+    signRequests.length = 0
+    const half = await ask({
+      id: 6,
+      method: "tools/call",
+      params: { name: "fetch", arguments: { url: `http://127.0.0.1:${port}/` } }
+    })
+    expect(half.result.structuredContent).toMatchObject({
+      paid: "0.25",
+      refused: "PAYMENT_OUTCOME_UNKNOWN",
+      requestId: signRequests[0]?.requestId
+    })
     const called = async (id: number, name: string) =>
       (await ask({ id, method: "tools/call", params: { name, arguments: {} } })).result
     const balance = JSON.stringify(await called(4, "balance"))

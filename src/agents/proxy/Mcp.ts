@@ -8,6 +8,9 @@ const maxTextBytes = 256 * 1024
 /** Until an answer must have been read. */
 const fetchTimeoutMillis = 120_000
 
+const brokenOff =
+  "The resource was paid and its answer broke off. Fetch again with the same requestId: it repeats this payment and makes no other."
+
 const Fetch = Tool.make("fetch", {
   description:
     "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. Give the same requestId to repeat a request without paying again.",
@@ -23,6 +26,7 @@ const Fetch = Tool.make("fetch", {
     contentType: Schema.NullOr(Schema.String),
     body: Schema.String,
     truncated: Schema.Boolean,
+    requestId: Schema.String,
     paid: Schema.NullOr(Schema.String),
     refused: Schema.NullOr(Schema.String),
     message: Schema.NullOr(Schema.String)
@@ -62,21 +66,38 @@ export const layer = (paying: PayingFetch) => {
   const handlers = toolkit.toLayer({
     fetch: ({ url, method, headers, body, requestId }) =>
       Effect.promise(async () => {
+        const id = requestId ?? crypto.randomUUID()
         const response = await paying.fetch({
-          requestId: requestId ?? crypto.randomUUID(),
+          requestId: id,
           url,
           method: method ?? "GET",
           headers: new Headers({ ...headers, "accept-encoding": "identity" }),
           body: body === undefined ? undefined : new TextEncoder().encode(body),
           signal: AbortSignal.timeout(fetchTimeoutMillis)
         })
-        return {
+        const paid = response.headers.get(outcomeHeaders.amount)
+        const told = {
           status: response.status,
           contentType: response.headers.get("content-type"),
-          ...(await readText(response)),
-          paid: response.headers.get(outcomeHeaders.amount),
-          refused: response.headers.get(outcomeHeaders.refused),
-          message: response.headers.get(outcomeHeaders.message)
+          requestId: id,
+          paid
+        }
+        try {
+          return {
+            ...told,
+            ...(await readText(response)),
+            refused: response.headers.get(outcomeHeaders.refused),
+            message: response.headers.get(outcomeHeaders.message)
+          }
+        } catch (error) {
+          if (paid === null) throw error
+          return {
+            ...told,
+            body: "",
+            truncated: true,
+            refused: "PAYMENT_OUTCOME_UNKNOWN",
+            message: brokenOff
+          }
         }
       }),
     balance: () => Effect.map(agent, ({ payments: _payments, ...rest }) => rest),

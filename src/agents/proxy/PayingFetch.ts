@@ -31,6 +31,8 @@ export interface AgentRequest {
 /** Headers that tell the agent what became of a payment. */
 export const outcomeHeaders = {
   paymentId: "quittance-payment-id",
+  /** Under which the request is sent again without another payment. */
+  requestId: "quittance-request-id",
   amount: "quittance-payment-amount",
   refused: "quittance-payment-refused",
   message: "quittance-payment-message"
@@ -199,7 +201,11 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
       if (result._tag === "Refused") return refuse(result.code, result.message)
       await beginning.cancel()
       const { agentPayment: payment, header } = result.signed
-      const paid = { [outcomeHeaders.paymentId]: payment.id, [outcomeHeaders.amount]: payment.amount }
+      const paid = {
+        [outcomeHeaders.paymentId]: payment.id,
+        [outcomeHeaders.requestId]: request.requestId,
+        [outcomeHeaders.amount]: payment.amount
+      }
       const tell = (outcome: string) =>
         log(
           `${outcome.padEnd(9)} ${new URL(request.url).host}  ${payment.amount} USDC to ${payment.payTo}  ${payment.id}`
