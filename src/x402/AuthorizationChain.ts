@@ -92,11 +92,16 @@ const make = Effect.gen(function* () {
   const contracts = yield* ContractSignatures
   const recoverAddress = yield* SignatureRecovery
 
-  const hasCode: Shape["hasCode"] = (address) =>
-    Effect.map(
-      pool.first("test", (node) => node.call("eth_getCode", [address, "latest"], Bytes)),
-      (code) => code !== "0x"
-    )
+  const hasCode: Shape["hasCode"] = Effect.fn("AuthorizationChain.hasCode")(function* (address) {
+    const { agreed } = yield* pool.poll("test", {
+      ask: (node) =>
+        Effect.map(node.call("eth_getCode", [address, "latest"], Bytes), (code) => code !== "0x"),
+      key: String,
+      // It may have been deployed in a block that the other has not seen.
+      contradicts: () => false
+    })
+    return agreed === undefined ? yield* unavailable("rpc_unavailable", "test") : agreed[0]
+  })
 
   const isSigned: Shape["isSigned"] = Effect.fn("AuthorizationChain.isSigned")(function* (
     authorization,
@@ -314,6 +319,7 @@ export class AuthorizationChain extends Context.Service<
       authorization: SignedAuthorization,
       domain: { readonly name: string; readonly version: string }
     ) => Effect.Effect<boolean, RpcUnavailable>
+    /** As a majority has it. */
     readonly hasCode: (address: Address) => Effect.Effect<boolean, RpcUnavailable>
     /** Tries the transaction exactly as it would be sent, without sending it. */
     readonly plan: (

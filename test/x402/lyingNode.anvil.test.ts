@@ -1,8 +1,14 @@
-// What one of three nodes says of gas and of the relaying wallet keeps no payment from being made.
+// What one of three nodes says of gas, of code and of the relaying wallet keeps no payment from being made.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { encodeAbiParameters, toHex } from "viem"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { Address, networks } from "../../src/domain/Chain.ts"
+import { typedDataOf } from "../../src/x402/Authorization.ts"
+import { create2Address, create2Call, create2Factory, erc1271Creation } from "../support/contracts.ts"
 import type { Behaviour } from "../support/rpcProxy.ts"
 import { bodyV2 } from "./payloads.ts"
-import { startX402World, type X402World } from "./x402World.ts"
+import { receiver, startX402World, type X402World } from "./x402World.ts"
 
 setDefaultTimeout(90_000)
 let world: X402World
@@ -38,4 +44,46 @@ for (const [name, behaviour] of [
       )
       expect(body).toMatchObject({ success: true })
     }
+  })
+
+/** By the owner of a wallet that is deployed with its first payment. */
+const undeployed = async () => {
+  const owner = privateKeyToAccount(generatePrivateKey())
+  const creation = erc1271Creation(Address.make(owner.address))
+  const wallet = Address.make(create2Address(creation))
+  await Effect.runPromise(world.chain.mint(wallet, amount))
+  const now = BigInt(Math.floor(Date.now() / 1000))
+  const authorization = {
+    from: wallet,
+    to: receiver,
+    value: amount,
+    validAfter: now - 600n,
+    validBefore: now + 60n,
+    nonce: toHex(crypto.getRandomValues(new Uint8Array(32)))
+  }
+  const inner = await owner.signTypedData(typedDataOf(networks.test, authorization))
+  const wrapped = encodeAbiParameters(
+    [{ type: "address" }, { type: "bytes" }, { type: "bytes" }],
+    [create2Factory, create2Call(creation), inner]
+  )
+  return {
+    signature: `${wrapped}${"6492".repeat(16)}`,
+    authorization: {
+      ...authorization,
+      value: amount.toString(),
+      validAfter: authorization.validAfter.toString(),
+      validBefore: authorization.validBefore.toString()
+    }
+  }
+}
+
+for (const [name, code] of [
+  ["every address has code", "0x60"],
+  ["no address has", "0x"]
+] as const)
+  test(`a node of three that says that ${name} refuses no wallet that is still to be deployed`, async () => {
+    const payload = await undeployed()
+    world.node.behave(tells("eth_getCode", code))
+    const { body } = await world.call("POST", "/x402/settle", world.keys.test.secret, bodyV2(payload, amount))
+    expect(body).toMatchObject({ success: true })
   })
