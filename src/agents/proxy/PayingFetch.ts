@@ -165,14 +165,15 @@ export const makePayingFetch = ({ serviceUrl, agentKey, log }: PayingFetchOption
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error("no answer in time")), headTimeoutMillis)
     try {
-      return await begin(
-        await upstreamFetch(url, {
-          method,
-          headers: all,
-          body,
-          signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
-        })
-      )
+      const response = await upstreamFetch(url, {
+        method,
+        headers: all,
+        body,
+        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+      })
+      // A resource says nothing in the proxy's name.
+      for (const name of Object.values(outcomeHeaders)) response.headers.delete(name)
+      return await begin(response)
     } finally {
       clearTimeout(timer)
     }
