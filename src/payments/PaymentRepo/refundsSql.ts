@@ -220,7 +220,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
         if (!refund.beyondPaid && balance.refunded + refund.amount > balance.paid)
           return { _tag: "Exceeds", balance }
         const [created] = yield* decode(insert(refund, thing.since_block))
-        if (created === undefined) return { _tag: "Unknown" }
+        if (created === undefined) {
+          // A refund of something else has taken the id meanwhile, which its own lock did not keep waiting.
+          const [other] = yield* decode(known(refund))
+          return other === undefined ? { _tag: "Unknown" } : { _tag: "Known", refund: other }
+        }
         if ("transferId" in refund.of && (yield* take(refund.of.transferId, refund)).length > 0)
           yield* sql`UPDATE refunds SET took_transfer = true WHERE id = ${created.id}`
         if (shown === undefined) return { _tag: "Created", refund: created }

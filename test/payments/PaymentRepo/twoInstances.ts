@@ -85,6 +85,7 @@ export const twoInstances = Effect.gen(function* () {
     /** Reads the transfer from the chain, for whoever receives there. */
     read,
     watch,
+    settlement,
     settle: one.repo.settle(settlement),
     handle: other.repo.handleTransfer(tenant, id, person),
     transfer: Effect.map(other.repo.findTransfer(tenant, id), Option.getOrThrow),
