@@ -99,7 +99,7 @@ export class Accounts extends Context.Service<
     readonly removeAuthenticator: (email: string) => Effect.Effect<boolean>
     /** The id behind an e-mail. */
     readonly findUser: (email: string) => Effect.Effect<Option.Option<string>>
-    /** The token of a browser that is known from now on, for its cookie. */
+    /** The token of a browser that is known from now on, for its cookie; of none where the session has ended since. */
     readonly rememberBrowser: (session: Session) => Effect.Effect<string>
     /** The token of a browser by which the account of this e-mail knows it, where one of them does. */
     readonly knownBrowser: (
@@ -238,12 +238,16 @@ export class Accounts extends Context.Service<
         rememberBrowser: Effect.fn("Accounts.rememberBrowser")(function* (session) {
           const token = yield* newToken(random)
           const at = yield* DateTime.nowAsDate
-          yield* repo.insertBrowser({
-            hash: hashOf(token),
-            userId: session.user.id,
-            at,
-            expiresAt: new Date(at.getTime() + browserMillis)
-          })
+          const browser = {
+            ...{ hash: hashOf(token), userId: session.user.id },
+            ...{ at, expiresAt: new Date(at.getTime() + browserMillis) }
+          }
+          // A new password forgets the browsers, and ends the session in the same step.
+          yield* repo.transaction(
+            Effect.gen(function* () {
+              if (yield* sessions.hold(session)) yield* repo.insertBrowser(browser)
+            })
+          )
           return token
         }),
         knownBrowser: Effect.fn("Accounts.knownBrowser")(function* (tokens, email) {

@@ -126,3 +126,18 @@ describe("a new password", () => {
     }).pipe(Effect.provide(accounts))
   )
 })
+
+describe("a browser that is about to be known", () => {
+  liveEffect("is not, by a session that a new password has ended meanwhile", () =>
+    Effect.gen(function* () {
+      const { changing, email, people, person, session } = yield* signedUp
+      const remembered = yield* overtaken(person, people.rememberBrowser(session), changing)
+      const tokens = Result.isSuccess(remembered) ? [remembered.success] : []
+      expect(tokens).toHaveLength(1)
+      expect(yield* people.knownBrowser(tokens, email)).toEqual(Option.none())
+      const { session: present } = yield* people.signIn(email, fresh)
+      const own = yield* people.rememberBrowser(present)
+      expect(yield* people.knownBrowser([own], email)).toEqual(Option.some(own))
+    }).pipe(Effect.provide(accounts))
+  )
+})
