@@ -10,7 +10,7 @@ export interface Mail {
   readonly body: string
 }
 
-/** Mail that was sent or given up is kept for so long. */
+/** That a mail was sent or given up is kept for so long; what it said, such as a link, is not. */
 const keptMillis = 30 * 24 * 3_600_000
 
 const QueuedMail = Schema.Struct({
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
     }, Effect.orDie),
 
     noteSent: Effect.fn("MailRepo.noteSent")(function* (id: string, at: Date) {
-      yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL WHERE id = ${id}`
+      yield* sql`UPDATE mails SET sent_at = ${at}, due_at = NULL, error = NULL, body = '' WHERE id = ${id}`
     }, Effect.orDie),
 
     noteFailure: Effect.fn("MailRepo.noteFailure")(function* (
@@ -59,7 +59,8 @@ const make = Effect.gen(function* () {
       again: Date | null
     ) {
       yield* sql`
-        UPDATE mails SET error = ${error}, due_at = ${again}
+        UPDATE mails SET error = ${error}, due_at = ${again},
+          body = CASE WHEN ${again}::timestamptz IS NULL THEN '' ELSE body END
         WHERE id = ${id} AND attempts = ${attempts} AND sent_at IS NULL`
     }, Effect.orDie)
   }

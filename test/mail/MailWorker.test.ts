@@ -110,6 +110,37 @@ describe("mail on Postgres", () => {
   )
 
   liveEffect(
+    "keeps nothing of what it said once it was sent or given up, such as a link to a new password",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* smtpServer((recipient) =>
+          recipient.startsWith("later")
+            ? { code: 451, text: "Try again later" }
+            : recipient.startsWith("nobody")
+              ? { code: 550, text: "No such mailbox" }
+              : undefined
+        )
+        const { services, worker } = world(`smtp://127.0.0.1:${port}`)
+        yield* Effect.gen(function* () {
+          const mails = yield* Mails
+          const sql = yield* SqlClient.SqlClient
+          for (const name of ["ada", "later", "nobody"])
+            yield* mails.queue({ recipient: `${name}@example.com`, subject: "Hello", body: "/redeem#secret" })
+          yield* Layer.build(worker)
+          yield* until(
+            "all were tried",
+            Effect.map(rows, (all) => all.every((row) => row["error"] !== null || row["sent"] === true))
+          )
+          expect(yield* sql`SELECT recipient, body FROM mails ORDER BY recipient`).toEqual([
+            { recipient: "ada@example.com", body: "" },
+            { recipient: "later@example.com", body: "/redeem#secret" },
+            { recipient: "nobody@example.com", body: "" }
+          ])
+        }).pipe(Effect.scoped, Effect.provide(services))
+      })
+  )
+
+  liveEffect(
     "waits where the server refuses the service and not the mail: a password that is wrong for now",
     () =>
       Effect.gen(function* () {
