@@ -9,6 +9,8 @@ import { MailRepo, type QueuedMail } from "./MailRepo.ts"
 
 /** A server that says nothing for so long is given up. */
 const silenceMillis = 10_000
+/** Mails that are sent at a time. */
+const together = 4
 /** The waits between attempts; after the last the mail is given up. */
 const waits = ["1 minute", "5 minutes", "30 minutes", "2 hours", "6 hours", "15 hours"] as const
 
@@ -86,9 +88,10 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | AppConfig> =
       due.next("mails", "2 seconds"),
       leased({
         what: "Sending a mail",
+        // Of one mail, whose steps may take ten seconds each: none waits for another under its lease.
         leaseMillis: 120_000,
-        batch: 20,
-        concurrency: 4,
+        batch: together,
+        concurrency: together,
         take: repo.take,
         each: send,
         annotations: ({ id }) => ({ mail: id })

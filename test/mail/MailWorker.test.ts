@@ -140,6 +140,30 @@ describe("mail on Postgres", () => {
       })
   )
 
+  liveEffect("that waits behind others at a slow server is left to another instance", () =>
+    Effect.gen(function* () {
+      const answers = Promise.withResolvers<void>()
+      const { asked, port, taken } = yield* smtpServer(() => undefined, answers.promise)
+      const { services, worker } = world(`smtp://127.0.0.1:${port}`)
+      yield* Effect.gen(function* () {
+        const mails = yield* Mails
+        for (let number = 0; number < 8; number++)
+          yield* mails.queue({ recipient: `ada${number}@example.com`, subject: "Hello", body: "Hello" })
+        yield* Layer.build(worker)
+        yield* Layer.build(worker)
+        yield* until(
+          "each is told to the server",
+          Effect.sync(() => asked.length === 8)
+        )
+        answers.resolve()
+        yield* until(
+          "all are taken",
+          Effect.sync(() => taken.length === 8)
+        )
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
   liveEffect(
     "waits where the server refuses the service and not the mail: a password that is wrong for now",
     () =>

@@ -8,12 +8,17 @@ interface Taken {
   readonly text: string
 }
 
-/** `verdict` says what the server answers to a recipient: nothing where it takes the mail. */
+/**
+ * `verdict` says what the server answers to a recipient: nothing where it takes the mail. It answers no recipient
+ * before `answers`.
+ */
 export const smtpServer = (
-  verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined
+  verdict: (recipient: string) => { readonly code: number; readonly text: string } | undefined,
+  answers: Promise<void> = Promise.resolve()
 ) =>
   Effect.gen(function* () {
     const taken: Array<Taken> = []
+    const asked: Array<string> = []
     const server = new SMTPServer({
       authOptional: true,
       disabledCommands: ["STARTTLS"],
@@ -22,9 +27,12 @@ export const smtpServer = (
           ? done(null, { user: "shop" })
           : done(new Error("Invalid login")),
       onRcptTo: ({ address }, _session, done) => {
-        const refusal = verdict(address)
-        if (refusal === undefined) return done()
-        done(Object.assign(new Error(refusal.text), { responseCode: refusal.code }))
+        asked.push(address)
+        void answers.then(() => {
+          const refusal = verdict(address)
+          if (refusal === undefined) return done()
+          done(Object.assign(new Error(refusal.text), { responseCode: refusal.code }))
+        })
       },
       onData: (stream, session, done) => {
         const chunks: Array<Buffer> = []
@@ -46,5 +54,5 @@ export const smtpServer = (
       () => Effect.promise(() => new Promise<void>((resolve) => server.close(() => resolve())))
     )
     const address = server.server.address()
-    return { taken, port: typeof address === "object" && address !== null ? address.port : 0 }
+    return { taken, asked, port: typeof address === "object" && address !== null ? address.port : 0 }
   })
