@@ -87,7 +87,11 @@ class ServiceProcess {
   }
 
   tell(order: Order): void {
-    if (!this.isOver) this.child.send(order)
+    try {
+      if (!this.isOver) this.child.send(order)
+    } catch {
+      // Its channel has closed: it ends, which is known a moment later.
+    }
   }
 
   /** Undefined where it does not answer. */

@@ -187,6 +187,19 @@ describe.skipIf(process.platform !== "linux")("Several processes on one port", (
       }).pipe(Effect.scoped, Effect.provide(LocalChain.layer({ blockTimeSeconds: 0 })))
   )
 
+  liveEffect("one whose channel has closed before its end is known is replaced all the same", () =>
+    Effect.gen(function* () {
+      const service = yield* spawnProgram(["test/processes/leaving.program.ts"], {})
+      yield* said(service, "2 processes serve: SIGHUP replaces them")
+      yield* Effect.sleep("1 second")
+      yield* service.kill("SIGHUP")
+      yield* said(service, "was replaced.")
+      yield* service.kill("SIGTERM")
+      yield* service.exited
+      expect(service.output()).not.toContain("IPC channel")
+    }).pipe(Effect.scoped)
+  )
+
   liveEffect("one that is suspended is replaced all the same", () =>
     Effect.gen(function* () {
       const service = yield* spawnService({
