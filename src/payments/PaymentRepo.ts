@@ -109,6 +109,8 @@ export interface DueReport extends Announced {
   readonly reportedAt: Date
   /** How often it has been checked. */
   readonly checks: number
+  /** The end of the lease under which it was taken. */
+  readonly heldUntil: Date
 }
 
 /** A settled transfer whose block is not final yet. */
@@ -123,6 +125,8 @@ export interface WatchedTransfer extends ClaimedTransfer, Tenant {
   }
   /** Since when the chain no longer shows it. */
   readonly droppedAt: Date | null
+  /** The end of the lease under which it was taken. */
+  readonly heldUntil: Date
 }
 
 /** What a check of a settled transfer's block found. */
@@ -182,12 +186,15 @@ export class PaymentRepo extends Context.Service<
     readonly settle: (
       settlement: PaymentSettlement
     ) => Effect.Effect<Option.Option<Payment>, TransferAlreadyUsed>
-    /** Notes what a check against the chain found; `nextCheckAt` null ends the checks. */
+    /**
+     * Notes what a check against the chain found; `nextCheckAt` null ends the checks. Does nothing where the report
+     * is not due at `heldUntil` any more: it was taken by another, or made again, and that check counts.
+     */
     readonly noteCheck: (
       paymentId: PaymentId,
       evidence: Evidence,
       verdict: Verdict,
-      nextCheckAt: Date | null
+      next: { readonly heldUntil: Date; readonly nextCheckAt: Date | null }
     ) => Effect.Effect<void>
     /** Notes a verdict for the payment's history alone. A verdict that stays the same is noted once. */
     readonly noteVerdict: (paymentId: PaymentId, evidence: Evidence, verdict: Verdict) => Effect.Effect<void>
@@ -217,8 +224,14 @@ export class PaymentRepo extends Context.Service<
       leaseUntil: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<WatchedTransfer>>
-    /** Notes what became of a settled transfer's block. The payment itself stays as it is. */
-    readonly noteWatched: (paymentId: PaymentId, note: WatchNote) => Effect.Effect<void>
+    /**
+     * Notes what became of a settled transfer's block. The payment itself stays as it is. False, and nothing is
+     * noted, where another has taken the transfer since.
+     */
+    readonly noteWatched: (
+      taken: Pick<WatchedTransfer, "paymentId" | "heldUntil">,
+      note: WatchNote
+    ) => Effect.Effect<boolean>
   } & AttemptStore &
     TransferStore &
     RefundStore

@@ -333,13 +333,14 @@ export class Payments extends Context.Service<
         const payer = yield* provenPayer(principal, buyerDidToken, paymentId)
         const evidence: Evidence = { transactionId, payer, tokenChanges }
         const at = yield* DateTime.nowAsDate
+        const nextCheckAt = new Date(at.getTime() + firstCheckMillis)
         const found = yield* repo.report({
           ...tenant,
           paymentId,
           evidence,
           payerType: "human",
           at,
-          nextCheckAt: new Date(at.getTime() + firstCheckMillis)
+          nextCheckAt
         })
         if (Option.isNone(found)) return yield* new PaymentNotFound()
 
@@ -352,7 +353,10 @@ export class Payments extends Context.Service<
             if (outcome.error._tag === "TestSettlementMismatch") {
               const verdict = verdictOf(outcome, yield* DateTime.nowAsDate)
               if (outcome.final && verdict !== undefined) {
-                yield* repo.noteCheck(paymentId, evidence, verdict, null)
+                yield* repo.noteCheck(paymentId, evidence, verdict, {
+                  heldUntil: nextCheckAt,
+                  nextCheckAt: null
+                })
               } else {
                 yield* noteChange(paymentId, evidence, outcome)
               }

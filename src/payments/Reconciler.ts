@@ -80,6 +80,7 @@ const make = Effect.gen(function* () {
     attemptBlock,
     checks,
     evidence,
+    heldUntil,
     payment,
     reportedAt
   }: DueReport) {
@@ -89,7 +90,8 @@ const make = Effect.gen(function* () {
     if (verdict === undefined) return
     const deadline = new Date(reportedAt.getTime() + unverifiedMillis)
     const now = yield* DateTime.nowAsDate
-    yield* repo.noteCheck(payment.id, evidence, verdict, yield* nextCheck(found, checks, now, deadline))
+    const nextCheckAt = yield* nextCheck(found, checks, now, deadline)
+    yield* repo.noteCheck(payment.id, evidence, verdict, { heldUntil, nextCheckAt })
   })
 
   /** When to check a report next; null once the chain's answer is final, or conclusive past the deadline. */
@@ -115,7 +117,8 @@ const make = Effect.gen(function* () {
     if (transfer.droppedAt !== null && note.droppedAt === null) {
       yield* alerts.resolve("transfer_dropped", transfer.paymentId)
     }
-    yield* repo.noteWatched(transfer.paymentId, note)
+    // What another has taken since is for that one to tell.
+    if (!(yield* repo.noteWatched(transfer, note))) return
     // After it is noted, so that whoever is told cannot give the payment back; at each look, as an instance may
     // end between the two.
     if (status._tag === "Dropped" && note.droppedAt !== null) {

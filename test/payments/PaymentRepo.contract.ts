@@ -10,7 +10,7 @@ import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../../src/domain/Payment.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import type { PaymentAttempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
-import { PaymentRepo, type PaymentSettlement } from "../../src/payments/PaymentRepo.ts"
+import { PaymentRepo, type PaymentSettlement, type WatchNote } from "../../src/payments/PaymentRepo.ts"
 import type { LikelyPayment } from "../../src/payments/TransferStore.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
@@ -371,9 +371,54 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(due?.payment.id).toBe(payment.id)
       // Taken: out of others' sight until the lease ends.
       expect(yield* repo.takeDueReports(after(6), after(60), 10)).toHaveLength(0)
-      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), { at: after(3), reason: "not_found" }, after(10))
+      yield* repo.noteCheck(
+        payment.id,
+        evidenceOf(hash(1)),
+        { at: after(3), reason: "not_found" },
+        {
+          heldUntil: after(60),
+          nextCheckAt: after(10)
+        }
+      )
       expect((yield* repo.takeDueReports(after(10), after(60), 10))[0]?.checks).toBe(1)
-      yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), { at: after(3), reason: "amount" }, null)
+      yield* repo.noteCheck(
+        payment.id,
+        evidenceOf(hash(1)),
+        { at: after(3), reason: "amount" },
+        {
+          heldUntil: after(60),
+          nextCheckAt: null
+        }
+      )
+      expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
+    }))
+
+  it("a check ends nothing of a report that was made again, or that another has taken since", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      const evidence = evidenceOf(hash(1))
+      const report = (at: Date, nextCheckAt: Date) =>
+        repo.report({ ...tenant, paymentId: payment.id, evidence, at, payerType: "human", nextCheckAt })
+      const end = (heldUntil: Date) =>
+        repo.noteCheck(
+          payment.id,
+          evidence,
+          { at: after(3), reason: "not_found" },
+          { heldUntil, nextCheckAt: null }
+        )
+      yield* report(after(1), after(2))
+      const [taken] = yield* repo.takeDueReports(after(2), after(60), 10)
+      expect(taken?.heldUntil).toEqual(after(60))
+      yield* report(after(4), after(5))
+      yield* end(after(60))
+      const [again] = yield* repo.takeDueReports(after(5), after(65), 10)
+      expect(again).toMatchObject({ reportedAt: after(4), checks: 0, heldUntil: after(65) })
+      expect(yield* repo.takeDueReports(after(65), after(125), 10)).toHaveLength(1)
+      yield* end(after(65))
+      expect(yield* repo.takeDueReports(after(125), after(185), 10)).toMatchObject([{ checks: 0 }])
+      yield* end(after(185))
       expect(yield* repo.takeDueReports(after(9999), after(99999), 10)).toHaveLength(0)
     }))
 
@@ -403,7 +448,7 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         payment.id,
         evidenceOf(hash(1), 2_000_000n),
         { at: after(3), reason: "declared_changes" },
-        null
+        { heldUntil: after(2), nextCheckAt: null }
       )
       const due = yield* repo.takeDueReports(after(3), after(60), 10)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(2), hash(3)].sort())
@@ -429,7 +474,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       for (let seed = 2; seed < 30; seed++) {
         const wrong = evidenceOf(hash(seed))
         yield* report(wrong, seed)
-        yield* repo.noteCheck(payment.id, wrong, { at: after(3), reason: "amount" }, null)
+        yield* repo.noteCheck(
+          payment.id,
+          wrong,
+          { at: after(3), reason: "amount" },
+          { heldUntil: after(100), nextCheckAt: null }
+        )
       }
       const due = yield* repo.takeDueReports(after(200), after(300), 100)
       expect(due.map((one) => one.evidence.transactionId).sort()).toEqual([hash(1), hash(99)].sort())
@@ -453,8 +503,13 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       yield* report(quiet, honest, 99)
       const first = yield* repo.takeDueReports(after(3), after(60), 4)
       expect(first.map(({ payment }) => payment.id)).toContain(honest.id)
-      for (const { payment, evidence } of first)
-        yield* repo.noteCheck(payment.id, evidence, { at: after(3), reason: "not_found" }, after(2))
+      for (const { payment, evidence, heldUntil } of first)
+        yield* repo.noteCheck(
+          payment.id,
+          evidence,
+          { at: after(3), reason: "not_found" },
+          { heldUntil, nextCheckAt: after(2) }
+        )
       const second = yield* repo.takeDueReports(after(3), after(60), 4)
       expect(
         second.filter(({ payment }) => payment.id === noise.id).every(({ checks }) => checks === 0)
@@ -475,7 +530,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
           payerType: "human",
           nextCheckAt: after(2)
         })
-        yield* repo.noteCheck(payment.id, evidenceOf(hash(1)), { at: after(3), reason: "not_found" }, null)
+        yield* repo.noteCheck(
+          payment.id,
+          evidenceOf(hash(1)),
+          { at: after(3), reason: "not_found" },
+          { heldUntil: after(2), nextCheckAt: null }
+        )
       }
       yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
       expect(yield* repo.pruneReports(after(1), 10)).toBe(0)
@@ -609,7 +669,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       const cutoff = { openedBefore: before(50), reportedBefore: after(50), at: after(200) }
       // A report that is still to be checked keeps its payment: the chain has the last word.
       expect((yield* repo.expire(cutoff)).map((one) => one.id)).toEqual([never.id])
-      yield* repo.noteCheck(reported.id, evidenceOf(hash(1)), { at: after(100), reason: "not_found" }, null)
+      yield* repo.noteCheck(
+        reported.id,
+        evidenceOf(hash(1)),
+        { at: after(100), reason: "not_found" },
+        { heldUntil: after(10), nextCheckAt: null }
+      )
       const failed = yield* repo.expire(cutoff)
       expect(failed).toEqual([{ id: reported.id, reason: "unverified" }])
       const status = (payment: Payment) =>
@@ -735,11 +800,14 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       const settlement = yield* settlementOf(right, hash(1), 1)
       const elsewhere = { ...settlement, transfer: { ...settlement.transfer, blockHash: hash(8) } }
       expect(Option.isNone(yield* repo.settle(elsewhere))).toBe(true)
-      yield* repo.noteWatched(left.id, {
-        moved: { blockNumber: 101n, blockHash: hash(8) },
-        droppedAt: null,
-        watchAt: null
-      })
+      yield* repo.noteWatched(
+        { paymentId: left.id, heldUntil: after(60) },
+        {
+          moved: { blockNumber: 101n, blockHash: hash(8) },
+          droppedAt: null,
+          watchAt: null
+        }
+      )
       expect(Option.isSome(yield* repo.settle(elsewhere))).toBe(true)
     }))
 
@@ -825,7 +893,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* isForAnother(other, payer, 1, 86_400)).toBeTrue()
       for (const one of [reported, dearer]) expect(yield* isForAnother(one, payer, 1, 1)).toBeFalse()
       expect(yield* isForAnother(other, address("d"), 1, 1)).toBeFalse()
-      yield* repo.noteCheck(reported.id, report.evidence, { reason: "no_transfer", at: start }, null)
+      yield* repo.noteCheck(
+        reported.id,
+        report.evidence,
+        { reason: "no_transfer", at: start },
+        { heldUntil: after(60), nextCheckAt: null }
+      )
       expect(yield* isForAnother(other, payer, 1, 1)).toBeFalse()
     }))
 
@@ -1012,15 +1085,18 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         { paymentId: payment.id, ordinal: 2, blockNumber: 100n, blockHash: hash(7), droppedAt: null }
       ])
       expect(yield* repo.takeWatched(after(61), after(90), 10)).toHaveLength(0)
-      yield* repo.noteWatched(payment.id, {
+      const note = (heldUntil: Date, noted: WatchNote) =>
+        repo.noteWatched({ paymentId: payment.id, heldUntil }, noted)
+      const moved = yield* note(after(90), {
         moved: { blockNumber: 101n, blockHash: hash(8) },
         droppedAt: null,
         watchAt: after(100)
       })
+      expect(moved).toBeTrue()
       expect(yield* repo.takeWatched(after(100), after(130), 10)).toMatchObject([
         { blockNumber: 101n, blockHash: hash(8) }
       ])
-      yield* repo.noteWatched(payment.id, { droppedAt: after(101), watchAt: after(140) })
+      expect(yield* note(after(130), { droppedAt: after(101), watchAt: after(140) })).toBeTrue()
       expect(yield* repo.takeWatched(after(140), after(170), 10)).toMatchObject([
         {
           blockNumber: 101n,
@@ -1028,7 +1104,12 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
           transfer: { payer, receiver, amount: 1_000_000n }
         }
       ])
-      yield* repo.noteWatched(payment.id, { droppedAt: null, watchAt: null })
+      // Whoever took it before has no say any more.
+      expect(yield* note(after(130), { droppedAt: null, watchAt: null })).toBeFalse()
+      expect(yield* repo.takeWatched(after(170), after(200), 10)).toMatchObject([
+        { droppedAt: after(101), heldUntil: after(200) }
+      ])
+      expect(yield* note(after(200), { droppedAt: null, watchAt: null })).toBeTrue()
       expect(yield* repo.takeWatched(after(99999), after(999999), 10)).toHaveLength(0)
     }))
 }

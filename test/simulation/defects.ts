@@ -509,8 +509,8 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a report is never answered",
     file: "src/payments/Payments.ts",
-    from: "const at = yield* DateTime.nowAsDate\n        const found = yield* repo.report({",
-    to: "const at = yield* DateTime.nowAsDate\n        yield* Effect.never\n        const found = yield* repo.report({"
+    from: "const found = yield* repo.report({",
+    to: "yield* Effect.never\n        const found = yield* repo.report({"
   },
   {
     name: "a settlement is noted as of the payment's opening",

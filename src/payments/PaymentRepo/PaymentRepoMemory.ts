@@ -291,11 +291,14 @@ export const makePaymentRepoMemory: Effect.Effect<
       yield* webhooks.enqueueSettled(payment, payment.id, settlement.delivery, settlement.at)
       return Option.some(settled)
     }),
-    noteCheck: (paymentId, evidence, _verdict, nextCheckAt) =>
+    noteCheck: (paymentId, evidence, _verdict, { heldUntil, nextCheckAt }) =>
       Effect.sync(() => {
         const key = reportKey(paymentId, evidence)
         const kept = reports.get(key)
-        if (kept?.evidence.transactionId === evidence.transactionId) {
+        if (
+          kept?.evidence.transactionId === evidence.transactionId &&
+          kept.nextCheckAt?.getTime() === heldUntil.getTime()
+        ) {
           reports.set(key, { ...kept, checks: kept.checks + 1, nextCheckAt })
         }
       }),
@@ -320,7 +323,14 @@ export const makePaymentRepoMemory: Effect.Effect<
           const payment = payments.get(kept.paymentId)
           return payment === undefined || payment.status === "settled"
             ? []
-            : [{ ...kept, payment, attemptBlock: attempts.firstBlock(payment.id, kept.evidence.payer) }]
+            : [
+                {
+                  ...kept,
+                  payment,
+                  attemptBlock: attempts.firstBlock(payment.id, kept.evidence.payer),
+                  heldUntil: leaseUntil
+                }
+              ]
         })
       }),
     expire: ({ openedBefore, reportedBefore, limit = 500 }) =>
@@ -366,17 +376,20 @@ export const makePaymentRepoMemory: Effect.Effect<
               env,
               paymentId: id,
               transfer: one.transfer,
-              droppedAt: one.droppedAt
+              droppedAt: one.droppedAt,
+              heldUntil: leaseUntil
             }
           ]
         })
       }),
-    noteWatched: (paymentId, { moved, droppedAt, watchAt }) =>
+    noteWatched: ({ heldUntil, paymentId }, { moved, droppedAt, watchAt }) =>
       Effect.sync(() => {
-        for (const [key, one] of [...claims]) {
-          if (one.paymentId !== paymentId) continue
+        const held = [...claims].filter(
+          ([, one]) => one.paymentId === paymentId && one.watchAt?.getTime() === heldUntil.getTime()
+        )
+        for (const [key, one] of held)
           claims.set(key, { ...one, transfer: { ...one.transfer, ...moved }, droppedAt, watchAt })
-        }
+        return held.length > 0
       }),
     ...attempts.store,
     ...transfers.store,

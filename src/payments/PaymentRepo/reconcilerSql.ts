@@ -56,7 +56,7 @@ const keptVerdicts = 50
 
 const reportOf = (sql: SqlClient.SqlClient, paymentId: PaymentId, evidence: Evidence) => sql`
   SELECT payment_id, evidence, outcome FROM payment_reports
-  WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)} FOR UPDATE`
+  WHERE payment_id = ${paymentId} AND evidence = ${evidenceKey(evidence)}`
 
 /** Ends a statement whose `noted` holds the report with its `former` outcome: keeps the change. */
 const history = (sql: SqlClient.SqlClient, paymentId: PaymentId, verdict: Verdict) => sql`
@@ -79,9 +79,14 @@ export const makeReconcilerSql = (
   PaymentRepo["Service"],
   "noteCheck" | "noteVerdict" | "takeDueReports" | "expire" | "pruneReports" | "takeWatched" | "noteWatched"
 > => ({
-  noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (paymentId, evidence, verdict, nextCheckAt) {
+  noteCheck: Effect.fn("PaymentRepo.noteCheck")(function* (
+    paymentId,
+    evidence,
+    verdict,
+    { heldUntil, nextCheckAt }
+  ) {
     yield* sql`
-        WITH known AS (${reportOf(sql, paymentId, evidence)}), noted AS (
+        WITH known AS (${reportOf(sql, paymentId, evidence)} AND next_check_at = ${heldUntil} FOR UPDATE), noted AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}, checks = r.checks + 1,
             next_check_at = ${nextCheckAt}
           FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
@@ -90,7 +95,7 @@ export const makeReconcilerSql = (
   }, Effect.orDie),
   noteVerdict: Effect.fn("PaymentRepo.noteVerdict")(function* (paymentId, evidence, verdict) {
     yield* sql`
-        WITH known AS (${reportOf(sql, paymentId, evidence)}), noted AS (
+        WITH known AS (${reportOf(sql, paymentId, evidence)} FOR UPDATE), noted AS (
           UPDATE payment_reports r SET outcome = ${verdict.reason}
           FROM known WHERE r.payment_id = known.payment_id AND r.evidence = known.evidence
             AND known.outcome IS DISTINCT FROM ${verdict.reason}
@@ -133,7 +138,8 @@ export const makeReconcilerSql = (
         tokenChanges: row.kept_token_changes
       },
       reportedAt: row.kept_reported_at,
-      checks: row.checks
+      checks: row.checks,
+      heldUntil: leaseUntil
     }))
   }, Effect.orDie),
   expire: Effect.fn("PaymentRepo.expire")(
@@ -211,16 +217,21 @@ export const makeReconcilerSql = (
           amount: row.amount,
           ordinal: row.ordinal
         },
-        droppedAt: row.dropped_at
+        droppedAt: row.dropped_at,
+        heldUntil: leaseUntil
       })
     )
   }, Effect.orDie),
-  noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (paymentId, { moved, droppedAt, watchAt }) {
-    yield* sql`
+  noteWatched: Effect.fn("PaymentRepo.noteWatched")(function* (
+    { heldUntil, paymentId },
+    { moved, droppedAt, watchAt }
+  ) {
+    const rows = yield* sql`
         UPDATE claimed_transfers SET dropped_at = ${droppedAt}, watch_at = ${watchAt},
           block_number = coalesce(${moved?.blockNumber.toString() ?? null}::bigint, block_number),
           block_hash = coalesce(${moved === undefined ? null : toBytes(moved.blockHash)}::bytea, block_hash),
           log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
-        WHERE payment_id = ${paymentId}`
+        WHERE payment_id = ${paymentId} AND watch_at = ${heldUntil} RETURNING payment_id`
+    return rows.length > 0
   }, Effect.orDie)
 })
