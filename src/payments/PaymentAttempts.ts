@@ -358,13 +358,15 @@ export class PaymentAttempts extends Context.Service<
         showAddress: Effect.fn("PaymentAttempts.showAddress")(function* (principal, paymentId, client) {
           yield* limited(principal, paymentId, client)
           const tenant = { merchantId: principal.merchant.id, env: principal.env }
-          const payment = yield* repo.find(tenant, paymentId)
-          if (Option.isNone(payment)) return yield* new PaymentNotFound()
-          if (principal.env !== "test") return yield* new LiveModeGated()
-          if (payment.value.status === "settled") return yield* new PaymentSettled()
-          if (payment.value.status === "failed") return yield* new PaymentFailed()
-          yield* repo.noteAddressShown(paymentId, yield* DateTime.nowAsDate)
-          return payment.value
+          while (true) {
+            const payment = yield* repo.find(tenant, paymentId)
+            if (Option.isNone(payment)) return yield* new PaymentNotFound()
+            if (principal.env !== "test") return yield* new LiveModeGated()
+            if (payment.value.status === "settled") return yield* new PaymentSettled()
+            if (payment.value.status === "failed") return yield* new PaymentFailed()
+            // It may end meanwhile.
+            if (yield* repo.noteAddressShown(paymentId, yield* DateTime.nowAsDate)) return payment.value
+          }
         }),
         decline: Effect.fn("PaymentAttempts.decline")(function* (principal, paymentId, attemptId) {
           const tenant = { merchantId: principal.merchant.id, env: principal.env }

@@ -543,6 +543,16 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
       expect(yield* repo.pruneReports(after(9999), 10)).toBe(0)
     }))
 
+  it("an address is shown of a pending payment alone", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const tenant = yield* newTenant()
+      const payment = yield* opened(tenant)
+      expect(yield* repo.noteAddressShown(payment.id, after(1))).toBeTrue()
+      yield* repo.expire({ openedBefore: before(50), reportedBefore: after(50), at: after(60) })
+      expect(yield* repo.noteAddressShown(payment.id, after(61))).toBeFalse()
+    }))
+
   it("a live payment keeps every report and freezes none: it stays as it is", () =>
     Effect.gen(function* () {
       const repo = yield* PaymentRepo

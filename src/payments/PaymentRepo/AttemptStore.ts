@@ -97,8 +97,8 @@ export interface AttemptStore {
   ) => Effect.Effect<boolean>
   /** Whether the wallet has reported a transaction for the payment within half an hour that the chain has not decided. */
   readonly awaitsReported: (paymentId: PaymentId, payer: Address, at: Date) => Effect.Effect<boolean>
-  /** The buyer has the address and may send from anywhere. */
-  readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<void>
+  /** The buyer has the address and may send from anywhere. False, and nothing is noted, where the payment has ended. */
+  readonly noteAddressShown: (paymentId: PaymentId, at: Date) => Effect.Effect<boolean>
   /** Closes an open attempt. */
   readonly closeAttempt: (
     paymentId: PaymentId,

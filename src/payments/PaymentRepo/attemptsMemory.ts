@@ -197,7 +197,9 @@ export const makeAttemptsMemory = (known: {
         ),
       noteAddressShown: (paymentId, at) =>
         Effect.sync(() => {
-          shown.set(paymentId, at)
+          const isOpen = known.paymentOf(paymentId)?.status === "pending"
+          if (isOpen) shown.set(paymentId, at)
+          return isOpen
         }),
       closeAttempt: (paymentId, attemptId, reason) =>
         Effect.sync(() => {

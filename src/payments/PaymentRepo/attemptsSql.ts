@@ -229,9 +229,13 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
     }, Effect.orDie),
 
     noteAddressShown: Effect.fn("PaymentRepo.noteAddressShown")(function* (paymentId, at) {
-      yield* sql`
-        INSERT INTO shown_addresses AS a (payment_id, shown_at) VALUES (${paymentId}, ${at})
-        ON CONFLICT (payment_id) DO UPDATE SET shown_at = greatest(a.shown_at, excluded.shown_at)`
+      // Behind the payment's lock, as it expires: then a link that is paid once has either it or this.
+      const rows = yield* sql`
+        WITH open AS (SELECT id FROM payments WHERE id = ${paymentId} AND status = 'pending' FOR SHARE)
+        INSERT INTO shown_addresses AS a (payment_id, shown_at) SELECT id, ${at}::timestamptz FROM open
+        ON CONFLICT (payment_id) DO UPDATE SET shown_at = greatest(a.shown_at, excluded.shown_at)
+        RETURNING payment_id`
+      return rows.length > 0
     }, Effect.orDie),
 
     closeAttempt: Effect.fn("PaymentRepo.closeAttempt")(function* (paymentId, attemptId, reason, at) {

@@ -1,0 +1,60 @@
+// A payment expires on one instance while another shows its address: whoever sees the address has a payment that its
+// link gives to the next visitor too, and one that has expired shows none.
+import { describe, expect } from "bun:test"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { LinkRepo } from "../../../src/links/LinkRepo.ts"
+import { liveEffect } from "../../support/run.ts"
+import { twoInstances } from "./twoInstances.ts"
+
+const scene = Effect.gen(function* () {
+  const instances = yield* twoInstances
+  const { createdAt } = yield* instances.payment
+  const at = new Date(createdAt.getTime() + 3_600_000)
+  const links = Context.get(
+    yield* Layer.build(
+      Layer.fresh(LinkRepo.layer).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, instances.other.sql)))
+    ),
+    LinkRepo
+  )
+  const { one, other, paymentId } = instances
+  return {
+    ...instances,
+    show: other.repo.noteAddressShown(paymentId, at),
+    expire: one.repo.expire({ openedBefore: { test: at, live: at }, reportedBefore: at, at }),
+    isUntried: links.isUntried(paymentId)
+  }
+})
+
+describe("The address of a payment on Postgres", () => {
+  liveEffect("is not shown where the payment is just expiring", () =>
+    Effect.gen(function* () {
+      const { expire, isUntried, one, paymentId, show } = yield* scene
+      const showing = yield* one.sql.withTransaction(
+        Effect.gen(function* () {
+          expect((yield* expire).map(({ id }) => id)).toEqual([paymentId])
+          const showing = Effect.runPromise(show)
+          yield* Effect.sleep("300 millis")
+          return { showing }
+        })
+      )
+      expect(yield* Effect.promise(() => showing.showing)).toBeFalse()
+      expect(yield* isUntried).toBeTrue()
+    })
+  )
+
+  liveEffect("keeps the payment from expiring while it is noted, and its link from another payment", () =>
+    Effect.gen(function* () {
+      const { expire, isUntried, other, paymentId, show } = yield* scene
+      const meanwhile = yield* other.sql.withTransaction(
+        Effect.gen(function* () {
+          expect(yield* show).toBeTrue()
+          return yield* expire
+        })
+      )
+      expect(meanwhile).toEqual([])
+      expect((yield* expire).map(({ id }) => id)).toEqual([paymentId])
+      expect(yield* isUntried).toBeFalse()
+    })
+  )
+})
