@@ -136,8 +136,9 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
         const rows = yield* sql`
         DELETE FROM webhook_attempts WHERE (delivery_id, number) IN (
           SELECT a.delivery_id, a.number FROM webhook_attempts a
-          JOIN webhook_deliveries d ON d.id = a.delivery_id
-          WHERE a.started_at < ${before} AND d.status <> 'pending'
+          -- Its delivery may be gone, with a partition that was detached.
+          WHERE a.started_at < ${before} AND NOT EXISTS (
+            SELECT 1 FROM webhook_deliveries d WHERE d.id = a.delivery_id AND d.status = 'pending')
           ORDER BY a.started_at LIMIT ${limit}
         )
         RETURNING number`
