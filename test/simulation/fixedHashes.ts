@@ -6,4 +6,4 @@ export const fixedHashes = {
 }
 
 /** Of the seed `first` on SQL. */
-export const fixedSqlHash = "fcab91d38aeecdcc"
+export const fixedSqlHash = "7b99ecf30d26a344"
