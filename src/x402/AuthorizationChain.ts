@@ -66,7 +66,7 @@ const UseLogs = Schema.Array(
   Schema.Struct({ transactionHash: Word, blockNumber: Quantity, topics: Schema.Array(Word) })
 )
 const SomeBlock = Schema.Struct({ number: Quantity, timestamp: Quantity })
-/** What public nodes search in one question. */
+/** What most public nodes search in one question. */
 const searchedBlocks = 9_000n
 /** Seconds that a block's time may lie before the clock by which `since` was taken. */
 const clockSlack = 3_600n
@@ -270,6 +270,28 @@ const make = Effect.gen(function* () {
     return agreed === undefined ? "unknown" : agreed[0]
   })
 
+  /** Logs of some blocks up to this one: half as many where the node refuses so many. */
+  const logsUpTo = (
+    node: RpcNode,
+    topics: ReadonlyArray<string | ReadonlyArray<string>>,
+    to: bigint,
+    blocks: bigint
+  ): Effect.Effect<
+    { readonly logs: typeof UseLogs.Type; readonly from: bigint; readonly blocks: bigint },
+    NodeFailure
+  > => {
+    const from = to > blocks ? to - blocks : 0n
+    return node
+      .call("eth_getLogs", [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to) }], UseLogs)
+      .pipe(
+        Effect.map((logs) => ({ logs, from, blocks })),
+        Effect.catchIf(
+          ({ kind }) => kind === "refused" && blocks > 1n,
+          () => logsUpTo(node, topics, to, blocks / 2n)
+        )
+      )
+  }
+
   const useBy = (
     node: RpcNode,
     topics: ReadonlyArray<string | ReadonlyArray<string>>,
@@ -277,13 +299,11 @@ const make = Effect.gen(function* () {
   ): Effect.Effect<Option.Option<AuthorizationUse>, NodeFailure> =>
     Effect.gen(function* () {
       const head = yield* node.call("eth_getBlockByNumber", ["latest", false], SomeBlock)
+      let asked = searchedBlocks
       for (let to = head; ; ) {
-        const from = to.number > searchedBlocks ? to.number - searchedBlocks : 0n
-        const [found] = yield* node.call(
-          "eth_getLogs",
-          [{ address: usdc, topics, fromBlock: toHex(from), toBlock: toHex(to.number) }],
-          UseLogs
-        )
+        const { blocks, from, logs } = yield* logsUpTo(node, topics, to.number, asked)
+        asked = blocks
+        const [found] = logs
         if (found !== undefined) {
           return Option.some({
             transactionId: TransactionHash.make(found.transactionHash),

@@ -16,8 +16,11 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world.close(), 120_000)
 
-/** The chain's own blocks are eight hours old; as many have come since as two seconds each make. */
-const hoursLater = (head: bigint): Behaviour => {
+/**
+ * The chain's own blocks are eight hours old; as many have come since as two seconds each make. The node searches
+ * `most` of them in one question.
+ */
+const hoursLater = (head: bigint, most: bigint): Behaviour => {
   const now = BigInt(Math.floor(Date.now() / 1000))
   const come = 14_400n
   const rpc = async (method: string, params: ReadonlyArray<unknown>) => ({
@@ -44,6 +47,8 @@ const hoursLater = (head: bigint): Behaviour => {
         // The reader has not come so far.
         if (asked.includes(transferTopic)) return { error: { code: -32_000, message: "not now" } }
         const { fromBlock, toBlock, ...rest } = Object(first)
+        if (BigInt(toBlock) - BigInt(fromBlock) >= most)
+          return { error: { code: -32_005, message: "query exceeds max block range" } }
         if (BigInt(fromBlock) > head) return { result: [] }
         return rpc(method, [{ ...rest, fromBlock, toBlock: BigInt(toBlock) > head ? "latest" : toBlock }])
       }
@@ -55,28 +60,29 @@ const hoursLater = (head: bigint): Behaviour => {
   }
 }
 
-test("an authorization that was used hours before it is handed in settles its payment", async () => {
-  const account = await world.payer()
-  const id = await openPayment(world, "1")
-  const { publishable } = world.keys.test
-  const path = `/payments/${id}/authorization`
-  const { body: terms } = await world.call("GET", `${path}?payer=${account.address}`, publishable)
-  const { nonce, validAfter, validBefore, value } = terms.typedData.message
-  const payload = await world.authorize(account, BigInt(value), {
-    validAfter: BigInt(validAfter),
-    validBefore: BigInt(validBefore),
-    nonce: TransactionHash.make(nonce)
+for (const most of [10_000n, 2_000n])
+  test(`an authorization that was used hours before it is handed in settles its payment, by a node that searches ${most} blocks`, async () => {
+    const account = await world.payer()
+    const id = await openPayment(world, "1")
+    const { publishable } = world.keys.test
+    const path = `/payments/${id}/authorization`
+    const { body: terms } = await world.call("GET", `${path}?payer=${account.address}`, publishable)
+    const { nonce, validAfter, validBefore, value } = terms.typedData.message
+    const payload = await world.authorize(account, BigInt(value), {
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+      nonce: TransactionHash.make(nonce)
+    })
+    world.node.behave(hoursLater(await world.chain.publicClient.getBlockNumber(), most))
+    await relayElsewhere(world, payload)
+    await rowsOf(world, `UPDATE payments SET created_at = created_at - interval '8 hours' WHERE id = '${id}'`)
+    world.node.behave(hoursLater(await world.chain.publicClient.getBlockNumber(), most))
+    const { signature } = payload
+    const answer = await world.call("POST", path, publishable, {
+      payer: account.address,
+      validAfter,
+      validBefore,
+      signature
+    })
+    expect(answer.body).toMatchObject({ payment: { status: "settled" } })
   })
-  world.node.behave(hoursLater(await world.chain.publicClient.getBlockNumber()))
-  await relayElsewhere(world, payload)
-  await rowsOf(world, `UPDATE payments SET created_at = created_at - interval '8 hours' WHERE id = '${id}'`)
-  world.node.behave(hoursLater(await world.chain.publicClient.getBlockNumber()))
-  const { signature } = payload
-  const answer = await world.call("POST", path, publishable, {
-    payer: account.address,
-    validAfter,
-    validBefore,
-    signature
-  })
-  expect(answer.body).toMatchObject({ payment: { status: "settled" } })
-})

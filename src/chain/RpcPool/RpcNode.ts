@@ -183,11 +183,15 @@ export const makeRpcNode = (env: Env, rawUrl: RpcUrl, limits: RpcLimits): RpcNod
 const failedExecution =
   /revert|out of gas|outofgas|invalid opcode|bad jump|invalid ?jump|stack (?:under|over)flow/i
 
+/** However a node words it: it searches fewer blocks, or tells fewer logs, than it was asked for. */
+const tooWide = /\brange\b|\bresults\b|too many (?:blocks|logs)/i
+
 const refusal = (method: string, error: { readonly code: number; readonly message: string }) => {
   if (error.code === 3 || failedExecution.test(error.message))
     return failure("reverted", `${method}: reverted`)
-  // Rate limits of public nodes come as errors with HTTP 200.
-  if (error.code === -32005 || error.code === 429 || /rate limit|too many/i.test(error.message)) {
+  // Rate limits of public nodes come as errors with HTTP 200, some with the code of what is asked too widely.
+  const isLimited = error.code === -32005 || error.code === 429 || /rate limit|too many/i.test(error.message)
+  if (isLimited && !tooWide.test(error.message)) {
     return failure("transport", `${method}: rate limited`)
   }
   return new NodeFailure({ kind: "refused", message: `${method}: error ${error.code}`, said: error.message })

@@ -55,6 +55,21 @@ liveEffect(
 )
 
 describe(row.rpcLags, () => {
+  for (const [code, message, kind] of [
+    [-32_005, "daily request count exceeded, request rate limited", "transport"],
+    [-32_000, "too many requests", "transport"],
+    [-32_005, "query returned more than 10000 results", "refused"],
+    [-32_602, "up to a 10 block range", "refused"],
+    [-32_000, "too many blocks", "refused"]
+  ] as const)
+    liveEffect(`"${message}" counts as ${kind}: only a rate limit is worth another try`, () =>
+      Effect.gen(function* () {
+        const node = yield* rpcProxy(undefined, () => ({ error: { code, message } }))
+        expect((yield* Effect.flip(ask(node.url))).kind).toBe(kind)
+        expect(node.calls).toHaveLength(kind === "transport" ? 3 : 1)
+      })
+    )
+
   liveEffect("transport failures are tried again twice, refusals never", () =>
     Effect.gen(function* () {
       const broken = yield* server(() => new Response("", { status: 500 }))
