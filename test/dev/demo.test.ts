@@ -42,7 +42,7 @@ describe("bun run demo", () => {
   liveEffect("ends with a sign-in to the dashboard that works, and payments in each state to look at", () =>
     Effect.gen(function* () {
       const demo = yield* spawnProgram(["src/dev/demo.ts"], {})
-      yield* until(() => demo.output().includes("Ctrl-C stops everything"), 40_000)
+      yield* until(() => demo.output().includes("Ctrl-C stops everything"), 120_000)
       const found = (pattern: RegExp) => pattern.exec(demo.output())?.[1] ?? ""
       const dashboard = found(/Dashboard\s+(\S+)/)
       const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" }

@@ -244,7 +244,7 @@ describe("a payment by signature", () => {
            AND id IN (${bodies.map(({ id }) => `'${id}'`).join(", ")})`
       )
       return row?.["n"] === 200
-    }, 60_000)
+    }, 120_000)
     const all = performance.now() - began
     console.log(
       `200 signatures: answered in ${first.toFixed(0)} ms, ${answers.filter(({ status }) => status === 200).length} settled at once; all after ${all.toFixed(0)} ms`
