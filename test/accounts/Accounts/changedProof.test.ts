@@ -1,37 +1,20 @@
 // What has proven a person may change while a session is about to begin by it: a new password ends what the old
 // one was good for, also what is under way.
 import { describe, expect } from "bun:test"
-import { Effect, Layer, Option, Result } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts } from "../../../src/accounts/Accounts.ts"
-import { AuditLog } from "../../../src/audit/AuditLog.ts"
 import { PasskeyFailed, SignInFailed, SignInRequired } from "../../../src/domain/Errors.ts"
-import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
-import { testDatabase } from "../../support/database.ts"
-import { freshAddress } from "../../support/freshAddress.ts"
-import { testConfig } from "../../support/memory.ts"
 import { overtaken } from "../../support/overtaken.ts"
 import { liveEffect } from "../../support/run.ts"
+import { accounts, signedUp } from "./signedUp.ts"
 
-const accounts = Accounts.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(KeyAuth.layer, AuditLog.layer)),
-  Layer.provideMerge(Layer.mergeAll(testDatabase.layer, testConfig({}), SecureRandom.layerWebCrypto))
-)
 const old = "the old password, known to a thief"
 const fresh = "a new one, known to nobody else"
 
 /** A person who has signed up, and what locks its row. */
-const signedUp = Effect.gen(function* () {
-  const people = yield* Accounts
+const known = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const email = `owner-${crypto.randomUUID()}@example.com`
-  const { session } = yield* people.signUp({
-    email,
-    password: old,
-    merchantName: "Shop",
-    receiver: freshAddress()
-  })
+  const { email, people, session } = yield* signedUp(old)
   const { id } = session.user
   const person = sql`SELECT id FROM users WHERE id = ${id} FOR UPDATE`
   return { people, sql, email, session, id, person, changing: people.changePassword(session, old, fresh) }
@@ -40,7 +23,7 @@ const signedUp = Effect.gen(function* () {
 describe("a session that is about to begin", () => {
   liveEffect("does not, by a password in whose place another is set meanwhile", () =>
     Effect.gen(function* () {
-      const { changing, email, people, person } = yield* signedUp
+      const { changing, email, people, person } = yield* known
       expect(yield* overtaken(person, people.signIn(email, old), changing)).toEqual(
         Result.fail(new SignInFailed())
       )
@@ -50,8 +33,8 @@ describe("a session that is about to begin", () => {
 
   liveEffect("does not by that password through a link either, which stays good", () =>
     Effect.gen(function* () {
-      const { changing, email, people, person } = yield* signedUp
-      const other = yield* signedUp
+      const { changing, email, people, person } = yield* known
+      const other = yield* known
       const merchantId = other.session.merchants[0]?.id ?? null
       const token = yield* people.createLink({
         ...{ email, merchantId, role: "support", resetPassword: false, operator: false },
@@ -68,7 +51,7 @@ describe("a session that is about to begin", () => {
 
   liveEffect("does not without the code of an authenticator that comes into use meanwhile", () =>
     Effect.gen(function* () {
-      const { email, id, people, person, sql } = yield* signedUp
+      const { email, id, people, person, sql } = yield* known
       const adding = sql`
         INSERT INTO authenticators (user_id, secret_kid, secret_ciphertext, created_at, confirmed_at)
         VALUES (${id}, 'k', '\\x00', now(), now())`
@@ -80,7 +63,7 @@ describe("a session that is about to begin", () => {
 
   liveEffect("does not by a passkey that is removed meanwhile", () =>
     Effect.gen(function* () {
-      const { id, people, person, sql } = yield* signedUp
+      const { id, people, person, sql } = yield* known
       const passkey = { id: crypto.randomUUID(), userId: id }
       yield* sql`
         INSERT INTO passkeys (id, user_id, credential_id, public_key, counter, transports, name, created_at)
@@ -98,7 +81,7 @@ describe("a session that is about to begin", () => {
 describe("a new password", () => {
   liveEffect("is not replaced by whoever has proven the old one before", () =>
     Effect.gen(function* () {
-      const { changing, email, id, people, sql } = yield* signedUp
+      const { changing, email, id, people, sql } = yield* known
       const stolen = yield* people.signIn(email, old)
       const merchants = sql`
         SELECT id FROM merchants WHERE id IN (SELECT merchant_id FROM merchant_members WHERE user_id = ${id})
@@ -111,7 +94,7 @@ describe("a new password", () => {
 
   liveEffect("keeps a session that it has ended from changing the account's security", () =>
     Effect.gen(function* () {
-      const { changing, email, people, person } = yield* signedUp
+      const { changing, email, people, person } = yield* known
       const stolen = yield* people.signIn(email, old)
       let isAdded = false
       const adding = people.telling(
@@ -130,7 +113,7 @@ describe("a new password", () => {
 describe("a browser that is about to be known", () => {
   liveEffect("is not, by a session that a new password has ended meanwhile", () =>
     Effect.gen(function* () {
-      const { changing, email, people, person, session } = yield* signedUp
+      const { changing, email, people, person, session } = yield* known
       const remembered = yield* overtaken(person, people.rememberBrowser(session), changing)
       const tokens = Result.isSuccess(remembered) ? [remembered.success] : []
       expect(tokens).toHaveLength(1)

@@ -1,37 +1,14 @@
 // What changes the same rows at one time waits for the other, and not in a circle.
 import { describe, expect } from "bun:test"
-import { Effect, Layer, Option, Result } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts } from "../../../src/accounts/Accounts.ts"
 import { MemberRepo } from "../../../src/accounts/MemberRepo.ts"
 import { AuditLog, operator } from "../../../src/audit/AuditLog.ts"
 import { OneTimeLinkInvalid } from "../../../src/domain/Errors.ts"
-import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
-import { testDatabase } from "../../support/database.ts"
-import { freshAddress } from "../../support/freshAddress.ts"
-import { testConfig } from "../../support/memory.ts"
 import { liveEffect } from "../../support/run.ts"
+import { accounts, signedUp } from "./signedUp.ts"
 
-const accounts = Layer.merge(Accounts.layer, MemberRepo.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(KeyAuth.layer, AuditLog.layer)),
-  Layer.provideMerge(Layer.mergeAll(testDatabase.layer, testConfig({}), SecureRandom.layerWebCrypto))
-)
 const password = "correct horse battery staple"
-
-const signedUp = Effect.gen(function* () {
-  const people = yield* Accounts
-  const email = `owner-${crypto.randomUUID()}@example.com`
-  const { session } = yield* people.signUp({
-    email,
-    password,
-    merchantName: "Shop",
-    receiver: freshAddress()
-  })
-  const [merchant] = session.merchants
-  if (merchant === undefined) return yield* Effect.die(new Error("no merchant"))
-  return { email, merchantId: merchant.id, people, session, user: session.user }
-})
 
 /** `second` begins while `first` is in its pause. */
 const inBetween = <A, E, R, A2, E2, R2>(first: Effect.Effect<A, E, R>, second: Effect.Effect<A2, E2, R2>) =>
@@ -41,7 +18,7 @@ const pause = Effect.sleep("2 seconds")
 describe("at one time", () => {
   liveEffect("an invitation that is withdrawn is not redeemed", () =>
     Effect.gen(function* () {
-      const { merchantId, people, user } = yield* signedUp
+      const { merchantId, people, user } = yield* signedUp(password)
       const members = yield* MemberRepo
       const audit = yield* AuditLog
       const token = yield* people.createLink({
@@ -68,7 +45,7 @@ describe("at one time", () => {
 
   liveEffect("a person signs out everywhere, and a new password ends the sessions", () =>
     Effect.gen(function* () {
-      const { email, people, session, user } = yield* signedUp
+      const { email, people, session, user } = yield* signedUp(password)
       const sql = yield* SqlClient.SqlClient
       yield* people.createLink({
         ...{ email, merchantId: null, role: "owner", resetPassword: true, operator: false },
@@ -89,8 +66,8 @@ describe("at one time", () => {
 
   liveEffect("who signs in waits for nobody who sweeps sessions that have ended", () =>
     Effect.gen(function* () {
-      const { email, people, user } = yield* signedUp
-      const other = yield* signedUp
+      const { email, people, user } = yield* signedUp(password)
+      const other = yield* signedUp(password)
       const sql = yield* SqlClient.SqlClient
       yield* sql`
         INSERT INTO sessions (hash, user_id, created_at, expires_at, confirmed_at)

@@ -1,40 +1,21 @@
 // A one-time link is redeemed while something else ends it: one of them comes first, and the other is told so.
 import { describe, expect } from "bun:test"
-import { Effect, Layer, Result } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OneTimeLink } from "../../../src/accounts/Accounts/AccountRepo.ts"
-import { Accounts } from "../../../src/accounts/Accounts.ts"
 import { MemberRepo } from "../../../src/accounts/MemberRepo.ts"
-import { AuditLog } from "../../../src/audit/AuditLog.ts"
 import { OneTimeLinkInvalid } from "../../../src/domain/Errors.ts"
-import { MerchantId } from "../../../src/domain/Merchant.ts"
-import { KeyAuth } from "../../../src/keys/KeyAuth.ts"
-import { testDatabase } from "../../support/database.ts"
-import { freshAddress } from "../../support/freshAddress.ts"
-import { testConfig } from "../../support/memory.ts"
 import { overtaken } from "../../support/overtaken.ts"
 import { liveEffect } from "../../support/run.ts"
+import { accounts, signedUp } from "./signedUp.ts"
 
-const accounts = Layer.mergeAll(Accounts.layer, MemberRepo.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(KeyAuth.layer, AuditLog.layer)),
-  Layer.provideMerge(Layer.mergeAll(testDatabase.layer, testConfig({}), SecureRandom.layerWebCrypto))
-)
 const old = "the password of before"
 const fresh = "the password of afterwards"
 
 /** A person who owns a merchant, and what locks that. */
-const signedUp = Effect.gen(function* () {
-  const people = yield* Accounts
+const owner = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const email = `owner-${crypto.randomUUID()}@example.com`
-  const { session } = yield* people.signUp({
-    email,
-    password: old,
-    merchantName: "Shop",
-    receiver: freshAddress()
-  })
-  const merchantId = MerchantId.make(session.merchants[0]?.id ?? "")
+  const { email, merchantId, people, session } = yield* signedUp(old)
   const merchant = sql`SELECT id FROM merchants WHERE id = ${merchantId} FOR NO KEY UPDATE`
   const link = (of: Partial<OneTimeLink>) =>
     people.createLink({
@@ -47,7 +28,7 @@ const signedUp = Effect.gen(function* () {
 describe("a one-time link", () => {
   liveEffect("is an invitation of nobody where its inviter is removed meanwhile", () =>
     Effect.gen(function* () {
-      const { link, merchant, merchantId, people, session } = yield* signedUp
+      const { link, merchant, merchantId, people, session } = yield* owner
       const members = yield* MemberRepo
       const invited = { email: "other@example.com", merchantId, invitedBy: null }
       const { session: other } = yield* people.redeem(yield* link(invited), old)
@@ -61,7 +42,7 @@ describe("a one-time link", () => {
 
   liveEffect("sets no password where its person sets another meanwhile", () =>
     Effect.gen(function* () {
-      const { link, merchant, people, session } = yield* signedUp
+      const { link, merchant, people, session } = yield* owner
       const token = yield* link({ resetPassword: true })
       const changing = people.changePassword(session, old, fresh)
       const redeeming = people.redeem(token, "a third one, by the link")
@@ -72,7 +53,7 @@ describe("a one-time link", () => {
 
   liveEffect("sets a password before its person signs out everywhere", () =>
     Effect.gen(function* () {
-      const { link, people, session, sql } = yield* signedUp
+      const { link, people, session, sql } = yield* owner
       const token = yield* link({ resetPassword: true })
       const waiting = sql`SELECT hash FROM one_time_links WHERE email = ${session.user.email} FOR NO KEY UPDATE`
       const redeeming = people.redeem(token, fresh)
