@@ -42,6 +42,14 @@ const rows = Effect.gen(function* () {
     FROM mails ORDER BY recipient`
 })
 
+/** Takes mail but to `later`, which it puts off, and to `nobody`, which it refuses for good. */
+const someRefused = (recipient: string) =>
+  recipient.startsWith("later")
+    ? { code: 451, text: "Try again later" }
+    : recipient.startsWith("nobody")
+      ? { code: 550, text: "No such mailbox" }
+      : undefined
+
 describe("mail on Postgres", () => {
   liveEffect("is sent once by two instances, in plain text, from the address that is set", () =>
     Effect.gen(function* () {
@@ -82,13 +90,7 @@ describe("mail on Postgres", () => {
 
   liveEffect("that is put off is tried again later; that is refused permanently is given up", () =>
     Effect.gen(function* () {
-      const { port, taken } = yield* smtpServer((recipient) =>
-        recipient.startsWith("later")
-          ? { code: 451, text: "Try again later" }
-          : recipient.startsWith("nobody")
-            ? { code: 550, text: "No such mailbox" }
-            : undefined
-      )
+      const { port, taken } = yield* smtpServer(someRefused)
       const { services, worker } = world(`smtp://127.0.0.1:${port}`)
       yield* Effect.gen(function* () {
         const mails = yield* Mails
@@ -113,13 +115,7 @@ describe("mail on Postgres", () => {
     "keeps nothing of what it said once it was sent or given up, such as a link to a new password",
     () =>
       Effect.gen(function* () {
-        const { port } = yield* smtpServer((recipient) =>
-          recipient.startsWith("later")
-            ? { code: 451, text: "Try again later" }
-            : recipient.startsWith("nobody")
-              ? { code: 550, text: "No such mailbox" }
-              : undefined
-        )
+        const { port } = yield* smtpServer(someRefused)
         const { services, worker } = world(`smtp://127.0.0.1:${port}`)
         yield* Effect.gen(function* () {
           const mails = yield* Mails
