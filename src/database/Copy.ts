@@ -2,7 +2,7 @@
 // another Postgres. What arrives is counted and summed again before it is kept.
 import { Effect, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { keptAlive } from "./keptAlive.ts"
+import { endedWithoutSigns, keptAlive } from "./keptAlive.ts"
 import { causeOf, type Migration, migrate } from "./migrate.ts"
 import { sqlStateOf } from "./sqlStateOf.ts"
 
@@ -162,9 +162,9 @@ export const copyFrom = Effect.fn("Database.copyFrom")(
   function* (_where: string, sink: Sink) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
-      Effect.andThen(
-        sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`,
-        keptAlive(readTables(sink))
+      sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(
+        Effect.andThen(endedWithoutSigns),
+        Effect.andThen(keptAlive(readTables(sink)))
       )
     )
   },
@@ -209,28 +209,27 @@ export const copyLocked = Effect.fn("Database.copyLocked")(
   ) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(
-      Effect.andThen(
+      Effect.gen(function* () {
         // Also one that is closed to writing may be copied.
-        sql`SET TRANSACTION READ WRITE`,
-        keptAlive(
-          Effect.gen(function* () {
-            yield* lockTables
-            const context = yield* Effect.context<SqlClient.SqlClient>()
-            return yield* work({
-              read: (sink) =>
-                readTables(sink).pipe(
-                  Effect.mapError(failed(`The database ${where} cannot be read`)),
-                  Effect.provideContext(context)
-                ),
-              isLocked: sql`SELECT 1`.pipe(
-                Effect.mapError(failed(`The tables of the database ${where} are not locked any more`)),
-                Effect.provideContext(context),
-                Effect.asVoid
-              )
-            })
+        yield* sql`SET TRANSACTION READ WRITE`
+        yield* endedWithoutSigns
+        yield* lockTables
+        const context = yield* Effect.context<SqlClient.SqlClient>()
+        return yield* keptAlive(
+          work({
+            read: (sink) =>
+              readTables(sink).pipe(
+                Effect.mapError(failed(`The database ${where} cannot be read`)),
+                Effect.provideContext(context)
+              ),
+            isLocked: sql`SELECT 1`.pipe(
+              Effect.mapError(failed(`The tables of the database ${where} are not locked any more`)),
+              Effect.provideContext(context),
+              Effect.asVoid
+            )
           })
         )
-      )
+      })
     )
   },
   (moving, where) => Effect.mapError(moving, failed(`The database ${where} cannot be moved`))
@@ -285,7 +284,7 @@ export const copyInto = Effect.fn("Database.copyInto")(
           }
         }).pipe(Effect.mapError(failed("The copy cannot be proven")), onTarget)
     }
-    return yield* sql.withTransaction(keptAlive(source(sink)))
+    return yield* sql.withTransaction(Effect.andThen(endedWithoutSigns, keptAlive(source(sink))))
   },
   (writing, _, where) => Effect.mapError(writing, failed(`The database ${where} cannot be written`))
 )

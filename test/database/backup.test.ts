@@ -294,6 +294,29 @@ describe("database move", () => {
       })
   )
 
+  liveEffect("a table that another one holds for ten seconds is waited for", () =>
+    Effect.gen(function* () {
+      const [from, to] = [yield* ownDatabase(), yield* ownDatabase()]
+      const env = { DATABASE_URL: from, DATA_DIR: yield* temporaryDirectory }
+      expect((yield* cli(env, "merchant", "list")).code).toBe(0)
+      const writer = new SQL(from, { max: 1 })
+      const held = Promise.withResolvers<void>()
+      const wrote = writer.begin(async (sql) => {
+        await sql`LOCK TABLE merchants`
+        held.resolve()
+        const waiting = () =>
+          sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'merchants'::regclass`
+        while ((await waiting()).length === 0) await Bun.sleep(20)
+        await Bun.sleep(10_500)
+      })
+      yield* Effect.promise(() => held.promise)
+      const moved = yield* cli(env, "database", "move", "--to", to, "--json")
+      yield* Effect.promise(() => wrote)
+      yield* Effect.promise(() => writer.close())
+      expect([moved.code, moved.output]).toEqual([0, expect.stringContaining('"checksum"')])
+    })
+  )
+
   const ask = (url: string, text: string) =>
     Effect.promise(async () => {
       const sql = new SQL(url, { max: 1 })
