@@ -24,7 +24,7 @@ USER bun
 ENV HOST=0.0.0.0 PORT=8787 DATA_DIR=/data
 # The heap grows as on a machine of 1 GiB, whatever the host has: nearly half the memory under load.
 # Machine code is made of what runs often, not of what runs at the start: 18 MB.
-ENV BUN_JSC_forceRAMSize=1073741824 BUN_JSC_smallHeapGrowthFactor=1.7 BUN_JSC_thresholdForJITAfterWarmUp=5000 BUN_JSC_thresholdForOptimizeAfterWarmUp=3000
+ENV BUN_JSC_forceRAMSize=1073741824 BUN_JSC_smallHeapGrowthFactor=2 BUN_JSC_thresholdForJITAfterWarmUp=5000 BUN_JSC_thresholdForOptimizeAfterWarmUp=3000
 # What is freed is used again within moments; given back to the system, each page of it is a fault again.
 ENV MIMALLOC_PURGE_HOLES=0 MIMALLOC_PURGE_DELAY=1000
 # 8787 is the service; 9464 the metrics, where METRICS_PORT asks for them.

@@ -8,8 +8,10 @@ const directory = "libraries"
 const files: ReadonlyMap<string, string> = new Map([
   ["nodemailer", "nodemailer.js"],
   ["@simplewebauthn/server", "simplewebauthn.js"],
-  ["@bitauth/libauth/build/lib/crypto/secp256k1.js", "secp256k1.js"]
+  ["tiny-secp256k1", "secp256k1.js"]
 ])
+/** What a library reads beside its own file. */
+const assets: ReadonlyMap<string, string> = new Map([["tiny-secp256k1", "secp256k1.wasm"]])
 
 /** For the bundle of the program at this path below `outdir`: it imports them from their files. */
 export const withLateLibraries = (program: string): BunPlugin => ({
@@ -26,12 +28,17 @@ export const withLateLibraries = (program: string): BunPlugin => ({
 
 /** Bundles each into `outdir`. */
 export const buildLateLibraries = async (outdir: string): Promise<void> => {
-  for (const [library, file] of files)
+  for (const [library, file] of files) {
+    const entry = Bun.resolveSync(library, import.meta.dir)
     await Bun.build({
       target: "bun",
-      entrypoints: [Bun.resolveSync(library, import.meta.dir)],
+      entrypoints: [entry],
       outdir: join(outdir, directory),
       naming: file,
       minify: { syntax: true }
     })
+    const asset = assets.get(library)
+    if (asset !== undefined)
+      await Bun.write(join(outdir, directory, asset), Bun.file(join(dirname(entry), asset)))
+  }
 }

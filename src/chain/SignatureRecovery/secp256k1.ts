@@ -10,18 +10,14 @@ export interface Recoverable {
 }
 
 /** Loaded with the first signature: a service that checks none does not hold it. */
-const instantiate = async () => {
-  // Not the package's own entry, which loads all of Bitcoin Cash.
-  const { instantiateSecp256k1 } = await import("@bitauth/libauth/build/lib/crypto/secp256k1.js")
-  return instantiateSecp256k1()
-}
-type Secp256k1 = Awaited<ReturnType<typeof instantiate>>
+const load = () => import("tiny-secp256k1")
+type Secp256k1 = Awaited<ReturnType<typeof load>>
 
 let loading: Promise<Secp256k1> | undefined
 let loaded: Secp256k1 | undefined
 
 export const loadSecp256k1 = async (): Promise<void> => {
-  loading ??= instantiate().catch((error) => {
+  loading ??= load().catch((error) => {
     loading = undefined
     throw error
   })
@@ -33,7 +29,10 @@ export const isLoaded = (): boolean => loaded !== undefined
 /** 65 bytes, uncompressed; undefined for bytes that no key makes. `loadSecp256k1` has ended. */
 export const recoverKey = ({ compact, hash, parity }: Recoverable): Uint8Array | undefined => {
   if (loaded === undefined) throw new Error("libsecp256k1 is not loaded")
-  const key = loaded.recoverPublicKeyUncompressed(compact, parity, hash)
-  // A text says what is wrong with r or s.
-  return typeof key === "string" ? undefined : key
+  try {
+    return loaded.recover(hash, compact, parity) ?? undefined
+  } catch {
+    // It throws what is wrong with r or s; the hash and the parity are right by their type.
+    return undefined
+  }
 }
