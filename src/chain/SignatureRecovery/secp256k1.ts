@@ -31,8 +31,9 @@ export const recoverKey = ({ compact, hash, parity }: Recoverable): Uint8Array |
   if (loaded === undefined) throw new Error("libsecp256k1 is not loaded")
   try {
     return loaded.recover(hash, compact, parity) ?? undefined
-  } catch {
-    // It throws what is wrong with r or s; the hash and the parity are right by their type.
-    return undefined
+  } catch (error) {
+    // Of r or s. Whatever else goes wrong is no verdict on the signature.
+    if (error instanceof TypeError && error.message === "Expected Signature") return undefined
+    throw error
   }
 }
