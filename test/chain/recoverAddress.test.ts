@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { concat, type Hex, numberToHex, parseSignature, recoverAddress as recoverByViem, toHex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { recoverAddress } from "../../src/chain/recoverAddress.ts"
+import { loadSecp256k1, recoverKey } from "../../src/chain/SignatureRecovery/secp256k1.ts"
 
 const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31))
 const count = Number(process.env["RECOVERIES"] ?? 20_000)
@@ -122,4 +123,11 @@ test("what no key makes has no signer: r or s out of range, another v, other len
   ]
   for (const bad of none) expect(await byOurs({ hash, signature: bad })).toBeUndefined()
   expect(await byOurs({ hash: "0x2a", signature })).toBeUndefined()
+})
+
+test("a failure that says nothing of r and s is no verdict on the signature", async () => {
+  await loadSecp256k1()
+  const compact = new Uint8Array(64).fill(1)
+  expect(recoverKey({ compact: new Uint8Array(64), parity: 0, hash: compact.subarray(32) })).toBeUndefined()
+  expect(() => recoverKey({ compact, parity: 0, hash: compact.subarray(33) })).toThrow("Expected Hash")
 })

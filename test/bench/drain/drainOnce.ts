@@ -50,7 +50,8 @@ const recordedSql = `
 
 /**
  * Deliveries a second, from the first message at the receiver until every outcome is recorded and the queue is
- * empty. Each is due 50 microseconds after the one before, and after all of an earlier drain. `tidy` leaves nothing of the drain before.
+ * empty. Each is due 50 microseconds after the one before, and after all of an earlier drain. `tidy` leaves nothing
+ * of the drain before.
  */
 export const drainOnce = async (
   contender: Contender,
