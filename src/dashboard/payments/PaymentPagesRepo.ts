@@ -110,14 +110,24 @@ const history = `p.*, c.block_number::text AS block_number, c.log_position, c.dr
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /** Written out: where a limit is a parameter, Postgres plans a statement on a large table anew each time. */
+  const limitOf = (rows: number) => sql.literal(`LIMIT ${rows}`)
   const ofTenant = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
+
+  /** What is typed whole is compared: a range is planned anew each time. */
+  const within = <A extends string | Buffer>(
+    column: string,
+    { first, last }: { readonly first: A; readonly last: A }
+  ) =>
+    Buffer.from(first).equals(Buffer.from(last))
+      ? sql`${sql(column)} = ${first}`
+      : sql`${sql(column)} BETWEEN ${first} AND ${last}`
 
   /** Payments that a beginning names, from the indexes alone. `hex` digits are the beginning of bytes. */
   const named = (tenant: Tenant, search: Search) => {
     switch (search.by) {
       case "refCode":
-        return sql`SELECT id FROM payments
-          WHERE ref_code BETWEEN ${search.first} AND ${search.last} AND ${ofTenant(tenant)}`
+        return sql`SELECT id FROM payments WHERE ${ofTenant(tenant)} AND ${within("ref_code", search)}`
       case "intentUrl": {
         const prefix = [...search.prefix].slice(0, 300).join("")
         return sql`SELECT id FROM payments WHERE ${ofTenant(tenant)}
@@ -125,19 +135,16 @@ const make = Effect.gen(function* () {
           AND starts_with(intent_url, ${search.prefix})`
       }
       case "hex": {
-        const between = (bytes: number) => ({
-          least: Buffer.from(search.digits.padEnd(2 * bytes, "0"), "hex"),
-          most: Buffer.from(search.digits.padEnd(2 * bytes, "f"), "hex")
-        })
-        const hash = between(32)
-        const paid = sql`SELECT id FROM payments
-          WHERE transaction_id BETWEEN ${hash.least} AND ${hash.most} AND ${ofTenant(tenant)}
-          UNION SELECT payment_id FROM payment_reports
-          WHERE transaction_id BETWEEN ${hash.least} AND ${hash.most}`
-        if (search.digits.length > 40) return paid
-        const payer = between(20)
-        return sql`${paid} UNION SELECT id FROM payments
-          WHERE ${ofTenant(tenant)} AND payer_address BETWEEN ${payer.least} AND ${payer.most}`
+        const begins = (column: string, bytes: number) =>
+          within(column, {
+            first: Buffer.from(search.digits.padEnd(2 * bytes, "0"), "hex"),
+            last: Buffer.from(search.digits.padEnd(2 * bytes, "f"), "hex")
+          })
+        const paid = sql`SELECT id FROM payments WHERE ${ofTenant(tenant)} AND ${begins("transaction_id", 32)}
+          UNION SELECT payment_id FROM payment_reports WHERE ${begins("transaction_id", 32)}`
+        return search.digits.length > 40
+          ? paid
+          : sql`${paid} UNION SELECT id FROM payments WHERE ${ofTenant(tenant)} AND ${begins("payer_address", 20)}`
       }
       default:
         return undefined
@@ -153,7 +160,7 @@ const make = Effect.gen(function* () {
       case "amount":
         return sql`AND p.amount = ${search.amount.toString()}::numeric`
       default:
-        return sql`AND p.id IN (SELECT id FROM found)`
+        return sql``
     }
   }
 
@@ -215,7 +222,7 @@ const make = Effect.gen(function* () {
             FROM (
               SELECT ${isSent} AS sent FROM payments p
               WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} AND p.status = 'pending'
-              ORDER BY p.created_at DESC, p.id DESC LIMIT ${mostPending}) newest) waiting`
+              ORDER BY p.created_at DESC, p.id DESC ${limitOf(mostPending)}) newest) waiting`
       )
       return row
     }, Effect.orDie),
@@ -224,10 +231,17 @@ const make = Effect.gen(function* () {
       const { search, since, startingAfter, until } = page
       const sort = sorts[page.sort ?? "newest"]
       const candidates = search === undefined ? undefined : named(tenant, search)
-      const found =
+      // Each by its key, whatever the planner expects of a beginning.
+      const among =
         candidates === undefined
-          ? sql``
-          : sql`WITH found AS MATERIALIZED (SELECT id FROM (${candidates}) named LIMIT ${mostFound})`
+          ? sql`payments p`
+          : sql`(SELECT id FROM (${candidates}) named ${limitOf(mostFound)}) found
+              CROSS JOIN LATERAL (SELECT * FROM payments WHERE id = found.id OFFSET 0) p`
+      // How common an amount is, or how long a period, decides which index is read.
+      const limit =
+        search?.by === "amount" || since !== undefined || until !== undefined
+          ? sql`LIMIT ${page.limit}`
+          : limitOf(page.limit)
       const after =
         startingAfter === undefined
           ? sql``
@@ -236,11 +250,11 @@ const make = Effect.gen(function* () {
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId})`
       const rows = yield* decodePayments(
         yield* sql`
-          ${found} SELECT p.* FROM payments p
+          SELECT p.* FROM ${among}
           WHERE p.merchant_id = ${tenant.merchantId} AND p.env = ${tenant.env} ${isIn(page.status)} ${isFound(search)}
             ${since === undefined ? sql`` : sql`AND p.created_at >= ${since}`}
             ${until === undefined ? sql`` : sql`AND p.created_at < ${until}`} ${after}
-          ORDER BY ${sort.by} LIMIT ${page.limit}`
+          ORDER BY ${sort.by} ${limit}`
       )
       return rows.map(toPayment)
     }, Effect.orDie),

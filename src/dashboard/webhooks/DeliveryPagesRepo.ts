@@ -70,11 +70,13 @@ const make = Effect.gen(function* () {
           : sql`AND (d.created_at, d.id) < (
               SELECT last.created_at, last.id FROM webhook_deliveries last
               WHERE last.id = ${page.startingAfter} AND last.merchant_id = ${tenant.merchantId})`
+      // Written out: where it is a parameter, Postgres plans a statement on a large table anew each time.
+      const limit = sql.literal(`LIMIT ${page.limit}`)
       return yield* decodeDeliveries(
         yield* sql`
           SELECT ${sql.literal(listed)} FROM webhook_deliveries d
           WHERE d.merchant_id = ${tenant.merchantId} AND d.env = ${tenant.env} ${status} ${after}
-          ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`
+          ORDER BY d.created_at DESC, d.id DESC ${limit}`
       )
     }, Effect.orDie),
 

@@ -96,10 +96,15 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
         ? sql``
         : sql`AND (created_at, id) < (SELECT last.created_at, last.id FROM payments last
               WHERE last.id = ${startingAfter} AND last.merchant_id = ${tenant.merchantId} AND last.env = ${tenant.env})`
+    // A bound is written out as well: where a limit is a parameter alone, Postgres plans a statement on a
+    // large table anew each time.
+    const bound = sql.literal(`LIMIT ${Math.ceil((limit + 1) / 128) * 128}`)
     const rows = yield* sql`
-      SELECT ${summary} FROM payments
-      WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder} ${after}
-      ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+      SELECT * FROM (
+        SELECT ${summary} FROM payments
+        WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env} ${ofTransaction} ${ofOrder} ${after}
+        ORDER BY created_at DESC, id DESC ${bound}
+      ) page ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
     if (rows.length === 0 && startingAfter !== undefined) {
       const known = yield* sql`
         SELECT 1 FROM payments
