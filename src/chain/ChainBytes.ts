@@ -1,5 +1,5 @@
 // Addresses and hashes are bytes in the database and canonical text in the code.
-import { Schema, SchemaGetter } from "effect"
+import { Brand, Schema, SchemaGetter } from "effect"
 import { getAddress } from "viem"
 import { BoundedMap } from "../domain/BoundedMap.ts"
 import { Address, TransactionHash } from "../domain/Chain.ts"
@@ -17,12 +17,11 @@ export const addressOf = (value: Uint8Array): Address => {
   return address
 }
 
+/** Hex of bytes has the form; its length is the column's. */
+const wellFormed = Brand.nominal<TransactionHash>()
+
 /** 32 bytes in lower-case hex. */
-export const hashOf = (value: Uint8Array): TransactionHash =>
-  TransactionHash.make(`0x${value.toHex()}`, {
-    // Hex of bytes has the form; its length is the column's.
-    disableChecks: true
-  })
+export const hashOf = (value: Uint8Array): TransactionHash => wellFormed(`0x${value.toHex()}`)
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.fromHex(hex.slice(2))
 

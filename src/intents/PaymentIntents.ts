@@ -1,12 +1,12 @@
 // Creating intents: nothing is stored, the token carries what was agreed.
-import { Context, Effect, Layer } from "effect"
+import { Brand, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AppConfig } from "../AppConfig.ts"
 import { networks } from "../domain/Chain.ts"
 import { ReceiverTaken } from "../domain/Errors.ts"
 import type { Principal } from "../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd } from "../domain/Money.ts"
-import { type Payment, PaymentId } from "../domain/Payment.ts"
+import type { Payment, PaymentId } from "../domain/Payment.ts"
 import type { CreatedIntent } from "./Api.ts"
 import { IntentTokens } from "./IntentTokens.ts"
 
@@ -16,6 +16,8 @@ interface IntentInput {
   /** The payment's future id; drawn when absent. */
   readonly id?: PaymentId
 }
+
+const drawnId = Brand.nominal<PaymentId>()
 
 const moved =
   "Your receiving address belongs to another merchant now. Set another one in the settings, then create the intent."
@@ -50,7 +52,7 @@ export class PaymentIntents extends Context.Service<
           const receiver = merchant.receivers[env]
           const intentToken = yield* tokens.sign({
             // Time-ordered, so that the payments' index grows at its end.
-            jti: id ?? PaymentId.make(yield* random.uuidV7(), { disableChecks: true }),
+            jti: id ?? drawnId(yield* random.uuidV7()),
             amount,
             intentUrl,
             merchant: merchant.id,

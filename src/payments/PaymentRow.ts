@@ -1,9 +1,9 @@
 // A payment as the database holds it.
-import { Schema } from "effect"
+import { Brand, Schema } from "effect"
 import { addressOf, hashOf } from "../chain/ChainBytes.ts"
 import { Env } from "../domain/Chain.ts"
 import { MerchantId } from "../domain/Merchant.ts"
-import { AtomicUsdc } from "../domain/Money.ts"
+import type { AtomicUsdc } from "../domain/Money.ts"
 import {
   FailureReason,
   PayerType,
@@ -61,7 +61,8 @@ export const paymentColumns = columnsOf(PaymentRow)
 export const summaryColumns = columnsOf(SummaryRow)
 
 /** `numeric(20,0)` arrives as a string of digits; the column's CHECK keeps it in range. */
-const toAmount = (digits: string): AtomicUsdc => AtomicUsdc.make(BigInt(digits), trusted)
+const toAmount = (digits: string): AtomicUsdc => inRange(BigInt(digits))
+const inRange = Brand.nominal<AtomicUsdc>()
 
 export const toSummary = (row: typeof SummaryRow.Type, env: Env): PaymentSummary => ({
   id: row.id,
@@ -105,5 +106,3 @@ export const toPayment = (row: typeof PaymentRow.Type): Payment => {
  * filters would ask again: types are parsed, filters are not run a second time.
  */
 export const ownRows = { disableChecks: true } as const
-
-const trusted = { disableChecks: true } as const

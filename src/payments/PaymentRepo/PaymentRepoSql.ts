@@ -34,7 +34,7 @@ const decodePayment = Schema.decodeUnknownEffect(PaymentRow, ownRows)
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow), ownRows)
 const decodeSummaries = Schema.decodeUnknownEffect(Schema.Array(SummaryRow), ownRows)
 const decodeAsked = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ position: Schema.BigInt, ...SummaryRow.fields })),
+  Schema.Array(Schema.Struct({ position: Schema.Int, ...SummaryRow.fields })),
   ownRows
 )
 const decodeAnnounced = Schema.decodeUnknownEffect(
@@ -55,7 +55,7 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     Effect.fnUntraced(function* (asked: ReadonlyArray<{ readonly tenant: Tenant; readonly rows: number }>) {
       const found = yield* decodeAsked(
         yield* sql`
-          SELECT asked.position, page.*
+          SELECT asked.position::integer AS position, page.*
           FROM unnest(
             ${asked.map(({ tenant }) => tenant.merchantId)}::uuid[],
             ${asked.map(({ tenant }) => tenant.env)}::text[],
@@ -67,7 +67,7 @@ const listOn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
           ORDER BY asked.position, page.created_at DESC, page.id DESC`
       )
       const pages = asked.map((): Array<(typeof found)[number]> => [])
-      for (const row of found) pages[Number(row.position) - 1]?.push(row)
+      for (const row of found) pages[row.position - 1]?.push(row)
       return pages
     })
   )
