@@ -47,7 +47,7 @@ export type AuthorizationStanding = "used" | "expired" | "open" | "unknown"
 export interface AuthorizationUse {
   readonly transactionId: TransactionHash
   readonly cancelled: boolean
-  /** How many blocks have come after it. */
+  /** How many blocks have come after it, as a majority has them. */
   readonly blocksSince: bigint
 }
 
@@ -325,7 +325,13 @@ const make = Effect.gen(function* () {
       key: (use) => (Option.isNone(use) ? "none" : `${use.value.transactionId} ${use.value.cancelled}`),
       contradicts: () => false
     })
-    return agreed === undefined ? Option.none() : agreed[0]
+    if (agreed === undefined) return Option.none()
+    // As few blocks as any of them has counted: no depth that one node alone claims.
+    return agreed.reduce((least, one) =>
+      Option.isSome(one) && Option.isSome(least) && one.value.blocksSince < least.value.blocksSince
+        ? one
+        : least
+    )
   })
 
   return { isSigned, hasCode, plan, standing, findUse }
