@@ -331,6 +331,15 @@ const make = Effect.gen(function* () {
     return (yield* chain.standing(from, nonce, validBefore)) === "used"
   })
 
+  /** The transaction that has used it before it came here, since what it is for began. */
+  const moverOf = Effect.fnUntraced(function* (
+    { authorization: { from, nonce } }: ExactPayment,
+    since: Date
+  ) {
+    const use = yield* chain.findUse(from, nonce, since)
+    return Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null
+  })
+
   const settleKnown = Effect.fnUntraced(function* (
     given: X402Settlement,
     account: Account,
@@ -352,8 +361,10 @@ const make = Effect.gen(function* () {
       !(yield* isThere(account, exact, obstacle))
     )
       return obstacle
+    const movedBy =
+      obstacle === undefined ? null : yield* moverOf(exact, account.payment?.createdAt ?? known.createdAt)
     const now = yield* DateTime.nowAsDate
-    yield* repo.revive(known, exact.authorization, new Date(now.getTime() + firstCheckMillis))
+    yield* repo.revive(known, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
     return yield* settlements.settle(known)
   })
 
@@ -374,14 +385,10 @@ const make = Effect.gen(function* () {
       const obstacle = yield* judgeNew(account, exact, requirements)
       if (obstacle !== undefined && !(yield* isThere(account, exact, obstacle)))
         return refused(exact, obstacle)
-      const use =
-        obstacle !== undefined && account.payment !== undefined
-          ? yield* chain.findUse(
-              exact.authorization.from,
-              exact.authorization.nonce,
-              account.payment.createdAt
-            )
-          : Option.none()
+      const movedBy =
+        obstacle === undefined || account.payment === undefined
+          ? null
+          : yield* moverOf(exact, account.payment.createdAt)
       const id = yield* random.uuidV7()
       const at = yield* DateTime.nowAsDate
       const { settlement } = yield* repo.register({
@@ -395,7 +402,7 @@ const make = Effect.gen(function* () {
         asset: network.usdc.address,
         authorization: exact.authorization,
         resource: resourceUrl(requirements, baseUrl),
-        movedBy: Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null,
+        movedBy,
         at,
         nextCheckAt: new Date(at.getTime() + firstCheckMillis)
       })

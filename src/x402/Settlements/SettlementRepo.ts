@@ -151,11 +151,13 @@ export class SettlementRepo extends Context.Service<
     readonly paymentOfNonce: (nonce: Hex) => Effect.Effect<Option.Option<PaymentId>>
     /**
      * Reopens a failed settlement with the authorization as it is signed now, under the lock
-     * that `register` takes. Nothing where it is not failed (any more) or its payment is closed.
+     * that `register` takes. Nothing where it is not failed (any more) or its payment is closed. `movedBy`: what has
+     * used the authorization meanwhile.
      */
     readonly revive: (
       settlement: X402Settlement,
       authorization: SignedAuthorization,
+      movedBy: TransactionHash | null,
       nextCheckAt: Date
     ) => Effect.Effect<void, PaymentTaken>
     /** Takes a settlement's success for a caller, in one step; false where another caller has had it. */
@@ -285,24 +287,25 @@ export class SettlementRepo extends Context.Service<
         }, Effect.orDie),
 
         revive: Effect.fn("SettlementRepo.revive")(
-          function* ({ id, opensPayment, paymentId }, authorization, nextCheckAt) {
+          function* ({ id, opensPayment, paymentId }, authorization, movedBy, nextCheckAt) {
             const reserved = opensPayment
               ? sql`SELECT 1`
               : sql`SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'pending'`
             const from = toBytes(authorization.from)
+            const mover = movedBy === null ? null : toBytes(movedBy)
             if (!opensPayment) yield* sql`SELECT 1 FROM payments WHERE id = ${paymentId} FOR NO KEY UPDATE`
             const [other] = yield* sql`
               SELECT 1 FROM x402_settlements s
               WHERE s.payment_id = ${paymentId} AND s.id <> ${id} AND s.payer = ${from} AND ${mayMove}
               UNION ALL
-              SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${ownTransferStands(sql, from)}
+              SELECT 1 FROM payments p WHERE p.id = ${paymentId} AND ${ownTransferStands(sql, from, mover)}
               LIMIT 1`
             if (other !== undefined) return yield* new PaymentTaken()
             yield* sql`
               WITH reserved AS (${reserved})
               UPDATE x402_settlements
               SET status = 'pending', reserves = true, error_reason = NULL, told_reason = NULL, finished_at = NULL,
-                transaction_id = NULL, next_look_at = ${nextCheckAt},
+                transaction_id = ${mover}::bytea, next_look_at = ${nextCheckAt},
                 valid_after = ${authorization.validAfter.toString()}::numeric,
                 valid_before = ${authorization.validBefore.toString()}::numeric,
                 signature = ${bytesOf(authorization.signature)}::bytea
