@@ -250,8 +250,12 @@ export const makeTransfersSql = (sql: SqlClient.SqlClient): TransferStore => {
           (SELECT payment_id, 'announced', 1 FROM payment_attempts WHERE payer_address = ${payer}
            ORDER BY announced_at DESC LIMIT ${searchedAnnouncements})
           UNION ALL
+          -- Of what an agent has signed by the thousands, those of this amount by their payments, of others some.
+          SELECT equal.id, 'announced', 1 FROM equal CROSS JOIN LATERAL (
+            SELECT 1 FROM x402_settlements WHERE payment_id = equal.id AND ${signedBy(transfer)} LIMIT 1) signed
+          UNION ALL
           (SELECT payment_id, 'announced', 1 FROM x402_settlements WHERE ${signedBy(transfer)}
-           LIMIT ${searchedAnnouncements})
+           ORDER BY nonce LIMIT ${searchedAnnouncements})
           UNION ALL
           SELECT a.payment_id, 'address', 2 FROM equal JOIN shown_addresses a ON a.payment_id = equal.id
           WHERE a.shown_at > ${transfer.blockTime}::timestamptz - interval '2 days'
