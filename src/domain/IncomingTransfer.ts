@@ -12,7 +12,7 @@ export type TransferKind = typeof TransferKind.Type
 /**
  * What connects a transfer with a payment: a report names it, its payer announced to pay, its buyer was
  * shown the address and the amount is the same, its payer has paid this merchant before, or the amount
- * alone is the same.
+ * alone is the same. The likeliest first.
  */
 export const LikelyReason = Schema.Literals(["reported", "announced", "address", "paid_before", "amount"])
 export type LikelyReason = typeof LikelyReason.Type

@@ -11,7 +11,6 @@ import { type Evidence, type Payment, PaymentId, type PaymentSummary } from "../
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
 import type { PaymentAttempt } from "../../src/payments/PaymentRepo/AttemptStore.ts"
 import { PaymentRepo, type PaymentSettlement, type WatchNote } from "../../src/payments/PaymentRepo.ts"
-import type { LikelyPayment } from "../../src/payments/TransferStore.ts"
 import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { freshAddress } from "../support/freshAddress.ts"
 import { liveEffect } from "../support/run.ts"
@@ -231,17 +230,28 @@ export const paymentRepoContract = (layer: RepoLayer): void => {
         })
       yield* settled(elsewhere, start, 31_000)
       yield* opened(elsewhere)
+      // What names the payer comes before what names the price alone, however old it is.
+      const reported = yield* opened(tenant, start)
+      yield* repo.report({
+        ...{ ...tenant, paymentId: reported.id, evidence: evidenceOf(hash(31_002)), payerType: "human" },
+        ...{ at: after(1), nextCheckAt: after(2) }
+      })
+      const announced = yield* opened(tenant, start)
+      yield* repo.announce({
+        ...{ ...tenant, paymentId: announced.id, attempt: yield* attemptOf(), minedNonce: null }
+      })
       const paid = yield* settled(tenant, start, 31_001)
       const waiting = yield* opened(tenant, after(2))
       yield* opened(tenant, after(3), 2_000_000n)
       const id = yield* arrived(tenant, hash(31_002), after(20))
       const transfer = Option.getOrThrow(yield* repo.findTransfer(tenant, id))
-      const told = (all: ReadonlyArray<LikelyPayment>) =>
-        all.map(({ payment, reasons }) => [payment.id, [...reasons]])
-      const likely = told(yield* repo.likelyPayments(transfer))
-      expect(likely).toHaveLength(2)
-      expect(likely).toContainEqual([paid, ["paid_before"]])
-      expect(likely).toContainEqual([waiting.id, ["amount"]])
+      const likely = yield* repo.likelyPayments(transfer)
+      expect(likely.map(({ payment, reasons }) => [payment.id, reasons.toSorted()])).toEqual([
+        [reported.id, ["amount", "reported"]],
+        [announced.id, ["amount", "announced"]],
+        [paid, ["paid_before"]],
+        [waiting.id, ["amount"]]
+      ])
       // The ten of them that matter, of however many the wallet has paid.
       for (let seed = 0; seed < 12; seed++) yield* settled(tenant, after(4), 31_010 + seed)
       expect(yield* repo.likelyPayments(transfer)).toHaveLength(10)

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import type { ChainTransfer } from "../../chain/Verification.ts"
 import type { Address, Env, TransactionHash } from "../../domain/Chain.ts"
-import type { LikelyReason } from "../../domain/IncomingTransfer.ts"
+import { LikelyReason } from "../../domain/IncomingTransfer.ts"
 import type { MerchantId, Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
 import {
@@ -17,6 +17,10 @@ import {
 } from "../TransferStore.ts"
 import { blockTolerance } from "./AttemptStore.ts"
 import type { MemoryAttempts } from "./attemptsMemory.ts"
+
+/** By the likeliest of its reasons. */
+const weightOf = ({ reasons }: LikelyPayment) =>
+  LikelyReason.literals.findIndex((reason) => reasons.includes(reason))
 
 interface KeptTransfer extends IncomingTransfer {
   readonly matchAt: Date | null
@@ -363,7 +367,10 @@ export const makeTransfersMemory = (known: {
               known.addressShown(payment.id) !== undefined
                 ? (["address"] as const)
                 : []),
-              ...(payment.reported?.evidence.payer === transfer.payer ? (["paid_before"] as const) : []),
+              ...(payment.reported?.evidence.payer === transfer.payer &&
+              payment.receiver === transfer.receiver
+                ? (["paid_before"] as const)
+                : []),
               ...(payment.status !== "settled" && payment.amount === transfer.amount
                 ? (["amount"] as const)
                 : [])
@@ -375,8 +382,9 @@ export const makeTransfersMemory = (known: {
               (left, right) =>
                 Number(right.payment.amount === transfer.amount) -
                   Number(left.payment.amount === transfer.amount) ||
-                Number(right.reasons.includes("address")) - Number(left.reasons.includes("address")) ||
-                right.payment.createdAt.getTime() - left.payment.createdAt.getTime()
+                weightOf(left) - weightOf(right) ||
+                right.payment.createdAt.getTime() - left.payment.createdAt.getTime() ||
+                (left.payment.id < right.payment.id ? -1 : 1)
             )
             .slice(0, 10)
         }),
