@@ -14,6 +14,7 @@ import {
   type Ended,
   idOf,
   idsOf,
+  mostFilled,
   type OutboxRepo,
   type Outcome,
   type OutgoingTransaction
@@ -66,8 +67,6 @@ export interface OutboxOptions {
 }
 
 const fillTries = 5
-/** The longest run of lost nonces that is filled. */
-const mostFilled = 64
 /** For how long a block may still be replaced by another. */
 const replacedMillis = 30 * 60_000
 /** With nothing open, every so many checks are of what has ended; and seldom where nothing has. */

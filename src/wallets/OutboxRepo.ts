@@ -8,6 +8,9 @@ import { type Address, TransactionHash } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { withFaultPoints } from "../workers/FaultPoints.ts"
 
+/** The longest run of lost nonces that is filled. */
+export const mostFilled = 64
+
 export type Purpose = "settle" | "cancel" | "gas" | "usdc" | "filler"
 
 /**
@@ -117,7 +120,10 @@ export class OutboxRepo extends Context.Service<
     ) => Effect.Effect<A, E | SqlError.SqlError, R>
     /** Whether an open transaction waits that no node takes: until it goes, nothing behind it does. Within `locked`. */
     readonly blocked: (wallet: Address) => Effect.Effect<boolean>
-    /** Signs and stores under the wallet's next nonces, in this order. Within `locked`. */
+    /**
+     * Signs and stores under the wallet's next nonces, in this order. What lies behind more lost nonces than are
+     * filled keeps nothing back. Within `locked`.
+     */
     readonly append: (
       wallet: Address,
       /** The wallet's next nonce as the chain tells it. */
@@ -190,9 +196,13 @@ export class OutboxRepo extends Context.Service<
         }, Effect.orDie),
 
         append: Effect.fn("OutboxRepo.append")(function* (wallet, chainNonce, entries) {
+          // After the last, or before the first nonces that nobody has and that are too many to fill.
           const [row] = yield* sql`
-            SELECT greatest(${chainNonce}::bigint, coalesce(max(nonce) + 1, 0)) AS next
-            FROM wallet_transactions WHERE wallet = ${toBytes(wallet)}`
+            SELECT coalesce(min(free) FILTER (WHERE nonce - free > ${mostFilled}), max(nonce) + 1, ${chainNonce}::bigint) AS next
+            FROM (
+              SELECT nonce, lag(nonce + 1, 1, ${chainNonce}::bigint) OVER (ORDER BY nonce) AS free
+              FROM wallet_transactions WHERE wallet = ${toBytes(wallet)} AND nonce >= ${chainNonce}
+            ) ahead`
           const next = Number((yield* decodeNonce(row)).next)
           const stored: Array<OutgoingTransaction> = []
           for (const [index, entry] of entries.entries()) {

@@ -68,3 +68,38 @@ liveEffect(
       expect(yield* repo.find(wallet, 5)).toMatchObject({ outcome: "reverted" })
     }).pipe(Effect.provide(OutboxRepo.layer.pipe(Layer.provide(testDatabase.layer))))
 )
+
+liveEffect("the next nonce is after the last one, unless more lie before that than are ever filled", () =>
+  Effect.gen(function* () {
+    const repo = yield* OutboxRepo
+    const own = Address.make("0x90F79bf6EB2c4f870365E785982E1f101E93b906")
+    const append = (chainNonce: number) =>
+      repo
+        .locked(
+          own,
+          repo.append(
+            own,
+            chainNonce,
+            Array.from({ length: 2 }, () => ({
+              ...{ purpose: "settle" as const, reference: Bun.randomUUIDv7(), merchantId: null, payer: null },
+              ...{ gas: 21_000n, at, sign: (nonce: number) => Effect.succeed(raw(`of ${nonce}`)) }
+            }))
+          )
+        )
+        .pipe(Effect.map((stored) => stored.map(({ nonce }) => nonce)))
+    expect(yield* append(3)).toEqual([3, 4])
+    // Nodes lag, or have not seen the last ones yet.
+    expect(yield* append(1)).toEqual([5, 6])
+    // Others have sent in between; so few are filled where they are lost.
+    expect(yield* append(71)).toEqual([71, 72])
+    expect(yield* append(7)).toEqual([73, 74])
+    // A nonce that nobody has come to.
+    expect(yield* append(1_000)).toEqual([1_000, 1_001])
+    expect(yield* append(75)).toEqual([75, 76])
+    expect(yield* append(75)).toEqual([77, 78])
+    expect(yield* append(76)).toEqual([79, 80])
+    expect(yield* append(935)).toEqual([935, 936])
+    expect(yield* append(937)).toEqual([1_002, 1_003])
+    expect(yield* append(2_000)).toEqual([2_000, 2_001])
+  }).pipe(Effect.provide(OutboxRepo.layer.pipe(Layer.provide(testDatabase.layer))))
+)

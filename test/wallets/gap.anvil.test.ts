@@ -59,4 +59,31 @@ describe("a wallet with a nonce that nobody has", () => {
         expect((yield* made.balance(recipient)).usdcAtomic).toBe(10_000_000n)
       })
   )
+
+  liveEffect(
+    "a nonce far ahead that a node has invented keeps nothing back that is asked for afterwards",
+    () =>
+      Effect.gen(function* () {
+        const made = yield* Effect.provideContext(
+          faucetWorld(testDatabase),
+          yield* Layer.build(Layer.fresh(localChain))
+        )
+        const { faucet, node } = yield* made.instance({ ...quick, patience: "2 seconds" })
+        const grantTo = (recipient: ReturnType<typeof someone>) =>
+          Effect.flatMap(made.merchant, (merchantId) =>
+            Effect.result(faucet.grant({ merchantId, recipient, clientAddress: "198.51.100.1" }))
+          )
+        node.behave((method, [, block]) =>
+          method === "eth_getTransactionCount" && block === "pending" ? { result: "0x3e8" } : undefined
+        )
+        expect((yield* grantTo(someone()))._tag).toBe("Failure")
+        expect((yield* made.repo.open(made.wallet)).map(({ nonce }) => nonce)).toEqual([1_000, 1_001])
+        node.behave(() => undefined)
+        const recipient = someone()
+        expect((yield* grantTo(recipient))._tag).toBe("Success")
+        expect((yield* made.balance(recipient)).usdcAtomic).toBe(10_000_000n)
+        // No gas is spent on the thousand in between.
+        expect(yield* made.repo.find(made.wallet, 2)).toBeUndefined()
+      })
+  )
 })
