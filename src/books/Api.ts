@@ -83,7 +83,7 @@ export const BalancesView = Schema.Struct({
   closing: Balance,
   change: Balance,
   difference: Balance.annotate({
-    description: "The chain's change less the books'; 0.00 where they balance."
+    description: "The chain's change less what the books have of these addresses; 0.00 where they balance."
   })
 }).annotate({ identifier: "StatementBalances" })
 export type BalancesView = typeof BalancesView.Encoded

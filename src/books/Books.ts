@@ -25,11 +25,11 @@ export interface Statement {
 }
 
 /**
- * What the chain says of the receivers' balances, null where too few nodes say it, and what the books have up
- * to the very block of it.
+ * What the chain says of the receivers' balances, null where too few nodes say it, and what the books have of
+ * these addresses up to the very block of it, whosever payments it paid.
  */
 export interface ChainBalances {
-  readonly sums: BookSums
+  readonly moved: bigint
   readonly opening: bigint | null
   readonly closing: bigint | null
 }
@@ -112,8 +112,7 @@ const make = Effect.gen(function* () {
     }),
     balances: Effect.fn("Books.balances")(function* (tenant, { end, start }) {
       const cursor = yield* repo.readUntil(tenant)
-      if (Option.isNone(cursor))
-        return { opening: null, closing: null, sums: yield* repo.sums(tenant, start, start) }
+      if (Option.isNone(cursor)) return { opening: null, closing: null, moved: 0n }
       const receivers = [...(yield* payments.ownReceivers(tenant))]
       const [opening, closing] = yield* Effect.all(
         [
@@ -123,7 +122,7 @@ const make = Effect.gen(function* () {
         { concurrency: 2 }
       )
       const until = new Date(Math.min(end.getTime(), cursor.value.at.getTime() + 1))
-      return { opening, closing, sums: yield* repo.sums(tenant, start, until) }
+      return { opening, closing, moved: yield* repo.moved(tenant, receivers, start, until) }
     }),
     period: Effect.fn("Books.period")(function* (merchantId, { from, timeZone, to }) {
       return periodOf(from, to, timeZone ?? (yield* repo.timeZone(merchantId)))
@@ -181,7 +180,7 @@ export class Books extends Context.Service<
           until: null,
           keptSince: null
         }),
-      balances: () => Effect.succeed({ opening: null, closing: null, sums: nothingAtAll }),
+      balances: () => Effect.succeed({ opening: null, closing: null, moved: 0n }),
       period: (_, { from, timeZone = "UTC", to }) => Effect.succeed(periodOf(from, to, timeZone)),
       timeZone: () => Effect.succeed("UTC"),
       changeTimeZone: () => Effect.void

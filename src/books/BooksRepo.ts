@@ -1,6 +1,6 @@
 // The SQL of the books: pages of what a period holds, in the order of time, and its sums.
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../domain/Merchant.ts"
@@ -34,6 +34,10 @@ const decodeBalances = Schema.decodeUnknownEffect(
   )
 )
 const decodeZones = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ time_zone: Schema.String })))
+const decodeMoved = Schema.decodeUnknownEffect(
+  Schema.Tuple([Schema.Struct({ moved: Schema.BigIntFromString })])
+)
+const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
 const decodeSince = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ since: Schema.NullOr(Schema.Date) })])
 )
@@ -158,6 +162,42 @@ const make = Effect.gen(function* () {
       return sums
     }, Effect.orDie),
 
+    moved: Effect.fn("BooksRepo.moved")(function* (
+      tenant: Tenant,
+      addresses: ReadonlyArray<Address>,
+      start: Date,
+      end: Date
+    ) {
+      const { env, merchantId } = tenant
+      const came = yield* decodeAddresses(
+        yield* sql`
+          SELECT address FROM merchant_receivers
+          WHERE env = ${env} AND merchant_id = ${merchantId} AND since > watched_since`
+      )
+      const movedAt = (of: Statement.Fragment, at: ReadonlyArray<Address>) => {
+        const within = sql`${of} AND t.dropped_at IS NULL AND t.block_time >= ${start} AND t.block_time < ${end}`
+        const bytes = sql`${at.map(toBytes)}::bytea[]`
+        return sql`
+          SELECT t.amount FROM incoming_transfers t WHERE ${within} AND t.receiver = ANY(${bytes})
+          UNION ALL
+          SELECT -t.amount FROM outgoing_transfers t WHERE ${within} AND t.payer = ANY(${bytes})`
+      }
+      // By no index: only where an address has been another's.
+      const others =
+        came.length === 0
+          ? sql``
+          : sql`UNION ALL ${movedAt(
+              sql`t.env = ${env} AND t.merchant_id <> ${merchantId}`,
+              came.map(({ address }) => address)
+            )}`
+      const [{ moved }] = yield* decodeMoved(
+        yield* sql`
+          SELECT coalesce(sum(amount), 0)::text AS moved
+          FROM (${movedAt(ofTenant("t", tenant), addresses)} ${others}) moved`
+      )
+      return moved
+    }, Effect.orDie),
+
     others: Effect.fn("BooksRepo.others")(function* (tenant: Tenant, { end, start }: Period) {
       const rows = yield* decodeRows(
         yield* sql`
@@ -253,6 +293,16 @@ export class BooksRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<BookRow>>
     /** What came to the receivers and left them, by what explains it. */
     readonly sums: (tenant: Tenant, start: Date, end: Date) => Effect.Effect<BookSums>
+    /**
+     * What came to these addresses of the merchant less what left them: also what is in another merchant's books, who
+     * had an address before, or whose payment names it.
+     */
+    readonly moved: (
+      tenant: Tenant,
+      addresses: ReadonlyArray<Address>,
+      start: Date,
+      end: Date
+    ) => Effect.Effect<bigint>
     /** Transfers that neither a payment nor a refund explains, the oldest first, and whether there are more. */
     readonly others: (
       tenant: Tenant,

@@ -57,14 +57,14 @@ export const statementView = (
   }
 }
 
-export const balancesView = ({ closing, opening, sums }: ChainBalances): BalancesView => {
+export const balancesView = ({ closing, moved, opening }: ChainBalances): BalancesView => {
   const change = closing === null || opening === null ? null : closing - opening
   const text = (atomic: bigint | null) => (atomic === null ? null : signed(atomic))
   return {
     opening: text(opening),
     closing: text(closing),
     change: text(change),
-    difference: text(change === null ? null : change - changeOf(sums))
+    difference: text(change === null ? null : change - moved)
   }
 }
 

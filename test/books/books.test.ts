@@ -158,6 +158,52 @@ describe("Books on Postgres", () => {
     expect(JSON.parse(text)).toEqual({ payments: [] })
   })
 
+  test("an address that becomes another merchant's leaves both merchants' books in balance with the chain", async () => {
+    const [one, other] = [
+      await makeShop(service, await Effect.runPromise(service.newMerchant)),
+      await makeShop(service, await Effect.runPromise(service.newMerchant))
+    ]
+    const address = one.merchant.receiver
+    const statementOf = (of: Shop) =>
+      new Quittance({ key: of.keys.readOnly, baseUrl: service.baseUrl }).books.statement({
+        from: yesterday(),
+        to: tomorrow()
+      })
+    const statementWhere = (of: Shop, holds: (answer: Awaited<ReturnType<typeof statementOf>>) => boolean) =>
+      until(() => statementOf(of), holds)
+    const leave = (amount: bigint) =>
+      Effect.runPromise(
+        Effect.andThen(service.chain.transfer({ from: address, to: stranger, amount }), service.chain.mine(2))
+      )
+    await one.settle("10.00", 10_000_000n)
+    await leave(1_000_000n)
+    const { body } = await one.open("5.00")
+    const before = await statementWhere(one, ({ statement }) => statement.change === "9.00")
+    expect(before.balances).toMatchObject({ change: "9.00", difference: "0.00" })
+
+    const bytes = Buffer.from(address.slice(2), "hex")
+    await sql(
+      (run) => run`
+        UPDATE merchant_receivers SET merchant_id = ${other.merchant.id}, since = now()
+        WHERE env = 'test' AND address = ${bytes}`
+    )
+    // A payment that names the address is the one merchant's all the same; what else moves is the other's.
+    const paid = await one.transfer(5_000_000n)
+    expect((await one.report(body.payment.id, paid, 5_000_000n)).status).toBe(200)
+    await one.transfer(2_500_000n, { from: stranger })
+    await leave(3_000_000n)
+    const mine = await statementWhere(one, ({ statement }) => statement.change === "14.00")
+    const others = await statementWhere(other, ({ statement }) => statement.change === "-0.50")
+    expect(mine.statement).toMatchObject({ payments: { amount: "15.00" }, other: { amount: "1.00" } })
+    expect(others.statement).toMatchObject({ unexplained: { amount: "2.50" }, other: { amount: "3.00" } })
+    expect(mine.balances.difference).toBe("0.00")
+    expect(others.balances).toMatchObject({ change: "13.50", difference: "0.00" })
+    // What moves where nobody reads is told to whoever has the address.
+    await sql((run) => run`DELETE FROM outgoing_transfers WHERE payer = ${bytes} AND amount = 1000000`)
+    expect((await statementOf(other)).balances.difference).toBe("-1.00")
+    expect((await statementOf(one)).balances.difference).toBe("0.00")
+  })
+
   const rows = Number(process.env["EXPORT_ROWS"] ?? 20_000)
   test(`${rows} payments stream in order, each once, in bounded memory`, async () => {
     const rich = await makeShop(service, await Effect.runPromise(service.newMerchant))
