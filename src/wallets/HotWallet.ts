@@ -77,7 +77,7 @@ const mostOf = (seen: ReadonlyArray<Sighting>, nodes: number): Sighting => {
   ]
   const [first] = reverted
   if (first !== undefined && reverted.length * 2 > nodes) return first
-  return { outcome: lost.length * 2 > seen.length ? "lost" : "open" }
+  return { outcome: lost.length * 2 > nodes ? "lost" : "open" }
 }
 
 /** `privateKey` is asked for when the wallet is first used. */
@@ -233,7 +233,7 @@ export const makeHotWallet = (privateKey: () => Hex, pool: RpcPool["Service"]) =
         pool.gather("test", (node) => check(node, nonce, versions), hasMoved),
         (seen) => mostOf(seen, pool.nodes("test").length)
       ),
-    /** The same, however few nodes answer. */
+    /** The same, without waiting for a majority: fewer nodes say no more than that it has moved. */
     sightOnAll: (nonce: number, versions: ReadonlyArray<TransactionHash>) =>
       Effect.map(
         onAll((node) => check(node, nonce, versions)),
