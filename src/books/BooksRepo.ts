@@ -182,12 +182,12 @@ const make = Effect.gen(function* () {
           UNION ALL
           SELECT -t.amount FROM outgoing_transfers t WHERE ${within} AND t.payer = ANY(${bytes})`
       }
-      // By no index: only where an address has been another's.
+      // Of all other merchants, by the period: what an address brought while it was theirs stays in their books.
       const others =
         came.length === 0
           ? sql``
           : sql`UNION ALL ${movedAt(
-              sql`t.env = ${env} AND t.merchant_id <> ${merchantId}`,
+              sql`t.merchant_id = ANY (ARRAY(SELECT id FROM merchants WHERE id <> ${merchantId})) AND t.env = ${env}`,
               came.map(({ address }) => address)
             )}`
       const [{ moved }] = yield* decodeMoved(
