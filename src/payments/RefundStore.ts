@@ -67,6 +67,11 @@ export interface Refund extends Tenant {
   readonly droppedAt: Date | null
 }
 
+/** A refund that is due for a check, and the end of the lease under which it was taken. */
+export interface DueRefund extends Refund {
+  readonly heldUntil: Date
+}
+
 /** What was received for a thing and still stands, and what its refunds amount to, proven or awaited. */
 export interface RefundBalance {
   readonly paid: bigint
@@ -148,7 +153,11 @@ export interface RefundStore {
     at: Date
   ) => Effect.Effect<boolean>
   /** Takes refunds that are due for a check; each is out of other instances' sight until `leaseUntil`. */
-  readonly takeDueRefunds: (at: Date, leaseUntil: Date, limit: number) => Effect.Effect<ReadonlyArray<Refund>>
+  readonly takeDueRefunds: (
+    at: Date,
+    leaseUntil: Date,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<DueRefund>>
   /**
    * Transfers that left the merchant's receivers, fit the pending refund and prove no other; the oldest ten. They left
    * above the height of its announcement, or at most a minute and `blockTolerance` before it.
@@ -159,6 +168,12 @@ export interface RefundStore {
     refund: Pick<Refund, "id" | "transactionId">,
     checkAt: Date
   ) => Effect.Effect<void>
-  /** What became of the block of a proven refund. */
-  readonly noteRefundWatched: (id: string, note: WatchNote) => Effect.Effect<void>
+  /**
+   * What became of the block of a proven refund. False, and nothing is noted, where another has taken the refund
+   * since, or it has ended.
+   */
+  readonly noteRefundWatched: (
+    taken: Pick<DueRefund, "id" | "heldUntil">,
+    note: WatchNote
+  ) => Effect.Effect<boolean>
 }

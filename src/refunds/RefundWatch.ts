@@ -7,7 +7,7 @@ import type { TransactionHash } from "../domain/Chain.ts"
 import type { RefundFailure, RefundStatus } from "../domain/Refund.ts"
 import { MismatchReason } from "../domain/VerdictReason.ts"
 import { PaymentRepo, type WatchNote } from "../payments/PaymentRepo.ts"
-import type { Refund } from "../payments/RefundStore.ts"
+import type { DueRefund, Refund } from "../payments/RefundStore.ts"
 import { DueWork } from "../workers/DueWork.ts"
 import { leased } from "../workers/leased.ts"
 import { supervised } from "../workers/supervised.ts"
@@ -163,15 +163,15 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const watch = Effect.fn("RefundWatch.watch")(function* (refund: Refund) {
+  const watch = Effect.fn("RefundWatch.watch")(function* (refund: DueRefund) {
     const now = yield* DateTime.nowAsDate
     if (refund.status === "proven") {
       const note = yield* noteOf(refund, now)
       // A drop that is over is resolved before it is noted, one that lasts is told afterwards, at each look: what an
       // instance does not come to, the next look does.
       if (note.droppedAt === null) yield* resolve(refund)
-      yield* repo.noteRefundWatched(refund.id, note)
-      if (note.droppedAt !== null) {
+      const noted = yield* repo.noteRefundWatched(refund, note)
+      if (noted && note.droppedAt !== null) {
         yield* raise(
           refund,
           "the chain no longer shows its transfer. Wait for it to return, or cancel the refund and send it again.",

@@ -382,11 +382,40 @@ export const refundsContract = (layer: RepoLayer): void => {
       const proof = proofOf(of)
       yield* repo.proveRefund(again.id, proof, after(30), after(90))
       expect(yield* repo.endRefund(again.id, { status: "cancelled" }, after(31))).toBeFalse()
-      yield* repo.noteRefundWatched(again.id, { droppedAt: after(40), watchAt: after(100) })
+      yield* repo.noteRefundWatched(
+        { id: again.id, heldUntil: after(90) },
+        { droppedAt: after(40), watchAt: after(100) }
+      )
       expect(yield* repo.endRefund(again.id, { status: "cancelled" }, after(41))).toBeTrue()
       const third = yield* created(of, { amount: usdc(10_000_000n) })
       const proven = yield* repo.proveRefund(third.id, proof, after(50), after(110))
       expect(Option.isSome(proven)).toBeTrue()
+    }))
+
+  it("a look at a refund whose lease is over notes nothing: another's, taken since, counts", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const refund = yield* created(of)
+      yield* repo.proveRefund(refund.id, proofOf(of), after(30), after(90))
+      const taken = (at: number, until: number) =>
+        Effect.flatMap(repo.takeDueRefunds(after(at), after(until), 1000), (all) =>
+          Effect.fromNullishOr(all.find(({ id }) => id === refund.id))
+        )
+      const late = yield* taken(90, 150)
+      const next = yield* taken(150, 210)
+      const dropped = { droppedAt: after(91), watchAt: after(151) }
+      expect(yield* repo.noteRefundWatched(late, dropped)).toBeFalse()
+      expect(yield* repo.noteRefundWatched(next, { droppedAt: null, watchAt: after(211) })).toBeTrue()
+      expect(yield* repo.noteRefundWatched(late, dropped)).toBeFalse()
+      // Or else it could be cancelled, and the money sent a second time.
+      expect(yield* repo.endRefund(refund.id, { status: "cancelled" }, after(160))).toBeFalse()
+      const ended = yield* taken(211, 270)
+      expect(yield* repo.noteRefundWatched(ended, { droppedAt: after(212), watchAt: after(272) })).toBeTrue()
+      yield* repo.endRefund(refund.id, { status: "cancelled" }, after(220))
+      expect(
+        yield* repo.noteRefundWatched({ ...ended, heldUntil: after(272) }, { droppedAt: null, watchAt: null })
+      ).toBeFalse()
     }))
 
   it("a proven refund follows its transaction into another block", () =>
@@ -397,7 +426,10 @@ export const refundsContract = (layer: RepoLayer): void => {
       const proof = proofOf(of)
       yield* repo.proveRefund(refund.id, proof, after(30), after(90))
       const moved = { blockNumber: 121n, blockHash: newHash(), logPosition: 5 }
-      yield* repo.noteRefundWatched(refund.id, { moved, droppedAt: null, watchAt: after(100) })
+      yield* repo.noteRefundWatched(
+        { id: refund.id, heldUntil: after(90) },
+        { moved, droppedAt: null, watchAt: after(100) }
+      )
       const second = yield* created(of)
       const other = { ...proof, ordinal: 1 }
       // A claim on the transaction names the new block.

@@ -82,7 +82,7 @@ const watched = (
               Effect.suspend(() => fault.beforeEnd),
               repo.endRefund(...end)
             ),
-          noteRefundWatched: (id, note) => orEnd("note", repo.noteRefundWatched(id, note))
+          noteRefundWatched: (...note) => orEnd("note", repo.noteRefundWatched(...note))
         }),
         Layer.succeed(ChainVerifier, {
           ...verifier,

@@ -234,7 +234,7 @@ export const makeRefundsMemory = (known: {
           .filter(({ checkAt }) => checkAt !== null && checkAt <= at)
           .slice(0, limit)
         for (const one of due) refunds.set(one.id, { ...one, checkAt: leaseUntil })
-        return due
+        return due.map((one) => ({ ...one, heldUntil: leaseUntil }))
       }),
     sentFor: (refund) =>
       Effect.sync(() => {
@@ -264,10 +264,10 @@ export const makeRefundsMemory = (known: {
         if (one?.status === "pending" && one.transactionId === transactionId)
           refunds.set(id, { ...one, checkAt })
       }),
-    noteRefundWatched: (id, { droppedAt, moved, watchAt }) =>
+    noteRefundWatched: ({ heldUntil, id }, { droppedAt, moved, watchAt }) =>
       Effect.sync(() => {
         const one = refunds.get(id)
-        if (one?.status !== "proven") return
+        if (one?.status !== "proven" || one.checkAt?.getTime() !== heldUntil.getTime()) return false
         refunds.set(id, {
           ...one,
           droppedAt,
@@ -276,6 +276,7 @@ export const makeRefundsMemory = (known: {
           blockHash: moved?.blockHash ?? one.blockHash
         })
         if (moved !== undefined) known.move(id, moved)
+        return true
       })
   }
 }

@@ -367,13 +367,14 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     ),
 
     takeDueRefunds: Effect.fn("PaymentRepo.takeDueRefunds")(function* (at, leaseUntil, limit) {
-      return yield* decode(sql`
+      const taken = yield* decode(sql`
         WITH due AS (
           SELECT id FROM refunds WHERE next_look_at <= ${at} ORDER BY next_look_at LIMIT ${limit}
           FOR UPDATE SKIP LOCKED
         )
         UPDATE refunds r SET next_look_at = ${leaseUntil} FROM due WHERE r.id = due.id
         RETURNING ${sql.literal(columnsOf("r."))}`)
+      return taken.map((refund) => ({ ...refund, heldUntil: leaseUntil }))
     }, Effect.orDie),
 
     sentFor: Effect.fn("PaymentRepo.sentFor")(function* (refund) {
@@ -407,25 +408,28 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     }, Effect.orDie),
 
     noteRefundWatched: Effect.fn("PaymentRepo.noteRefundWatched")(function* (
-      id,
+      { heldUntil, id },
       { droppedAt, moved, watchAt }
     ) {
       const number = moved?.blockNumber.toString() ?? null
       const hash = moved === undefined ? null : toBytes(moved.blockHash)
-      yield* sql`
+      const rows = yield* sql`
           WITH noted AS (
             UPDATE refunds SET dropped_at = ${droppedAt}, next_look_at = ${watchAt},
               block_number = coalesce(${number}::bigint, block_number),
               block_hash = coalesce(${hash}::bytea, block_hash)
-            WHERE id = ${id} AND status = 'proven' RETURNING ${columns}
+            WHERE id = ${id} AND status = 'proven' AND next_look_at = ${heldUntil} RETURNING ${columns}
+          ), claimed AS (
+            UPDATE claimed_transfers c SET dropped_at = n.dropped_at, block_number = n.block_number,
+              block_hash = n.block_hash, log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
+            FROM noted n
+            WHERE c.refund_id = n.id AND c.transaction_id = n.transaction_id AND c.payer = n.sender
+              AND c.receiver = n.recipient AND c.amount = n.amount AND c.ordinal = n.ordinal
+              AND c.chain_id = CASE n.env WHEN 'test' THEN ${networks.test.chainId}::integer
+                ELSE ${networks.live.chainId}::integer END
           )
-          UPDATE claimed_transfers c SET dropped_at = n.dropped_at, block_number = n.block_number,
-            block_hash = n.block_hash, log_position = coalesce(${moved?.logPosition ?? null}::integer, log_position)
-          FROM noted n
-          WHERE c.refund_id = n.id AND c.transaction_id = n.transaction_id AND c.payer = n.sender
-            AND c.receiver = n.recipient AND c.amount = n.amount AND c.ordinal = n.ordinal
-            AND c.chain_id = CASE n.env WHEN 'test' THEN ${networks.test.chainId}::integer
-              ELSE ${networks.live.chainId}::integer END`
+          SELECT id FROM noted`
+      return rows.length > 0
     }, Effect.orDie)
   }
 }
