@@ -264,8 +264,8 @@ const make = Effect.gen(function* () {
 
   /**
    * Takes the next step of a settlement; `retry` where a caller asks for another try after one that
-   * came to nothing. The reconciler also checks whether somebody else has used the authorization while
-   * a transaction of ours is on its way (`open`).
+   * came to nothing. The reconciler also checks whether somebody else has used the authorization, or its time
+   * is over, while a transaction of ours is on its way (`open`).
    */
   const advance = Effect.fn("Settlements.advance")(function* (
     given: X402Settlement,
@@ -287,7 +287,9 @@ const make = Effect.gen(function* () {
           return { settlement: { ...settlement, transactionId: id }, open: true }
         }
         const { from, nonce, validBefore } = settlement.authorization
-        return asker === "reconciler" && (yield* chain.standing(from, nonce, validBefore)) === "used"
+        const seen = asker === "reconciler" ? yield* chain.standing(from, nonce, validBefore) : "open"
+        // Over, whatever becomes of the transaction: no block may ever come to its nonce.
+        return seen === "used" || seen === "expired"
           ? ended(yield* recover(settlement, false))
           : { settlement, open: true }
       }

@@ -1,0 +1,48 @@
+// A settlement whose transaction lies behind nonces that no block will come to: it ends with its authorization's time,
+// and the payment is others' again.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect } from "effect"
+import { headerV1, openPayment, payPath, rowsOf, until } from "./payloads.ts"
+import { startX402World, type X402World } from "./x402World.ts"
+
+setDefaultTimeout(90_000)
+let world: X402World
+beforeAll(async () => {
+  world = await startX402World()
+}, 120_000)
+afterAll(() => world.close(), 120_000)
+
+const price = 10_000_000n
+
+test("an authorization that is over holds no payment, though its transaction is in no block yet", async () => {
+  const id = await openPayment(world, "10")
+  const [stuck, other] = [await world.payer(price), await world.payer(price)]
+  const now = BigInt(Math.floor(Date.now() / 1000))
+  const pay = async (account: typeof stuck, validBefore: bigint) =>
+    world.call(
+      "GET",
+      payPath(world, id),
+      undefined,
+      undefined,
+      headerV1(await world.authorize(account, price, { validBefore }))
+    )
+  world.node.behave((method, [, block]) =>
+    method === "eth_getTransactionCount" && block === "pending" ? { result: "0x3e8" } : undefined
+  )
+  const first = await pay(stuck, now + 60n)
+  expect<unknown>([first.status, first.body.error]).toEqual([402, "settlement_pending"])
+  world.node.behave(() => undefined)
+  const taken = await pay(other, now + 800n)
+  expect<unknown>([taken.status, taken.body.error]).toEqual([402, "payment_already_taken"])
+  await Effect.runPromise(world.chain.rpc("evm_increaseTime", [120]))
+  await Effect.runPromise(world.chain.mine(2))
+  const settlement = async () =>
+    (await rowsOf(world, `SELECT status, error_reason FROM x402_settlements WHERE payment_id = '${id}'`))[0]
+  await until(async () => (await settlement())?.["status"] === "failed")
+  expect(await settlement()).toMatchObject({
+    error_reason: "invalid_exact_evm_payload_authorization_valid_before"
+  })
+  const paid = await pay(other, now + 800n)
+  expect<unknown>([paid.status, paid.body.payment?.payerAddress]).toEqual([200, other.address])
+  expect(await world.balanceOf(stuck.address)).toBe(price)
+})
