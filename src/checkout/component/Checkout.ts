@@ -1,4 +1,4 @@
-// Runs the checkout: keeps the model of flow.ts, carries out its commands against the
+// Runs the checkout: keeps its model, carries out the commands of transition.ts against the
 // service, the wallet and the browser's storage, and feeds the results back.
 import { createDidToken } from "../../buyers/createDidToken.ts"
 import {
@@ -14,15 +14,18 @@ import {
   watchAttempt,
   writeAttempt
 } from "./attempt.ts"
+import type { Command } from "./Command.ts"
 import { callsStatus, sendCalls, takesCalls } from "./calls.ts"
 import { follow, inquire, isHash, minedNonce, sentTransaction, startingPoint } from "./chain.ts"
 import { atomicOf, encodeTransfer, sameHex, toQuantity } from "./erc20.ts"
-import { beforePayment, type Command, initial, type Message, type Model, transition } from "./flow.ts"
 import { readIntentToken, type UnverifiedIntent } from "./intentToken.ts"
+import type { Message } from "./Message.ts"
+import { beforePayment, initial, type Model } from "./Model.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { type CheckoutService, checkoutService, ServiceError, type SigningTerms } from "./service.ts"
 import { forgetSigned, readSigned, type SignedTerms, sweepSigned, writeSigned } from "./signed.ts"
 import { switchChain } from "./switchChain.ts"
+import { transition } from "./transition.ts"
 import { makeWalletConnect } from "./walletConnect.ts"
 import {
   accountsOf,

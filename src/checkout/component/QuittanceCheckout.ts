@@ -2,9 +2,9 @@
 // checkout. Its events are for the page's own comfort: goods ship on the webhook.
 import { Checkout } from "./Checkout.ts"
 import { deadlineText, millisLeft } from "./deadline.ts"
-import type { CheckoutState, Model } from "./flow.ts"
 import { readIntentToken } from "./intentToken.ts"
 import { legibleOn } from "./legibleOn.ts"
+import type { CheckoutState, Model } from "./Model.ts"
 import type { CheckoutPayment } from "./service.ts"
 import styles from "./styles.css" with { type: "text" }
 import { type Translation, translation } from "./translate.ts"

@@ -1,5 +1,5 @@
 // Until when a payment waits for its money, by the service's clock, whatever the buyer's own shows.
-import { beforePayment, type Model } from "./flow.ts"
+import { beforePayment, type Model } from "./Model.ts"
 import type { Translation } from "./translate.ts"
 
 /** From here on the seconds are counted. */

@@ -1,8 +1,9 @@
 // What the buyer sees of a model: one screen a state, one main action on each.
 import { type CheckoutIcon, type Child, h, icon, spinner } from "./elements.ts"
 import { atomicOf, usdOf } from "./erc20.ts"
-import { type Action, beforePayment, type Model, type Panel, pays } from "./flow.ts"
 import type { UnverifiedIntent } from "./intentToken.ts"
+import type { Action } from "./Message.ts"
+import { beforePayment, type Model, type Panel, pays } from "./Model.ts"
 import type { MessageKey } from "./messages/en.ts"
 import { qrCode } from "./qr.ts"
 import type { Translation } from "./translate.ts"

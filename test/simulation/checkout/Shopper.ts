@@ -1,8 +1,9 @@
 // A buyer who pays with the checkout itself: in one tab or more, in one browser or two, who reloads, closes and
 // comes back. The requests of the checkout become those of the simulation's door.
 import { Effect, Schema } from "effect"
-import type { Action, Model } from "../../../src/checkout/component/flow.ts"
 import { readIntentToken } from "../../../src/checkout/component/intentToken.ts"
+import type { Action } from "../../../src/checkout/component/Message.ts"
+import type { Model } from "../../../src/checkout/component/Model.ts"
 import { Address, networks, TransactionHash } from "../../../src/domain/Chain.ts"
 import { errorCodes } from "../../../src/domain/ErrorCode.ts"
 import { formatUsd } from "../../../src/domain/Money.ts"

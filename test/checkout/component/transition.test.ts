@@ -3,21 +3,18 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Attempt } from "../../../src/checkout/component/attempt.ts"
+import type { Command } from "../../../src/checkout/component/Command.ts"
 import { deadlineText, millisLeft } from "../../../src/checkout/component/deadline.ts"
-import {
-  type Command,
-  initial,
-  type Message,
-  type Model,
-  pollDelay,
-  transition
-} from "../../../src/checkout/component/flow.ts"
+import type { Message } from "../../../src/checkout/component/Message.ts"
+import { initial, type Model } from "../../../src/checkout/component/Model.ts"
 import type {
   CheckoutContext,
   CheckoutPayment,
   KnownAttempt,
   Refusal
 } from "../../../src/checkout/component/service.ts"
+import { pollDelay } from "../../../src/checkout/component/transition/polling.ts"
+import { transition } from "../../../src/checkout/component/transition.ts"
 import { translation } from "../../../src/checkout/component/translate.ts"
 import type { Hex } from "../../../src/checkout/component/wallets.ts"
 

@@ -1,0 +1,123 @@
+// What happens to a checkout: what the buyer does, and what is heard of wallet, service and chain.
+import type { Attempt } from "./attempt.ts"
+import type { Panel, WalletChoice } from "./Model.ts"
+import type { MessageKey } from "./messages/en.ts"
+import type {
+  CheckoutContext,
+  CheckoutPayment,
+  KnownAttempt,
+  PaymentAddress,
+  Refusal,
+  SigningTerms,
+  TestBalance
+} from "./service.ts"
+import type { SignedTerms } from "./signed.ts"
+import type { Hex, WalletFailure } from "./wallets.ts"
+
+/** What the buyer does. */
+export type Action =
+  | { readonly type: "Retry" }
+  | { readonly type: "ChooseWallet"; readonly walletId: string }
+  | { readonly type: "ChangeWallet" }
+  | { readonly type: "SwitchNetwork" }
+  | { readonly type: "GetFunds" }
+  | { readonly type: "CheckBalance" }
+  | { readonly type: "ContinueAnyway" }
+  | { readonly type: "Pay" }
+  /** Shows another way to pay; none leads back to the wallets. */
+  | { readonly type: "ShowPanel"; readonly panel: Panel | undefined }
+  /** Chooses who pays the network fee. */
+  | { readonly type: "ChooseWay"; readonly byTransfer: boolean }
+  | { readonly type: "SendAgain" }
+  | { readonly type: "CheckChain" }
+  | { readonly type: "Prove" }
+  | { readonly type: "StopWaiting" }
+  | { readonly type: "Cancel" }
+  | { readonly type: "StartAgain" }
+
+/** What happened outside. Results carry the epoch of their command; the driver drops stale ones. */
+export type Happening =
+  | {
+      readonly type: "Loaded"
+      readonly context: CheckoutContext
+      readonly payment: CheckoutPayment
+      readonly attempt: Attempt | undefined
+      readonly signed?: SignedTerms | undefined
+      /** Another tab is asking its wallet right now. */
+      readonly elsewhere: boolean
+    }
+  | { readonly type: "LoadFailed"; readonly refusal: Refusal }
+  /** The payment waits no longer for its money. */
+  | { readonly type: "TimeOver" }
+  | { readonly type: "WalletsFound"; readonly wallets: ReadonlyArray<WalletChoice> }
+  | {
+      readonly type: "Connected"
+      readonly walletId: string
+      readonly account: string
+      readonly chainId: number
+      readonly identified: boolean
+    }
+  | { readonly type: "NotConnected" }
+  | { readonly type: "PairingOffered"; readonly uri: string }
+  | { readonly type: "ConnectFailed"; readonly failure: WalletFailure }
+  | { readonly type: "Switched"; readonly chainId: number }
+  | { readonly type: "SwitchFailed"; readonly failure: WalletFailure }
+  | {
+      readonly type: "BalanceRead"
+      readonly balance: TestBalance
+      readonly terms?: SigningTerms | undefined
+      readonly byCalls?: boolean
+    }
+  | { readonly type: "BalanceFailed" }
+  | { readonly type: "Funded"; readonly balance: TestBalance }
+  | { readonly type: "FundingFailed"; readonly refusal: Refusal }
+  | { readonly type: "FundingDeclined"; readonly failure: WalletFailure }
+  | { readonly type: "AccountsChanged"; readonly account: string | undefined; readonly identified: boolean }
+  | { readonly type: "ChainChanged"; readonly chainId: number }
+  | { readonly type: "Signed"; readonly signed: SignedTerms }
+  /** The wallet gave no signature. Nothing can have been sent. */
+  | { readonly type: "SignFailed"; readonly failure: WalletFailure; readonly chainId: number | undefined }
+  /** The service relays nothing for the account now. */
+  | { readonly type: "NotRelayed" }
+  | { readonly type: "RelayRefused"; readonly refusal: Refusal }
+  | { readonly type: "Asking"; readonly step: "identity" | "transfer" }
+  | { readonly type: "Elsewhere" }
+  | { readonly type: "LockFreed"; readonly attempt: Attempt | undefined }
+  | { readonly type: "AttemptSeen"; readonly attempt: Attempt }
+  | { readonly type: "Superseded"; readonly payment: CheckoutPayment }
+  /** What the service knows of attempts: `own` of the account in another browser. */
+  | {
+      readonly type: "AttemptsRead"
+      readonly account: string | undefined
+      readonly payment: CheckoutPayment
+      readonly own: KnownAttempt | undefined
+      readonly others: ReadonlyArray<KnownAttempt>
+    }
+  | { readonly type: "AttemptsUnread" }
+  | { readonly type: "AddressRead"; readonly address: PaymentAddress }
+  | { readonly type: "AddressUnread" }
+  | { readonly type: "ReceiptRead"; readonly url: string }
+  /** The service has an attempt of the account open. The wallet was not asked. */
+  | { readonly type: "AttemptOpen" }
+  /** Certainly nothing was sent. */
+  | { readonly type: "NotSent"; readonly notice: MessageKey; readonly chainId: number | undefined }
+  /** The wallet gave no hash and no clear refusal. */
+  | { readonly type: "Unclear"; readonly attempt: Attempt }
+  | { readonly type: "Sent"; readonly attempt: Attempt }
+  | { readonly type: "Proven"; readonly attempt: Attempt }
+  | { readonly type: "ProveFailed"; readonly failure: WalletFailure }
+  | { readonly type: "TransferFound"; readonly hash: Hex }
+  | { readonly type: "NoTransfer"; readonly mined: boolean; readonly pending: boolean }
+  | { readonly type: "ChainSilent" }
+  | { readonly type: "Reported"; readonly payment: CheckoutPayment }
+  | {
+      readonly type: "StillPending"
+      readonly payment: CheckoutPayment
+      readonly retryAfter: number | undefined
+    }
+  | { readonly type: "ReportRefused"; readonly refusal: Refusal }
+  | { readonly type: "Lost" }
+
+export type Message = Action | Happening
+
+export type MessageOf<T extends Message["type"]> = Extract<Message, { readonly type: T }>

@@ -1,0 +1,154 @@
+// What a checkout knows of its payment, and what is read off that.
+import type { Attempt } from "./attempt.ts"
+import type { MessageKey } from "./messages/en.ts"
+import type {
+  CheckoutContext,
+  CheckoutPayment,
+  KnownAttempt,
+  PaymentAddress,
+  SigningTerms,
+  TestBalance
+} from "./service.ts"
+import type { SignedTerms } from "./signed.ts"
+
+export type CheckoutState =
+  | "loading"
+  | "connect"
+  | "wrong-network"
+  | "needs-funds"
+  | "review"
+  | "awaiting-signature"
+  | "submitted"
+  | "confirming"
+  | "settled"
+  | "failed"
+  | "expired"
+  | "cancelled"
+
+/**
+ * What the wallet is asked for in `awaiting-signature`: a signature that pays
+ * (`authorization`), or the buyer's identity and the transfer; or another tab asks (`elsewhere`), or it is not known whether the transfer
+ * of an earlier request went out (`unsure`), or the identity is wanted once more (`prove`).
+ * In `confirming`: the same wallet pays from another browser (`announced`).
+ */
+export type Step = "authorization" | "identity" | "transfer" | "elsewhere" | "unsure" | "prove" | "announced"
+
+/** What is under way within a state. */
+export type Busy = "connecting" | "switching" | "balance" | "funding" | "checking" | "signing"
+
+export type Panel = "address" | "phone"
+
+export interface Notice {
+  readonly key: MessageKey
+  readonly tone: "info" | "warning"
+  readonly values?: Readonly<Record<string, string>>
+}
+
+export interface WalletChoice {
+  readonly id: string
+  readonly rdns: string
+  readonly name: string
+  readonly icon: string
+}
+
+export interface Model {
+  /** Grows when the buyer or the wallet changes course: results of older work are dropped. */
+  readonly epoch: number
+  readonly state: CheckoutState
+  readonly step: Step | undefined
+  readonly busy: Busy | undefined
+  readonly notice: Notice | undefined
+  /** Why the payment failed or was cancelled. */
+  readonly reason: MessageKey | undefined
+  /** The service's code behind `reason`. */
+  readonly code: string | undefined
+  readonly context: CheckoutContext | undefined
+  readonly payment: CheckoutPayment | undefined
+  readonly wallets: ReadonlyArray<WalletChoice>
+  readonly walletId: string | undefined
+  readonly account: string | undefined
+  readonly chainId: number | undefined
+  readonly balance: TestBalance | undefined
+  readonly attempt: Attempt | undefined
+  /** What the account would sign; undefined where the service has not said. */
+  readonly terms: SigningTerms | undefined
+  /** What was signed and is handed in. */
+  readonly signed: SignedTerms | undefined
+  /** The buyer prefers a transfer of their own, or a signature cannot pay. */
+  readonly byTransfer: boolean
+  /** The account is a contract that takes calls on the payment's chain (EIP-5792). */
+  readonly byCalls: boolean
+  /** The wallet signs for the chain that it is on alone. */
+  readonly wantsChain: boolean
+  /** What `connect` shows beside the browser's wallets: the address to send to, or a code for a phone. */
+  readonly panel: Panel | undefined
+  /** What a wallet scans to be connected, while it is being connected. */
+  readonly pairingUri: string | undefined
+  readonly address: PaymentAddress | undefined
+  /** The receipt's page, once it has settled. */
+  readonly receipt: string | undefined
+  /** Whether a buyer's token for the account is at hand. */
+  readonly identified: boolean
+  readonly loads: number
+  readonly polls: number
+  /** Looks in a row that found the nonce used up and no transfer. */
+  readonly missed: number
+  /** The account's attempt of another browser. */
+  readonly known: KnownAttempt | undefined
+  /** Attempts of other wallets. They warn, and stop nobody. */
+  readonly others: ReadonlyArray<KnownAttempt>
+}
+
+export const initial: Model = {
+  epoch: 0,
+  state: "loading",
+  step: undefined,
+  busy: undefined,
+  notice: undefined,
+  reason: undefined,
+  code: undefined,
+  context: undefined,
+  payment: undefined,
+  wallets: [],
+  walletId: undefined,
+  account: undefined,
+  chainId: undefined,
+  balance: undefined,
+  attempt: undefined,
+  terms: undefined,
+  signed: undefined,
+  byTransfer: false,
+  byCalls: false,
+  wantsChain: false,
+  panel: undefined,
+  pairingUri: undefined,
+  address: undefined,
+  receipt: undefined,
+  identified: false,
+  loads: 0,
+  polls: 0,
+  missed: 0,
+  known: undefined,
+  others: []
+}
+
+export const finals: ReadonlySet<CheckoutState> = new Set(["settled", "failed", "expired"])
+
+/** States in which no money has been asked for. */
+export const beforePayment: ReadonlySet<CheckoutState> = new Set([
+  "connect",
+  "wrong-network",
+  "needs-funds",
+  "review"
+])
+
+/** Nothing is under way that may move money. */
+export const mayPay = (model: Model): boolean => beforePayment.has(model.state) && model.attempt === undefined
+
+/** Whether the account pays by a signature, at the service's cost. */
+export const pays = ({ byTransfer, terms }: Model): "by signature" | "by transfer" =>
+  terms?.relayed === true && !byTransfer ? "by signature" : "by transfer"
+
+export const isOnChain = ({ chainId, context }: Model): boolean => chainId === context?.chain.id
+/** Calls name their chain. */
+export const maySend = (model: Model): boolean => isOnChain(model) || model.byCalls

@@ -1,0 +1,227 @@
+// The checkout as a pure state machine: a model, what happened, and what is to be
+// done next. It knows neither the page nor the network; tests walk it without either.
+import type { Next } from "./Command.ts"
+import type { Message } from "./Message.ts"
+import { beforePayment, finals, type Model, mayPay, maySend, pays } from "./Model.ts"
+import type { MessageKey } from "./messages/en.ts"
+import { accountsChanged, chainChanged, connected, freshWay } from "./transition/account.ts"
+import { decided, forgetting } from "./transition/decided.ts"
+import { announced, attemptSeen, attemptsRead, attemptsUnread } from "./transition/elsewhere.ts"
+import { enter, leave } from "./transition/enter.ts"
+import { fundingFailed, judgeBalance } from "./transition/funds.ts"
+import { chainSilent, lost, noTransfer, transferFound } from "./transition/inquiry.ts"
+import { loaded, loadRefused } from "./transition/loading.ts"
+import { walletNotice, warned } from "./transition/notices.ts"
+import { after, nextPoll, pollDelay } from "./transition/polling.ts"
+import { checking, proceed } from "./transition/proceed.ts"
+import { reportRefused, stillPending } from "./transition/report.ts"
+import { byTransfer, handedIn, relayRefused, signFailed } from "./transition/signature.ts"
+import { askForTransfer, notSent } from "./transition/transfer.ts"
+
+/** The wallet has sent it, and another transaction took its place, or it was mined and pays nothing. */
+const paysNothing: ReadonlySet<MessageKey> = new Set(["cancelledReplaced", "cancelledReverted"])
+
+/** The next model and what is to be done, for anything that happens. */
+export const transition = (model: Model, message: Message): Next => {
+  switch (message.type) {
+    case "Loaded":
+      return loaded(model, message)
+    case "LoadFailed":
+      return loadRefused(model, message.refusal)
+    case "TimeOver":
+      // What was sent from elsewhere may still be found.
+      if (!mayPay(model) || model.panel !== undefined) return [model, []]
+      return [leave(model, "expired"), []]
+    case "Retry":
+      return [leave(model, "loading"), [{ run: "load" }]]
+
+    case "WalletsFound":
+      return [
+        { ...model, wallets: message.wallets },
+        // A wallet that announces itself late may be the one of before the reload.
+        model.account === undefined && model.busy === undefined && model.context !== undefined
+          ? [{ run: "restore" }]
+          : []
+      ]
+    case "ChooseWallet":
+      return [
+        leave(model, "connect", {
+          busy: "connecting",
+          walletId: message.walletId,
+          pairingUri: undefined
+        }),
+        [{ run: "connect", walletId: message.walletId }]
+      ]
+    case "Connected":
+      return connected(model, message)
+    case "NotConnected":
+      return [model, []]
+    case "PairingOffered":
+      return [model.busy === "connecting" ? { ...model, pairingUri: message.uri } : model, []]
+    case "ConnectFailed":
+      if (model.busy !== "connecting") return [model, []]
+      return [warned(model, walletNotice[message.failure]), []]
+    case "ChangeWallet":
+      return [
+        leave(model, "connect", { account: undefined, walletId: undefined, ...freshWay }),
+        [{ run: "readAttempts" }]
+      ]
+
+    case "SwitchNetwork":
+      return [{ ...model, busy: "switching", notice: undefined }, [{ run: "switchChain" }]]
+    case "Switched":
+      return model.state === "wrong-network"
+        ? proceed({ ...model, chainId: message.chainId })
+        : [{ ...model, chainId: message.chainId }, []]
+    case "SwitchFailed":
+      return [warned(model, walletNotice[message.failure]), []]
+
+    case "CheckBalance":
+      return [{ ...model, busy: "balance", notice: undefined }, [{ run: "readBalance" }]]
+    case "BalanceRead":
+      if (!mayPay(model)) return [model, []]
+      return judgeBalance(
+        { ...model, terms: message.terms, byCalls: message.byCalls === true },
+        message.balance
+      )
+    case "BalanceFailed":
+      if (!mayPay(model)) return [model, []]
+      return [
+        enter(model, maySend(model) ? "review" : "wrong-network", {
+          notice: { key: "noticeNoBalance", tone: "warning" }
+        }),
+        []
+      ]
+    case "ContinueAnyway":
+      if (!mayPay(model)) return [model, []]
+      return [enter(model, maySend(model) ? "review" : "wrong-network"), []]
+    case "GetFunds":
+      return [{ ...model, busy: "funding", notice: undefined }, [{ run: "fund" }]]
+    case "Funded":
+      if (!mayPay(model)) return [model, []]
+      return judgeBalance({ ...model, identified: true }, message.balance, {
+        key: "noticeFunded",
+        tone: "info"
+      })
+    case "FundingFailed":
+      return fundingFailed(model, message.refusal)
+    case "FundingDeclined":
+      return [warned(model, walletNotice[message.failure]), []]
+
+    case "AccountsChanged":
+      return accountsChanged(model, message)
+    case "ChainChanged":
+      return chainChanged(model, message)
+
+    case "Pay":
+      if (!mayPay(model)) return [model, []]
+      if (pays(model) === "by signature")
+        return [leave(model, "awaiting-signature", { step: "authorization" }), [{ run: "sign" }]]
+      if (!maySend(model)) return [enter(model, "wrong-network"), []]
+      return [askForTransfer(model), [{ run: "pay", again: false }]]
+    case "ShowPanel": {
+      if (!beforePayment.has(model.state) || model.attempt !== undefined) return [model, []]
+      const { panel } = message
+      return [
+        leave(model, "connect", { panel, account: undefined, walletId: undefined, polls: 0, ...freshWay }),
+        [{ run: "readAttempts" }, ...(panel === "address" ? [{ run: "readAddress" } as const] : [])]
+      ]
+    }
+    case "AddressRead":
+      return [{ ...model, address: message.address }, []]
+    case "ReceiptRead":
+      return [{ ...model, receipt: message.url }, []]
+    case "AddressUnread":
+      return [warned(model, "noticeUnreachable"), [after(pollDelay(2), { run: "readAddress" })]]
+    case "ChooseWay":
+      if (!mayPay(model)) return [model, []]
+      return proceed({ ...model, byTransfer: message.byTransfer, epoch: model.epoch + 1, state: "review" })
+    case "Signed":
+      return handedIn(leave(model, "submitted", { signed: message.signed, polls: 0 }))
+    case "SignFailed":
+      return signFailed(model, message)
+    case "NotRelayed":
+      return byTransfer(model, "noticeRelayDown")
+    case "RelayRefused":
+      return relayRefused(model, message.refusal)
+    case "SendAgain":
+      return [askForTransfer(model), [{ run: "release" }, { run: "pay", again: true }]]
+    case "Asking":
+      return [{ ...model, step: message.step, identified: message.step === "transfer" }, []]
+    case "StopWaiting": {
+      if (model.state === "connect") return [leave(model, "connect"), []]
+      if (model.busy === "switching" || model.busy === "funding")
+        return [{ ...model, epoch: model.epoch + 1, busy: undefined }, []]
+      if (model.state !== "awaiting-signature") return [model, []]
+      // The driver looks whether the wallet had been asked for money already.
+      return [leave(model, "review", { busy: "checking" }), [{ run: "release" }, { run: "load" }]]
+    }
+    case "Elsewhere":
+      return [leave(model, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
+    case "LockFreed":
+      if (model.step !== "elsewhere") return [model, []]
+      // The other tab may have settled it by now: read the payment anew.
+      return [leave(model, "submitted", { busy: "checking" }), [{ run: "load" }]]
+    case "AttemptSeen":
+      return attemptSeen(model, message)
+    case "Superseded": {
+      const done = decided(model, message.payment)
+      return done ?? proceed({ ...model, payment: message.payment })
+    }
+    case "AttemptsRead":
+      return attemptsRead(model, message)
+    case "AttemptsUnread":
+      return attemptsUnread(model)
+    case "AttemptOpen":
+      return announced({ ...model, attempt: undefined }, undefined)
+    case "NotSent":
+      return notSent(model, message)
+    case "Unclear":
+      return checking({ ...model, epoch: model.epoch + 1 }, message.attempt, { missed: 0 })
+    case "Sent":
+      if (finals.has(model.state)) return [model, []]
+      return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })
+
+    case "CheckChain":
+      return model.attempt === undefined
+        ? [model, []]
+        : checking({ ...model, epoch: model.epoch + 1 }, model.attempt)
+    case "TransferFound":
+      return transferFound(model, message.hash)
+    case "NoTransfer":
+      return noTransfer(model, message)
+    case "ChainSilent":
+      return chainSilent(model)
+
+    case "Reported":
+      return decided(model, message.payment) ?? [model, nextPoll(model, undefined)]
+    case "StillPending":
+      return stillPending(model, message)
+    case "ReportRefused":
+      return reportRefused(model, message.refusal)
+    case "Lost":
+      return lost(model)
+
+    case "Prove":
+      return model.attempt === undefined
+        ? [model, []]
+        : [{ ...model, busy: "signing", notice: undefined }, [{ run: "prove", attempt: model.attempt }]]
+    case "Proven":
+      return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })
+    case "ProveFailed":
+      return [warned(model, walletNotice[message.failure]), []]
+
+    case "Cancel":
+      return [leave(model, "cancelled", { reason: "cancelledByBuyer" }), []]
+    case "StartAgain": {
+      const isLost = model.reason !== undefined && paysNothing.has(model.reason)
+      const [next, commands] = proceed({
+        ...model,
+        attempt: undefined,
+        state: "connect",
+        epoch: model.epoch + 1
+      })
+      return [next, [...forgetting(model, isLost ? "giveUp" : "forget"), ...commands]]
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// The account that pays, and the chain its wallet is on.
+import type { Next } from "../Command.ts"
+import type { MessageOf } from "../Message.ts"
+import { beforePayment, type Model } from "../Model.ts"
+import { proceed } from "./proceed.ts"
+
+/** Another account may pay in another way. */
+export const freshWay = { terms: undefined, byTransfer: false, byCalls: false, wantsChain: false } as const
+
+/** The chain is asked about an attempt, which takes the buyer's wallet. */
+const looking = ({ attempt, busy, step }: Model): boolean =>
+  attempt?.hash === null && (busy === "checking" || step === "unsure")
+
+export const connected = (
+  model: Model,
+  { account, chainId, walletId, identified }: MessageOf<"Connected">
+): Next => {
+  const next = { ...model, account, chainId, walletId, identified, panel: undefined, pairingUri: undefined }
+  // A payment that is under way does not wait for its wallet.
+  return beforePayment.has(model.state) ? proceed(next) : [next, []]
+}
+
+export const accountsChanged = (
+  model: Model,
+  { account, identified }: MessageOf<"AccountsChanged">
+): Next => {
+  if (account === model.account) return [model, []]
+  const changed = { ...model, account, identified, ...freshWay }
+  if (model.step === "announced") {
+    return proceed({ ...changed, state: "review", epoch: model.epoch + 1 })
+  }
+  const interrupted = model.state === "awaiting-signature" && model.step === "identity"
+  if (looking(model)) return proceed({ ...changed, epoch: model.epoch + 1 })
+  if (!interrupted && !beforePayment.has(model.state)) return [changed, []]
+  const key = account === undefined ? "noticeDisconnected" : "noticeAccountChanged"
+  const [next, commands] = proceed(
+    { ...changed, epoch: model.epoch + 1, state: interrupted ? "review" : model.state },
+    { key, tone: "warning" }
+  )
+  return [next, [{ run: "release" }, ...commands]]
+}
+
+export const chainChanged = (model: Model, { chainId }: MessageOf<"ChainChanged">): Next => {
+  if (chainId === model.chainId) return [model, []]
+  if (looking(model)) return proceed({ ...model, chainId, epoch: model.epoch + 1 })
+  if (!beforePayment.has(model.state) || model.account === undefined) return [{ ...model, chainId }, []]
+  return proceed({ ...model, chainId, epoch: model.epoch + 1 })
+}

@@ -1,0 +1,16 @@
+import type { CheckoutState, Model } from "../Model.ts"
+
+export const enter = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model => ({
+  ...model,
+  step: undefined,
+  busy: undefined,
+  notice: undefined,
+  reason: undefined,
+  code: undefined,
+  ...changes,
+  state
+})
+
+/** As `enter`, dropping what is under way. */
+export const leave = (model: Model, state: CheckoutState, changes: Partial<Model> = {}): Model =>
+  enter(model, state, { epoch: model.epoch + 1, ...changes })

@@ -1,0 +1,22 @@
+// Whether the account has what it takes.
+import type { Next } from "../Command.ts"
+import { atomicOf } from "../erc20.ts"
+import { type Model, maySend, type Notice, pays } from "../Model.ts"
+import type { Refusal, TestBalance } from "../service.ts"
+import { enter } from "./enter.ts"
+import { warned } from "./notices.ts"
+
+export const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice): Next => {
+  const enough = balance.usdcAtomic >= atomicOf(model.payment?.amount ?? "0.00")
+  const signs = pays(model) === "by signature"
+  const changes = { balance, notice: notice ?? model.notice }
+  // What a contract wallet pays its fee with is its own affair.
+  if (!enough || !(signs || model.byCalls || balance.gasWei > 0n))
+    return [enter(model, "needs-funds", changes), []]
+  return [enter(model, signs || maySend(model) ? "review" : "wrong-network", changes), []]
+}
+
+export const fundingFailed = (model: Model, { code, retryAfter }: Refusal): Next =>
+  code === "FAUCET_LIMIT_REACHED"
+    ? [warned(model, "noticeFaucetLimit", { minutes: String(Math.ceil((retryAfter ?? 60) / 60)) }), []]
+    : [warned(model, code === "INVALID_BUYER_TOKEN" ? "noticeOtherSigner" : "noticeFaucetDown"), []]

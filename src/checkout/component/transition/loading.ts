@@ -1,0 +1,42 @@
+import type { Next } from "../Command.ts"
+import type { MessageOf } from "../Message.ts"
+import type { Model } from "../Model.ts"
+import type { Refusal } from "../service.ts"
+import { decided } from "./decided.ts"
+import { enter, leave } from "./enter.ts"
+import { after, pollDelay } from "./polling.ts"
+import { proceed } from "./proceed.ts"
+import { handedIn } from "./signature.ts"
+
+export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
+  const { context, payment, attempt } = message
+  const known = { ...model, context, payment, attempt, loads: 0 }
+  const done = decided(known, payment)
+  if (done !== undefined) return done
+  if (message.elsewhere && attempt?.hash == null) {
+    return [enter(known, "awaiting-signature", { step: "elsewhere" }), [{ run: "awaitLock" }]]
+  }
+  const [next, commands] =
+    message.signed !== undefined && attempt === undefined
+      ? handedIn(enter(known, "submitted", { signed: message.signed, polls: 0 }))
+      : proceed(known)
+  return [next, [...commands, { run: "restore" }]]
+}
+
+export const loadRefused = (model: Model, refusal: Refusal): Next => {
+  if (refusal.code === "LIVE_MODE_GATED") {
+    return [leave(model, "failed", { reason: "gatedText", code: refusal.code }), []]
+  }
+  if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
+  if (!refusal.retryable) {
+    const reason = /KEY/.test(refusal.code) ? "failedKey" : "failedInvalid"
+    return [leave(model, "failed", { reason, code: refusal.code }), []]
+  }
+  const loads = model.loads + 1
+  return loads < 4
+    ? [
+        { ...model, loads, notice: { key: "noticeUnreachable", tone: "warning" } },
+        [after(Math.max(pollDelay(loads), (refusal.retryAfter ?? 0) * 1_000), { run: "load" })]
+      ]
+    : [leave(model, "failed", { reason: "failedUnreachable", code: refusal.code, loads: 0 }), []]
+}

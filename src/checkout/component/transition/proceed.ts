@@ -1,0 +1,41 @@
+import type { Attempt } from "../attempt.ts"
+import type { Command, Next } from "../Command.ts"
+import { beforePayment, type Model, type Notice } from "../Model.ts"
+import { enter } from "./enter.ts"
+
+export const checking = (model: Model, attempt: Attempt, changes: Partial<Model> = {}): Next => [
+  enter(model, "submitted", { busy: "checking", attempt, ...changes }),
+  [{ run: "inquire", attempt }]
+]
+
+/** Where a payment that is still pending stands, by what is known of wallet, chain and attempt. */
+export const proceed = (model: Model, notice?: Notice): Next => {
+  const { attempt, account, context } = model
+  if (attempt !== undefined && attempt.hash !== null)
+    return [enter(model, "submitted", { notice, polls: 0 }), [{ run: "poll" }]]
+  const asks: ReadonlyArray<Command> = attempt === undefined ? [{ run: "readAttempts" }] : []
+  if (account === undefined) {
+    const reconnect: Notice = { key: "noticeReconnect", tone: "info" }
+    return [
+      enter(model, "connect", { notice: notice ?? (attempt === undefined ? undefined : reconnect) }),
+      asks
+    ]
+  }
+  // A signature may do without the chain, which is known once the service has said.
+  const needsChain =
+    attempt === undefined
+      ? (model.byTransfer && !model.byCalls) || model.wantsChain
+      : attempt.calls === undefined
+  if (needsChain && model.chainId !== context?.chain.id)
+    return [enter(model, "wrong-network", { notice }), asks]
+  if (attempt !== undefined) return checking(model, attempt, { missed: 0 })
+  const state = model.state === "loading" ? "connect" : model.state
+  return [
+    enter(model, beforePayment.has(state) ? state : "review", {
+      notice,
+      busy: "balance",
+      balance: undefined
+    }),
+    [{ run: "readBalance" }, ...asks]
+  ]
+}

@@ -1,0 +1,66 @@
+// What the service says of a transfer that is reported to it.
+import type { Attempt } from "../attempt.ts"
+import type { Next } from "../Command.ts"
+import type { MessageOf } from "../Message.ts"
+import type { Model } from "../Model.ts"
+import { isBecause, type Refusal } from "../service.ts"
+import { enter, leave } from "./enter.ts"
+import { nextPoll } from "./polling.ts"
+import { checking } from "./proceed.ts"
+
+export const stillPending = (model: Model, { payment, retryAfter }: MessageOf<"StillPending">): Next => {
+  const { attempt } = model
+  const kept = model.notice?.key === "noticeReplaced" ? model.notice : undefined
+  return [
+    enter(model, "confirming", { payment, notice: kept, polls: model.polls + 1 }),
+    [...(attempt?.hash == null ? [] : [{ run: "follow", attempt } as const]), ...nextPoll(model, retryAfter)]
+  ]
+}
+
+export const reportRefused = (model: Model, refusal: Refusal): Next => {
+  const { attempt } = model
+  switch (refusal.code) {
+    case "INVALID_BUYER_TOKEN":
+      return [leave(model, "awaiting-signature", { step: "prove", identified: false }), []]
+    case "PAYMENT_REPORT_CONFLICT":
+      // Settled by other evidence: reading the payment shows it.
+      return [{ ...model, busy: "checking" }, [{ run: "load" }]]
+    case "PAYMENT_FAILED":
+      return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), []]
+    case "TEST_SETTLEMENT_MISMATCH":
+      break
+    default:
+      if (!refusal.retryable)
+        return [leave(model, "failed", { reason: "failedMismatch", code: refusal.code }), []]
+      return [
+        {
+          ...model,
+          polls: model.polls + 1,
+          notice: { key: refusal.code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
+        },
+        nextPoll(model, refusal.retryAfter)
+      ]
+  }
+  if (isBecause(refusal, "reverted")) return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]
+  if (isBecause(refusal, "already_used") && attempt?.hash != null) {
+    const without: Attempt = {
+      ...attempt,
+      hash: null,
+      nonceSeen: false,
+      refused: [...attempt.refused, attempt.hash]
+    }
+    const [next, commands] = checking({ ...model, epoch: model.epoch + 1 }, without, { missed: 0 })
+    return [next, [{ run: "save", attempt: without }, ...commands]]
+  }
+  if (isBecause(refusal, "payer") && refusal.actual !== undefined) {
+    return [
+      leave(model, "awaiting-signature", {
+        step: "prove",
+        identified: false,
+        notice: { key: "noticeOtherPayer", tone: "warning", values: { account: refusal.actual } }
+      }),
+      []
+    ]
+  }
+  return [leave(model, "failed", { reason: "failedMismatch", code: refusal.reason ?? refusal.code }), []]
+}

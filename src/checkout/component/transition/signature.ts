@@ -1,0 +1,75 @@
+// A payment by signature: handed in, refused, or given up for a transfer of the buyer's own.
+import type { Next } from "../Command.ts"
+import type { MessageOf } from "../Message.ts"
+import { isOnChain, type Model, type Notice } from "../Model.ts"
+import type { MessageKey } from "../messages/en.ts"
+import { isBecause, type Refusal } from "../service.ts"
+import { forgetting } from "./decided.ts"
+import { announced } from "./elsewhere.ts"
+import { leave } from "./enter.ts"
+import { walletNotice } from "./notices.ts"
+import { nextPoll } from "./polling.ts"
+import { proceed } from "./proceed.ts"
+
+export const handedIn = (model: Model): Next => [
+  model,
+  model.signed === undefined ? [] : [{ run: "relay", signed: model.signed }]
+]
+
+/** The signature pays nothing: what is left is a transfer of the buyer's own. */
+export const byTransfer = (model: Model, key: MessageKey): Next => {
+  const next = {
+    ...model,
+    byTransfer: true,
+    signed: undefined,
+    state: "review",
+    epoch: model.epoch + 1
+  } as const
+  const [shown, commands] = proceed(next, { key, tone: "warning" })
+  return [shown, [...forgetting({ ...model, attempt: undefined }), ...commands]]
+}
+
+export const signFailed = (
+  model: Model,
+  { chainId = model.chainId, failure }: MessageOf<"SignFailed">
+): Next => {
+  if (failure === "rejected" || failure === "busy" || failure === "unreachable") {
+    const notice: Notice = { key: walletNotice[failure], tone: "warning" }
+    return [leave(model, "review", { notice }), []]
+  }
+  const known = { ...model, chainId }
+  if (!isOnChain(known)) return [leave(known, "wrong-network", { wantsChain: true }), []]
+  return byTransfer(known, "noticeCannotSign")
+}
+
+export const relayRefused = (model: Model, refusal: Refusal): Next => {
+  const again = (key: MessageKey): Next => {
+    const next = { ...model, signed: undefined, state: "review", epoch: model.epoch + 1 } as const
+    const [shown, commands] = proceed(next, { key, tone: "warning" })
+    return [shown, [{ run: "forgetSigned" }, ...commands]]
+  }
+  switch (refusal.code) {
+    case "RELAY_UNAVAILABLE":
+      return byTransfer(model, "noticeRelayDown")
+    case "PAYMENT_ATTEMPT_OPEN": {
+      const [waiting, commands] = announced({ ...model, signed: undefined }, undefined)
+      return [waiting, [{ run: "forgetSigned" }, ...commands]]
+    }
+    case "PAYMENT_FAILED":
+      return [leave(model, "failed", { reason: "failedUnverified", code: refusal.code }), forgetting(model)]
+    case "AUTHORIZATION_REFUSED":
+      if (isBecause(refusal, "balance")) return again("fundsTitle")
+      if (isBecause(refusal, "expired", "not_yet_valid")) return again("noticeSignAgain")
+      return byTransfer(model, "noticeCannotSign")
+    default:
+      if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")
+      return [
+        {
+          ...model,
+          polls: model.polls + 1,
+          notice: { key: refusal.code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
+        },
+        nextPoll(model, refusal.retryAfter)
+      ]
+  }
+}

@@ -1,0 +1,24 @@
+// The wallet was asked for the transfer.
+import type { Next } from "../Command.ts"
+import type { MessageOf } from "../Message.ts"
+import { finals, type Model, maySend, type Notice } from "../Model.ts"
+import { leave } from "./enter.ts"
+import { proceed } from "./proceed.ts"
+
+export const askForTransfer = (model: Model): Model =>
+  leave(model, "awaiting-signature", { step: model.identified ? "transfer" : "identity" })
+
+export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
+  // An older request's refusal does not undo what a newer one sent.
+  if (finals.has(model.state) || model.attempt?.hash != null) return [model, []]
+  const next = {
+    ...model,
+    attempt: undefined,
+    chainId: message.chainId ?? model.chainId,
+    // A wallet that refuses calls is asked for a transaction.
+    byCalls: model.byCalls && message.notice !== "noticeUnauthorized"
+  }
+  const notice: Notice = { key: message.notice, tone: "warning" }
+  if (next.account !== undefined && maySend(next)) return [leave(next, "review", { notice }), []]
+  return proceed({ ...next, state: "review", epoch: model.epoch + 1 }, notice)
+}
