@@ -287,9 +287,9 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "the checkout sends again with another nonce, and the service does not hold it to the first",
-    file: "src/checkout/component/Checkout.ts",
-    from: "? earlier.nonce\n          : undefined",
-    to: "? start.nonce\n          : undefined",
+    file: "src/checkout/component/Checkout/payByTransfer.ts",
+    from: "? earlier.nonce\n        : undefined",
+    to: "? start.nonce\n        : undefined",
     also: [
       {
         file: "src/payments/PaymentRepo/attemptsMemory.ts",
@@ -300,7 +300,7 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "the checkout sends without a look at what its other tabs have on record, of which it hears nothing",
-    file: "src/checkout/component/Checkout.ts",
+    file: "src/checkout/component/Checkout/payByTransfer.ts",
     from: "if (earlier !== undefined && (!again || earlier.hash !== null)) {",
     to: 'if (earlier !== undefined && earlier.id === "") {',
     also: [
@@ -319,13 +319,13 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     name: "the checkout sends although the service does not answer its announcement",
-    file: "src/checkout/component/Checkout.ts",
+    file: "src/checkout/component/Checkout/Announcements.ts",
     from: '        default:\n          notSent("noticeUnreachable")',
     to: "        default:\n          return attempt"
   },
   {
     name: "the checkout takes an attempt of another browser for none",
-    file: "src/checkout/component/Checkout.ts",
+    file: "src/checkout/component/Checkout/Announcements.ts",
     from: '        case "PAYMENT_ATTEMPT_OPEN":\n          tell({ type: "AttemptOpen" })\n          break',
     to: '        case "PAYMENT_ATTEMPT_OPEN":\n          return attempt'
   },

@@ -120,4 +120,7 @@ export type Happening =
 
 export type Message = Action | Happening
 
+/** For results: they are dropped where the buyer or the wallet has changed course since. */
+export type Tell = (message: Message) => void
+
 export type MessageOf<T extends Message["type"]> = Extract<Message, { readonly type: T }>

@@ -1,5 +1,6 @@
 // What a checkout knows of its payment, and what is read off that.
 import type { Attempt } from "./attempt.ts"
+import { atomicOf } from "./erc20.ts"
 import type { MessageKey } from "./messages/en.ts"
 import type {
   CheckoutContext,
@@ -144,6 +145,8 @@ export const beforePayment: ReadonlySet<CheckoutState> = new Set([
 
 /** Nothing is under way that may move money. */
 export const mayPay = (model: Model): boolean => beforePayment.has(model.state) && model.attempt === undefined
+
+export const atomicAmount = ({ payment }: Model): bigint => atomicOf(payment?.amount ?? "0.00")
 
 /** Whether the account pays by a signature, at the service's cost. */
 export const pays = ({ byTransfer, terms }: Model): "by signature" | "by transfer" =>

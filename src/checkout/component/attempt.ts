@@ -89,6 +89,23 @@ export const forgetAttempt = (attempt: Pick<Attempt, "id" | "paymentId">): void 
   if (readAttempt(attempt.paymentId)?.id === attempt.id) localStorage.removeItem(prefix + attempt.paymentId)
 }
 
+/** Wallets may ignore the nonce they are asked to use; what follows goes by the one they used. */
+export const noteNonce = (attempt: Attempt & { readonly hash: Hex }, nonce: number | undefined): void => {
+  if (nonce === undefined || attempt.nonceSeen === true) return
+  if (readAttempt(attempt.paymentId)?.hash === attempt.hash)
+    writeAttempt({ ...attempt, nonce, nonceSeen: true })
+}
+
+/** Whether no other attempt has taken its place. */
+export const isLatest = ({ id, paymentId }: Attempt): boolean => readAttempt(paymentId)?.id === id
+
+/** Puts back what was on record before the attempt, unless another one has taken its place. */
+export const restoreAttempt = (attempt: Attempt, earlier: Attempt | undefined): void => {
+  if (!isLatest(attempt)) return
+  if (earlier === undefined) forgetAttempt(attempt)
+  else writeAttempt(earlier)
+}
+
 const announcedPrefix = "quittance-announced:"
 
 const announcedKey = (paymentId: string, from: string) =>
@@ -148,6 +165,18 @@ export const markAnnounced = (
 export const forgetAnnounced = (paymentId: string, from: string, id?: string): void => {
   if (id === undefined || readAnnounced(paymentId, from)?.id === id)
     localStorage.removeItem(announcedKey(paymentId, from))
+}
+
+/** The wallet has answered and asks no more: the service is told so before another attempt takes its place. */
+export const giveUp = (attempt: Attempt): void => {
+  const { from, paymentId } = attempt
+  const announced = readAnnounced(paymentId, from)
+  const kept = readAttempt(paymentId)
+  // Another tab may have asked the wallet again: that nonce is not this one's.
+  const isSeen = kept?.id === attempt.id && kept.nonceSeen === true
+  forgetAttempt(attempt)
+  if (announced !== undefined)
+    markAnnounced(paymentId, from, announced, "lost", isSeen ? kept.nonce : undefined)
 }
 
 /** Drops records of long ago. */

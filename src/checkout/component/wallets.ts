@@ -93,6 +93,8 @@ export const walletErrorOf = (error: unknown): WalletError => {
   return new WalletError(failure, message)
 }
 
+export const failureOf = (error: unknown): WalletFailure => walletErrorOf(error).failure
+
 export const ask = async (
   provider: Eip1193Provider,
   method: string,
@@ -103,6 +105,16 @@ export const ask = async (
   } catch (error) {
     throw walletErrorOf(error)
   }
+}
+
+export const askSignature = async (
+  provider: Eip1193Provider,
+  method: string,
+  params: ReadonlyArray<unknown>
+): Promise<string> => {
+  const signature = await ask(provider, method, params)
+  if (typeof signature !== "string") throw new WalletError("unclear", "no signature")
+  return signature
 }
 
 /** As `ask`, for reads: a node that does not answer is not waited for. */

@@ -1,13 +1,12 @@
 // Whether the account has what it takes.
 import type { Next } from "../Command.ts"
-import { atomicOf } from "../erc20.ts"
-import { type Model, maySend, type Notice, pays } from "../Model.ts"
+import { atomicAmount, type Model, maySend, type Notice, pays } from "../Model.ts"
 import type { Refusal, TestBalance } from "../service.ts"
 import { enter } from "./enter.ts"
 import { warned } from "./notices.ts"
 
 export const judgeBalance = (model: Model, balance: TestBalance, notice?: Notice): Next => {
-  const enough = balance.usdcAtomic >= atomicOf(model.payment?.amount ?? "0.00")
+  const enough = balance.usdcAtomic >= atomicAmount(model)
   const signs = pays(model) === "by signature"
   const changes = { balance, notice: notice ?? model.notice }
   // What a contract wallet pays its fee with is its own affair.

@@ -1,6 +1,7 @@
 // When the checkout asks again.
-import type { Command } from "../Command.ts"
+import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
+import type { Refusal } from "../service.ts"
 
 /** Milliseconds until the n-th poll: from one second to ten. */
 export const pollDelay = (polls: number): number => Math.min(1_000 * 1.4 ** polls, 10_000)
@@ -14,4 +15,14 @@ export const nextPoll = (model: Model, retryAfter: number | undefined): Readonly
     Math.min(Math.max(pollDelay(model.polls), (retryAfter ?? 0) * 1_000), longestDelay),
     model.signed === undefined ? { run: "poll" } : { run: "relay", signed: model.signed }
   )
+]
+
+/** There is no verdict yet: the buyer is told why, and the service is asked again. */
+export const unanswered = (model: Model, { code, retryAfter }: Refusal): Next => [
+  {
+    ...model,
+    polls: model.polls + 1,
+    notice: { key: code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
+  },
+  nextPoll(model, retryAfter)
 ]

@@ -5,7 +5,7 @@ import type { MessageOf } from "../Message.ts"
 import type { Model } from "../Model.ts"
 import { isBecause, type Refusal } from "../service.ts"
 import { enter, leave } from "./enter.ts"
-import { nextPoll } from "./polling.ts"
+import { nextPoll, unanswered } from "./polling.ts"
 import { checking } from "./proceed.ts"
 
 export const stillPending = (model: Model, { payment, retryAfter }: MessageOf<"StillPending">): Next => {
@@ -32,14 +32,7 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
     default:
       if (!refusal.retryable)
         return [leave(model, "failed", { reason: "failedMismatch", code: refusal.code }), []]
-      return [
-        {
-          ...model,
-          polls: model.polls + 1,
-          notice: { key: refusal.code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
-        },
-        nextPoll(model, refusal.retryAfter)
-      ]
+      return unanswered(model, refusal)
   }
   if (isBecause(refusal, "reverted")) return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]
   if (isBecause(refusal, "already_used") && attempt?.hash != null) {

@@ -8,7 +8,7 @@ import { forgetting } from "./decided.ts"
 import { announced } from "./elsewhere.ts"
 import { leave } from "./enter.ts"
 import { walletNotice } from "./notices.ts"
-import { nextPoll } from "./polling.ts"
+import { unanswered } from "./polling.ts"
 import { proceed } from "./proceed.ts"
 
 export const handedIn = (model: Model): Next => [
@@ -63,13 +63,6 @@ export const relayRefused = (model: Model, refusal: Refusal): Next => {
       return byTransfer(model, "noticeCannotSign")
     default:
       if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")
-      return [
-        {
-          ...model,
-          polls: model.polls + 1,
-          notice: { key: refusal.code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
-        },
-        nextPoll(model, refusal.retryAfter)
-      ]
+      return unanswered(model, refusal)
   }
 }

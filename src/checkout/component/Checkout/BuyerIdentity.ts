@@ -1,0 +1,71 @@
+// The token that says who the buyer is, signed by their wallet.
+import { createDidToken } from "../../../buyers/createDidToken.ts"
+import { sameHex } from "../erc20.ts"
+import type { CheckoutContext } from "../service.ts"
+import { askSignature, type Eip1193Provider, type Hex, WalletError } from "../wallets.ts"
+
+const lifetimeSeconds = 2 * 3600
+/** A token with less left than this is not used for a new payment. */
+const reserveSeconds = 15 * 60
+
+interface Identity {
+  readonly token: string
+  readonly account: string
+  /** Unix seconds. */
+  readonly expires: number
+}
+
+const seconds = () => Math.floor(Date.now() / 1000)
+
+const hexOfUtf8 = (text: string): Hex =>
+  `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("")}`
+
+export class BuyerIdentity {
+  readonly #paymentId: string | undefined
+  #identity: Identity | undefined
+
+  constructor(paymentId: string | undefined) {
+    this.#paymentId = paymentId
+  }
+
+  /** Whether a token of the account is at hand. */
+  isKnown(account: string): boolean {
+    const identity = this.#identity
+    return (
+      identity !== undefined &&
+      sameHex(identity.account, account) &&
+      identity.expires > seconds() + reserveSeconds
+    )
+  }
+
+  forget(): void {
+    this.#identity = undefined
+  }
+
+  /** The token of before, or one that the wallet is asked to sign. */
+  async token(
+    account: string,
+    wallet: { readonly provider: Eip1193Provider },
+    context: CheckoutContext | undefined
+  ): Promise<string> {
+    if (this.#identity !== undefined && this.isKnown(account)) return this.#identity.token
+    const { provider } = wallet
+    if (context?.env !== "test") throw new WalletError("unauthorized", "live payments are not open")
+    const now = seconds()
+    const token = await createDidToken(
+      {
+        address: account,
+        signMessage: ({ message }) => askSignature(provider, "personal_sign", [hexOfUtf8(message), account])
+      },
+      {
+        audience: context.audience,
+        lifetimeSeconds,
+        now,
+        // Good for this payment alone.
+        ...(this.#paymentId === undefined ? {} : { id: this.#paymentId })
+      }
+    )
+    this.#identity = { token, account, expires: now + lifetimeSeconds }
+    return token
+  }
+}

@@ -1,0 +1,24 @@
+// What the parts of a checkout share.
+import type { UnverifiedIntent } from "../intentToken.ts"
+import type { Message } from "../Message.ts"
+import type { Model } from "../Model.ts"
+import type { CheckoutService } from "../service.ts"
+import type { Announcements } from "./Announcements.ts"
+import type { BuyerIdentity } from "./BuyerIdentity.ts"
+import type { WalletConnection } from "./WalletConnection.ts"
+
+export interface Session {
+  readonly intentToken: string
+  /** What the token names; undefined where it cannot be read. */
+  readonly claims: UnverifiedIntent | undefined
+  readonly service: CheckoutService
+  readonly wallet: WalletConnection
+  readonly identity: BuyerIdentity
+  readonly announcements: Announcements
+  /** As it is now. */
+  readonly model: () => Model
+  /** Whether nobody has changed course since then, or stopped the checkout. */
+  readonly isCurrent: (epoch: number) => boolean
+  /** For what counts however late it comes. */
+  readonly send: (message: Message) => void
+}

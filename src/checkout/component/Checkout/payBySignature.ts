@@ -1,0 +1,58 @@
+// A signature that the service brings onto the chain: its terms, and asking the wallet for it.
+import { readAttempt } from "../attempt.ts"
+import { sameHex } from "../erc20.ts"
+import type { Tell } from "../Message.ts"
+import { atomicAmount } from "../Model.ts"
+import type { SigningTerms } from "../service.ts"
+import { type SignedTerms, writeSigned } from "../signed.ts"
+import { askChainId, askSignature, failureOf } from "../wallets.ts"
+import { asked } from "./payByTransfer.ts"
+import type { Session } from "./Session.ts"
+
+/** Terms older than this are fetched again before they are signed: they expire after minutes. */
+const freshTermsMillis = 120_000
+
+/** What the account would sign for exactly this payment; undefined where the service does not say. */
+export const readTerms = async (session: Session, account: string): Promise<SigningTerms | undefined> => {
+  const { claims, service } = session
+  if (claims === undefined) return undefined
+  const terms = await service.terms(claims.id, account).catch(() => undefined)
+  return terms !== undefined &&
+    sameHex(terms.receiver, claims.receiver) &&
+    sameHex(terms.token.address, claims.token.address) &&
+    terms.token.chainId === claims.token.chainId &&
+    terms.atomic === atomicAmount(session.model())
+    ? terms
+    : undefined
+}
+
+/** One prompt: what it signs pays this payment alone, and moves nothing until it is handed in. */
+export const sign = async (session: Session, tell: Tell): Promise<void> => {
+  const { account, epoch, payment, terms: known } = session.model()
+  if (account === undefined || payment === undefined) return
+  let terms = known
+  try {
+    const earlier = readAttempt(payment.id)
+    if (earlier !== undefined) return tell(asked(earlier))
+    const now = await session.service.open(session.intentToken)
+    if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
+    if (terms === undefined || Date.now() - terms.readAt > freshTermsMillis)
+      terms = await readTerms(session, account)
+  } catch {
+    return tell({ type: "NotSent", notice: "noticeUnreachable", chainId: undefined })
+  }
+  if (terms?.relayed !== true) return tell({ type: "NotRelayed" })
+  const { wallet } = session
+  try {
+    const signature = await askSignature(wallet.provider, "eth_signTypedData_v4", [account, terms.json])
+    // The buyer has changed course while the wallet was asked: what they signed goes nowhere.
+    if (!session.isCurrent(epoch)) return
+    const { validAfter, validBefore } = terms
+    const signed: SignedTerms = { payer: account, validAfter, validBefore, signature }
+    writeSigned(payment.id, signed)
+    tell({ type: "Signed", signed })
+  } catch (error) {
+    const chainId = await askChainId(wallet.provider).catch(() => undefined)
+    tell({ type: "SignFailed", failure: failureOf(error), chainId })
+  }
+}

@@ -1,0 +1,157 @@
+// A transfer of the buyer's own: on record, announced to the service, and then asked of the wallet.
+import { type Attempt, isLatest, noteNonce, readAttempt, restoreAttempt, writeAttempt } from "../attempt.ts"
+import { sendCalls } from "../calls.ts"
+import { isHash, minedNonce, sentTransaction, startingPoint } from "../chain.ts"
+import { atomicOf, encodeTransfer, sameHex, toQuantity } from "../erc20.ts"
+import type { UnverifiedIntent } from "../intentToken.ts"
+import type { Message, Tell } from "../Message.ts"
+import type { MessageKey } from "../messages/en.ts"
+import { ServiceError } from "../service.ts"
+import {
+  accountsOf,
+  ask,
+  askChainId,
+  type Eip1193Provider,
+  failureOf,
+  type WalletFailure
+} from "../wallets.ts"
+import type { Session } from "./Session.ts"
+
+const nothingSent: { readonly [F in WalletFailure]?: MessageKey } = {
+  rejected: "noticeDeclined",
+  busy: "noticeWalletBusy",
+  unauthorized: "noticeUnauthorized",
+  funds: "noticeNoGas"
+}
+
+/** The wallet was asked before: that request is accounted for first. */
+export const asked = (attempt: Attempt): Message => ({
+  type: attempt.hash === null ? "Unclear" : "Sent",
+  attempt
+})
+
+/** One tab at a time comes here. Nothing is sent before the attempt is on record. */
+export const payByTransfer = async (session: Session, again: boolean, tell: Tell): Promise<void> => {
+  const { announcements, claims, identity, intentToken, service, wallet } = session
+  const { account, context, epoch, payment } = session.model()
+  if (account === undefined || payment === undefined || context === undefined || claims === undefined) return
+  const notSent = (notice: MessageKey, chainId?: number) => tell({ type: "NotSent", notice, chainId })
+  let provider: Eip1193Provider
+  let attempt: Attempt
+  let earlier: Attempt | undefined
+  try {
+    await announcements.withdrawing
+    earlier = readAttempt(payment.id)
+    if (earlier !== undefined && (!again || earlier.hash !== null)) {
+      return tell(asked(earlier))
+    }
+    const now = await service.open(intentToken)
+    if (now.status !== "pending") return tell({ type: "Superseded", payment: now })
+
+    provider = wallet.provider
+    const buyerToken = await identity.token(account, wallet, context)
+    tell({ type: "Asking", step: "transfer" })
+    const [accounts, chainId] = await Promise.all([
+      ask(provider, "eth_accounts").then(accountsOf),
+      askChainId(provider)
+    ])
+    const byCalls = earlier === undefined ? session.model().byCalls : earlier.calls !== undefined
+    if (!byCalls && chainId !== context.chain.id) return notSent("noticeWrongAccount", chainId)
+    if (!accounts.some((one) => sameHex(one, account))) return notSent("noticeWrongAccount")
+    const start = byCalls ? { nonce: 0, block: 0 } : await startingPoint(provider, account)
+    const reused =
+      !byCalls &&
+      earlier !== undefined &&
+      sameHex(earlier.from, account) &&
+      (await minedNonce(provider, account)) <= earlier.nonce
+        ? earlier.nonce
+        : undefined
+    attempt = {
+      version: 1,
+      id: crypto.randomUUID(),
+      paymentId: payment.id,
+      from: account,
+      nonce: reused ?? start.nonce,
+      block: earlier?.block ?? start.block,
+      startedAt: Date.now(),
+      buyerToken,
+      hash: null,
+      // The same id again is the same request: a wallet takes it once.
+      ...(byCalls ? { calls: earlier?.calls ?? { id: crypto.randomUUID(), taken: false } } : {}),
+      refused: earlier?.refused ?? []
+    }
+    // The buyer has changed course while the wallet was asked for the signature.
+    if (!session.isCurrent(epoch)) return
+    if (!writeAttempt(attempt)) return notSent("failedStorage")
+  } catch (error) {
+    if (error instanceof ServiceError) return notSent("noticeUnreachable")
+    return notSent(nothingSent[failureOf(error)] ?? "noticeNoNetwork")
+  }
+  const told = await announcements.announce(attempt, earlier, tell)
+  if (told === undefined) return
+  if (!session.isCurrent(epoch)) {
+    // An answer may come late: the announcement is a newer attempt's where one has taken over.
+    const latest = isLatest(attempt)
+    restoreAttempt(attempt, earlier)
+    if (latest && earlier === undefined) await announcements.withdraw(attempt)
+    return
+  }
+  await sendTransfer(session, provider, told, earlier, claims, atomicOf(payment.amount), tell)
+}
+
+const sendTransfer = async (
+  session: Session,
+  provider: Eip1193Provider,
+  attempt: Attempt,
+  earlier: Attempt | undefined,
+  { receiver, token }: UnverifiedIntent,
+  atomic: bigint,
+  tell: Tell
+): Promise<void> => {
+  try {
+    if (attempt.calls !== undefined) {
+      const id = await sendCalls(provider, {
+        id: attempt.calls.id,
+        from: attempt.from,
+        chainId: token.chainId,
+        to: token.address,
+        data: encodeTransfer(receiver, atomic)
+      })
+      const taken: Attempt = { ...attempt, calls: { id, taken: true } }
+      writeAttempt(taken)
+      session.send({ type: "Sent", attempt: taken })
+      return
+    }
+    const hash = await ask(provider, "eth_sendTransaction", [
+      {
+        from: attempt.from,
+        to: token.address,
+        value: "0x0",
+        data: encodeTransfer(receiver, atomic),
+        nonce: toQuantity(attempt.nonce)
+      }
+    ])
+    if (!isHash(hash)) return tell({ type: "Unclear", attempt })
+    const sent: Attempt = { ...attempt, hash }
+    writeAttempt(sent)
+    // However late the wallet answers: the money has moved.
+    session.send({ type: "Sent", attempt: sent })
+    noteNonce({ ...sent, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
+  } catch (error) {
+    const failure = failureOf(error)
+    const notice = nothingSent[failure]
+    if (attempt.calls !== undefined && failure === "unauthorized") session.wallet.noteCallsRefused()
+    if (notice === undefined) return tell({ type: "Unclear", attempt })
+    // A refusal counts however late it comes, unless a newer attempt has taken over.
+    const latest = isLatest(attempt)
+    restoreAttempt(attempt, earlier)
+    // An earlier request may still be approved: this refusal says nothing of it.
+    if (latest && earlier === undefined) await session.announcements.withdraw(attempt)
+    const declined: Message =
+      earlier === undefined
+        ? { type: "NotSent", notice, chainId: undefined }
+        : { type: "Unclear", attempt: earlier }
+    if (session.model().attempt?.id === attempt.id) session.send(declined)
+    else tell(declined)
+  }
+}

@@ -1,0 +1,20 @@
+const key = "quittance-checkout-wallet"
+
+/** The wallet that the buyer has chosen, by its reverse domain name. */
+export const rememberedWallet = {
+  get: (): string | null => {
+    try {
+      return localStorage.getItem(key)
+    } catch {
+      return null
+    }
+  },
+  set: (rdns: string | undefined) => {
+    try {
+      if (rdns === undefined) localStorage.removeItem(key)
+      else localStorage.setItem(key, rdns)
+    } catch {
+      // Without storage the wallet is chosen again after a reload.
+    }
+  }
+}
