@@ -5,10 +5,10 @@ import { deadlineText, millisLeft } from "./deadline.ts"
 import { readIntentToken } from "./intentToken.ts"
 import { legibleOn } from "./legibleOn.ts"
 import type { CheckoutState, Model } from "./Model.ts"
+import { render } from "./render.ts"
 import type { CheckoutPayment } from "./service.ts"
 import styles from "./styles.css" with { type: "text" }
 import { type Translation, translation } from "./translate.ts"
-import { render } from "./view.ts"
 import { isPhone } from "./walletApps.ts"
 
 /** What every event carries. `payment` is there once the service has opened it. */

@@ -1,0 +1,11 @@
+import type { CheckoutIcon, Child } from "../elements.ts"
+
+/** What the card says of a state, between header and footer. */
+export interface Screen {
+  readonly icon: CheckoutIcon | "spinner"
+  readonly tone?: "good" | "warn" | "bad"
+  readonly title: string
+  readonly text: ReadonlyArray<string>
+  readonly body?: ReadonlyArray<Child>
+  readonly actions?: ReadonlyArray<Child>
+}

@@ -1,0 +1,129 @@
+// Which wallet, or how else the buyer pays.
+import { type Child, h, icon } from "../elements.ts"
+import { walletApps } from "../walletApps.ts"
+import { isOnPage } from "../wallets.ts"
+import type { Pieces } from "./pieces.ts"
+import type { Screen } from "./Screen.ts"
+
+const pairing = ({ code, stopWaiting, t, tools }: Pieces, uri: string): Screen => {
+  const look = tools.phone ? "primary" : "secondary"
+  const scanned = code(uri, "qrPair")
+  const opened = h(
+    "a",
+    { class: `open ${look}`, part: `button ${look}`, href: uri, "data-key": "openWallet" },
+    t("openWallet")
+  )
+  return {
+    icon: "phone",
+    title: t("connectTitle"),
+    text: [t("pairText")],
+    // A phone does not scan its own screen.
+    body: tools.phone ? [opened, scanned] : [scanned],
+    actions: [tools.phone ? undefined : opened, stopWaiting(tools.phone ? "secondary" : "quiet")]
+  }
+}
+
+const byAddress = ({ cancel, code, copyRow, model, panelButton, row, t, values }: Pieces): Screen => {
+  const { address, payment } = model
+  return {
+    icon: address === undefined ? "spinner" : "clock",
+    title: t("addressTitle"),
+    text: [t("addressText"), t("addressMatched")],
+    body:
+      address === undefined || payment === undefined
+        ? []
+        : [
+            code(address.uri, "qrAddress"),
+            h(
+              "dl",
+              { part: "details" },
+              copyRow("addressAmount", payment.amount, "copy amount"),
+              copyRow("addressTo", address.address, "copy address"),
+              row("reviewNetwork", values["network"])
+            )
+          ],
+    actions: [panelButton("secondary", "back", undefined), cancel]
+  }
+}
+
+const byPhone = ({ cancel, code, panelButton, t, tools }: Pieces): Screen => ({
+  icon: "phone",
+  title: t("phoneTitle"),
+  text: [t("phoneText")],
+  body: [code(tools.payUrl, "qrPay")],
+  actions: [panelButton("secondary", "back", undefined), cancel]
+})
+
+const walletList = (...choices: ReadonlyArray<Child>) =>
+  h("ul", { class: "wallets", part: "wallets" }, ...choices.map((choice) => h("li", {}, choice)))
+
+/** What a choice shows: the wallet's picture, or a drawing of one, and its name. */
+const face = (name: string, image: string) => [
+  image === ""
+    ? h("span", { class: "glyph", "aria-hidden": "true" }, icon("wallet"))
+    : h("img", { src: image, alt: "", width: "36", height: "36" }),
+  h("span", { class: "name" }, h("bdi", {}, name))
+]
+
+/** Links that open this payment in a wallet's own browser. */
+const apps = (payUrl: string) =>
+  walletApps.map(({ link, name }) =>
+    h(
+      "a",
+      { class: "wallet", part: "button wallet", href: link(payUrl), "data-key": `app ${name}` },
+      ...face(name, "")
+    )
+  )
+
+const walletChoices = ({ model, t, tools }: Pieces) =>
+  model.wallets.map(({ id, name, icon: image }) => {
+    const choice = h(
+      "button",
+      { type: "button", class: "wallet", part: "button wallet", "data-key": `wallet ${id}` },
+      ...face(name === "" ? t("browserWallet") : name, image)
+    )
+    choice.addEventListener("click", () => tools.send({ type: "ChooseWallet", walletId: id }))
+    return choice
+  })
+
+export const connectScreen = (pieces: Pieces): Screen => {
+  const { cancel, code, model, panelButton, stopWaiting, t, tools } = pieces
+  if (model.busy === "connecting" && model.pairingUri !== undefined) return pairing(pieces, model.pairingUri)
+  if (model.busy === "connecting") {
+    return {
+      icon: "spinner",
+      title: t("connectTitle"),
+      text: [t("connecting")],
+      actions: [stopWaiting("secondary")]
+    }
+  }
+  if (model.panel === "address") return byAddress(pieces)
+  if (model.panel === "phone") return byPhone(pieces)
+  const choices = walletChoices(pieces)
+  if (model.busy !== "balance" && !model.wallets.some(isOnPage)) {
+    return {
+      icon: tools.phone ? "wallet" : "phone",
+      title: t("connectNone"),
+      text: [t(tools.phone ? "connectPhoneText" : "connectNoneText")],
+      body: [
+        tools.phone ? walletList(...apps(tools.payUrl)) : code(tools.payUrl, "qrPay"),
+        ...(choices.length === 0 ? [] : [walletList(...choices)])
+      ],
+      actions: [panelButton("secondary", "payByAddress", "address"), cancel]
+    }
+  }
+  return {
+    icon: model.busy === "balance" ? "spinner" : "wallet",
+    title: t("connectTitle"),
+    text: [model.busy === "balance" ? t("checkingBalance") : t("connectText")],
+    body: model.busy === "balance" ? [] : [walletList(...choices)],
+    actions:
+      model.busy === "balance"
+        ? [cancel]
+        : [
+            tools.phone ? undefined : panelButton("quiet", "payByPhone", "phone"),
+            panelButton("quiet", "payByAddress", "address"),
+            cancel
+          ]
+  }
+}

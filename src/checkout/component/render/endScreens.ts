@@ -1,0 +1,58 @@
+// How a checkout ends.
+import type { Pieces } from "./pieces.ts"
+import { shortened } from "./pieces.ts"
+import type { Screen } from "./Screen.ts"
+import { stages } from "./underWayScreens.ts"
+
+export const settledScreen = (pieces: Pieces): Screen => {
+  const { button, explorer, link, model, t, tools } = pieces
+  /** The wallet that paid in place of the one that is connected here. */
+  const paidBy = model.payment?.payerAddress
+  const other =
+    paidBy === undefined || (model.account ?? paidBy).toLowerCase() === paidBy.toLowerCase()
+      ? undefined
+      : paidBy
+  return {
+    icon: "check",
+    tone: "good",
+    title: t("settledTitle"),
+    text: [other === undefined ? t("settledText") : t("settledOther", { account: shortened(other) })],
+    body: other === undefined ? [stages(pieces, 3)] : [],
+    actions: [button("primary", "done", tools.close), link("viewReceipt", model.receipt), explorer()]
+  }
+}
+
+export const failedScreen = ({ button, explorer, model, t, tools }: Pieces): Screen => ({
+  icon: "cross",
+  tone: "bad",
+  title: t(model.reason === "gatedText" ? "gatedTitle" : "failedTitle"),
+  text: [
+    ...(model.reason === undefined ? [] : [t(model.reason)]),
+    ...(model.code === undefined || model.reason === "failedUnreachable"
+      ? []
+      : [t("errorCode", { code: model.code })])
+  ],
+  actions:
+    model.reason === "failedUnreachable"
+      ? [button("primary", "tryAgain", { type: "Retry" })]
+      : [explorer(), button("secondary", "done", tools.close)]
+})
+
+export const expiredScreen = ({ button, t, tools }: Pieces): Screen => ({
+  icon: "clock",
+  tone: "warn",
+  title: t("expiredTitle"),
+  text: [t("expiredText")],
+  actions: [button("primary", "done", tools.close)]
+})
+
+export const cancelledScreen = ({ button, explorer, model, t }: Pieces): Screen => ({
+  icon: model.reason === "cancelledByBuyer" ? "cross" : "alert",
+  tone: "warn",
+  title: t("cancelledTitle"),
+  text: model.reason === undefined ? [] : [t(model.reason)],
+  actions: [
+    button("primary", "payAgain", { type: "StartAgain" }),
+    model.reason === "cancelledByBuyer" ? undefined : explorer()
+  ]
+})

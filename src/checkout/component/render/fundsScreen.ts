@@ -1,0 +1,63 @@
+import { type Child, h } from "../elements.ts"
+import { usdOf } from "../erc20.ts"
+import { atomicAmount, pays } from "../Model.ts"
+import { type Pieces, shortened } from "./pieces.ts"
+import type { Screen } from "./Screen.ts"
+
+/** Where the operator sends buyers who want to buy USDC. */
+const onramp = ({ link, model }: Pieces): Child => {
+  const { account = "", context, payment } = model
+  const href = context?.onrampUrl
+    ?.replaceAll("{address}", encodeURIComponent(account))
+    .replaceAll("{amount}", encodeURIComponent(payment?.amount ?? ""))
+  return link("buyUsdc", href, "onramp")
+}
+
+export const fundsScreen = (pieces: Pieces): Screen => {
+  const { button, cancel, changeWallet, copyRow, model, otherWay, stopWaiting, t, tools, waiting } = pieces
+  const { balance, context, account = "" } = model
+  const { money } = tools.translation
+  const short = (balance?.usdcAtomic ?? 0n) < atomicAmount(model)
+  const noGas = balance?.gasWei === 0n && pays(model) === "by transfer" && !model.byCalls
+  const coins = [...(short ? ["USDC"] : []), ...(noGas ? ["ETH"] : [])].join(" + ")
+  const grant = money(usdOf(BigInt(context?.faucet.usdcAtomic ?? "0")))
+  const faucet = context?.faucet.enabled === true
+  const busy = model.busy === "balance" || model.busy === "funding"
+  return {
+    icon: "coins",
+    tone: "warn",
+    title: t("fundsTitle"),
+    text: [
+      ...(short ? [t("fundsText", { balance: money(usdOf(balance?.usdcAtomic ?? 0n)) })] : []),
+      ...(noGas ? [t("fundsGas")] : []),
+      model.busy === "funding" ? t("funding") : t("fundsTopUp", { account: shortened(account), coins })
+    ],
+    body: [h("dl", { part: "details" }, copyRow("addressTo", account, "copy account"))],
+    actions: busy
+      ? [
+          waiting(model.busy === "funding" ? "identityTitle" : "checkingBalance"),
+          ...(model.busy === "funding" ? [stopWaiting("quiet")] : [])
+        ]
+      : [
+          short ? onramp(pieces) : undefined,
+          ...(faucet
+            ? [
+                button(
+                  "primary",
+                  short ? "fundsAction" : "fundsGasAction",
+                  { type: "GetFunds" },
+                  {
+                    amount: grant
+                  }
+                )
+              ]
+            : []),
+          button(faucet ? "secondary" : "primary", "checkBalance", { type: "CheckBalance" }),
+          // A wallet whose fees somebody else pays holds no coin of its own.
+          ...(short ? [] : [button("quiet", "continueAnyway", { type: "ContinueAnyway" })]),
+          short ? undefined : otherWay(),
+          changeWallet(),
+          cancel
+        ]
+  }
+}

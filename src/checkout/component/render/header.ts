@@ -1,0 +1,87 @@
+// Above every screen: who is paid, how much, and how far the buyer has come.
+import { h } from "../elements.ts"
+import type { Model } from "../Model.ts"
+import type { ViewTools } from "./ViewTools.ts"
+import { valuesOf } from "./values.ts"
+
+const steps = ["progressConnect", "progressReview", "progressPay", "progressDone"] as const
+
+/** How many of the four steps are behind the buyer. */
+const stepsDone = ({ state }: Model): number => {
+  switch (state) {
+    case "loading":
+    case "connect":
+    case "wrong-network":
+    case "failed":
+    case "expired":
+    case "cancelled":
+      return 0
+    case "needs-funds":
+    case "review":
+      return 1
+    case "awaiting-signature":
+    case "submitted":
+    case "confirming":
+      return 2
+    case "settled":
+      return 4
+  }
+}
+
+/** States without a way ahead: they show no progress. */
+export const stopped: ReadonlySet<Model["state"]> = new Set(["failed", "expired", "cancelled"])
+
+export const header = (model: Model, tools: ViewTools): HTMLElement => {
+  const { translation } = tools
+  const values = valuesOf(model, tools)
+  const reached = stepsDone(model)
+  const amount = values["amount"] ?? ""
+  // What a page's policy allows of images is `data:`.
+  const given = model.context?.merchant.logoUrl
+  const logo = given?.startsWith("data:image/png;base64,") === true ? given : undefined
+  const size = amount.length > 18 ? "amount longest" : amount.length > 12 ? "amount long" : "amount"
+  return h(
+    "header",
+    { part: "header" },
+    h(
+      "div",
+      { class: "top" },
+      h(
+        "div",
+        { class: "identity" },
+        logo === undefined ? undefined : h("img", { src: logo, alt: "", width: "32", height: "32" }),
+        h("p", { class: "merchant" }, values["merchant"] === "" ? "" : translation.text("payTo", values))
+      ),
+      model.context?.env === "test"
+        ? h("span", { class: "badge", part: "badge" }, translation.text("testMode"))
+        : undefined
+    ),
+    amount === ""
+      ? h("div", { class: "amount blank", "aria-hidden": "true" })
+      : h(
+          "p",
+          { class: size, part: "amount" },
+          h("span", { class: "visually-hidden" }, `${translation.text("amountLabel")}: `),
+          amount
+        ),
+    tools.description === ""
+      ? undefined
+      : h("p", { class: "description", part: "description" }, h("bdi", {}, tools.description)),
+    stopped.has(model.state)
+      ? undefined
+      : h(
+          "ol",
+          { class: "progress", part: "progress", "aria-label": translation.text("progressLabel") },
+          ...steps.map((key, index) =>
+            h(
+              "li",
+              {
+                class: index < reached || index === reached ? "reached" : "",
+                ...(index === Math.min(reached, 3) ? { "aria-current": "step" } : {})
+              },
+              translation.text(key)
+            )
+          )
+        )
+  )
+}

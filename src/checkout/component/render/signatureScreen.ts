@@ -1,0 +1,45 @@
+import { connectScreen } from "./connectScreen.ts"
+import type { Pieces } from "./pieces.ts"
+import type { Screen } from "./Screen.ts"
+
+/** What the wallet is asked for, or why it is not asked. */
+export const signatureScreen = (pieces: Pieces): Screen => {
+  const { button, model, stopWaiting, t, waiting } = pieces
+  const stop = stopWaiting("secondary")
+  switch (model.step) {
+    case "elsewhere":
+      return { icon: "tabs", title: t("elsewhereTitle"), text: [t("elsewhereText")] }
+    case "unsure":
+      return {
+        icon: "question",
+        tone: "warn",
+        title: t("unsureTitle"),
+        text: [t("unsureText"), t("unsureWarning")],
+        actions: [
+          button("primary", "checkAgain", { type: "CheckChain" }),
+          model.notice === undefined ? button("secondary", "sendAgain", { type: "SendAgain" }) : undefined
+        ]
+      }
+    case "prove":
+      return {
+        icon: "question",
+        tone: "warn",
+        title: t("proveTitle"),
+        text: [t(model.busy === "signing" ? "signing" : "proveText")],
+        ...(model.account === undefined ? { body: connectScreen(pieces).body ?? [] } : {}),
+        actions: [
+          model.account === undefined
+            ? undefined
+            : model.busy === "signing"
+              ? waiting("proveAction")
+              : button("primary", "proveAction", { type: "Prove" })
+        ]
+      }
+    case "authorization":
+      return { icon: "spinner", title: t("signTitle"), text: [t("signText")], actions: [stop] }
+    case "identity":
+      return { icon: "spinner", title: t("identityTitle"), text: [t("identityText")], actions: [stop] }
+    default:
+      return { icon: "spinner", title: t("transferTitle"), text: [t("transferText")], actions: [stop] }
+  }
+}

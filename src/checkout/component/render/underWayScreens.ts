@@ -1,0 +1,63 @@
+// Money is on its way: sent from here, or from another browser of the same wallet.
+import { h, icon, spinner } from "../elements.ts"
+import type { Pieces } from "./pieces.ts"
+import type { Screen } from "./Screen.ts"
+
+/** Sent, confirmed, settled; `done` of them. */
+export const stages = ({ t }: Pieces, done: number) =>
+  h(
+    "ol",
+    { class: "stages", part: "stages" },
+    ...(["stageSent", "stageConfirmed", "stageSettled"] as const).map((key, index) =>
+      h(
+        "li",
+        {
+          class: index < done ? "done" : "",
+          ...(index === done ? { "aria-current": "step" } : {})
+        },
+        h(
+          "span",
+          { class: "mark", "aria-hidden": "true" },
+          index < done ? icon("check") : index === done ? spinner() : undefined
+        ),
+        t(key)
+      )
+    )
+  )
+
+export const submittedScreen = (pieces: Pieces): Screen => {
+  const { explorer, model, t } = pieces
+  return model.busy === "checking" && model.attempt?.calls?.taken !== true
+    ? { icon: "spinner", title: t("checkingTitle"), text: [t("checkingText")] }
+    : {
+        icon: "spinner",
+        title: t("submittedTitle"),
+        text: [t("submittedText")],
+        body: [stages(pieces, 1)],
+        actions: [explorer()]
+      }
+}
+
+/** The wallet pays from another browser. */
+const announced = ({ changeWallet, explorer, model, t, tools }: Pieces): Screen => ({
+  icon: "clock",
+  title: t("openTitle"),
+  text:
+    model.known === undefined
+      ? []
+      : [t("openText", { account: model.known.payer, time: tools.translation.time(model.known.since) })],
+  actions: [model.known?.transactionId === undefined ? undefined : explorer(), changeWallet("secondary")]
+})
+
+export const confirmingScreen = (pieces: Pieces): Screen => {
+  const { explorer, model, t } = pieces
+  return model.step === "announced"
+    ? announced(pieces)
+    : {
+        icon: "clock",
+        title: t("confirmingTitle"),
+        text: [t("confirmingText")],
+        body: [stages(pieces, 1)],
+        actions: [explorer()]
+      }
+}

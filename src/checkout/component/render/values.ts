@@ -1,0 +1,16 @@
+import type { Model } from "../Model.ts"
+import type { ViewTools } from "./ViewTools.ts"
+
+export type Values = Readonly<Record<string, string>>
+
+/** What every screen fills its sentences with. */
+export const valuesOf = (
+  { context, payment, wallets, walletId }: Model,
+  { translation }: ViewTools
+): Values => ({
+  amount: payment === undefined ? "" : translation.money(payment.amount),
+  merchant: context?.merchant.name ?? "",
+  network: context?.chain.name ?? "",
+  reference: payment?.refCode ?? "",
+  wallet: wallets.find(({ id }) => id === walletId)?.name || translation.text("browserWallet")
+})
