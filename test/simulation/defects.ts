@@ -216,9 +216,9 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a day's cap counts what is used, not what is signed",
     store: "sql",
-    file: "src/agents/AgentRepo.ts",
-    from: "FILTER (WHERE p.status = 'reserved'\n        OR (",
-    to: "FILTER (WHERE (false\n        OR "
+    file: "src/agents/AgentRepo/spentSql.ts",
+    from: "FILTER (WHERE p.status = 'reserved'\n    OR (",
+    to: "FILTER (WHERE (false\n    OR "
   },
   {
     name: "a merchant's gas has no budget",
@@ -404,7 +404,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "a paused agent signs",
     store: "sql",
-    file: "src/agents/AgentRepo.ts",
+    file: "src/agents/AgentRepo/reservationsSql.ts",
     from: 'if (agent.status !== "active") return { _tag: "Inactive", status: agent.status }',
     to: 'if (agent.status === "revoked") return { _tag: "Inactive", status: agent.status }'
   },
@@ -541,7 +541,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "an agent with allowed hosts pays whomever it is told to",
     store: "sql",
-    file: "src/agents/AgentRepo.ts",
+    file: "src/agents/AgentRepo/reservationsSql.ts",
     from: "agent.allowedHosts !== null && agent.allowedPayees === null) {",
     to: "agent.allowedHosts === null && agent.allowedPayees !== null) {"
   },

@@ -1,0 +1,17 @@
+// What counts against an agent's cap of a day.
+import type { SqlClient } from "effect/sql"
+
+/**
+ * An authorization may be used until its time is over, 10 minutes after it was signed at most: so
+ * that no 24 hours of the chain see more than the cap, it counts for as much longer.
+ */
+const countedMillis = 24 * 3_600_000 + 600_000
+
+/** Of payments `p`: what counts against the day's cap at this moment; null for none. */
+export const spentSince = (sql: SqlClient.SqlClient, at: Date) => sql`
+  sum(p.amount) FILTER (WHERE p.status = 'reserved'
+    OR (p.status = 'used' AND p.created_at > ${new Date(at.getTime() - countedMillis)}))`
+
+/** Of payments `p`: those that may count. */
+export const countedSince = (sql: SqlClient.SqlClient, at: Date) => sql`
+  (p.status = 'reserved' OR p.created_at > ${new Date(at.getTime() - countedMillis)})`
