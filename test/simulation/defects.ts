@@ -181,14 +181,14 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "one x402 payment is served any number of times",
     store: "sql",
-    file: "src/x402/Facilitator.ts",
+    file: "src/x402/Facilitator/settling.ts",
     from: "(yield* repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate))",
     to: "(yield* Effect.as(repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate), true))"
   },
   {
     name: "a known authorization pays whatever is asked",
     store: "sql",
-    file: "src/x402/Facilitator.ts",
+    file: "src/x402/Facilitator/judgements.ts",
     from: "if (wrong !== undefined) return { reason: wrong }\n    if (!isSame(known, account, exact, requirements)) return used",
     to: "if (wrong === undefined && !isSame(known, account, exact, requirements)) return used"
   },
@@ -521,7 +521,7 @@ export const defects: ReadonlyArray<Defect> = [
   {
     name: "anybody signs for a wallet",
     store: "sql",
-    file: "src/x402/Facilitator.ts",
+    file: "src/x402/Facilitator/judgements.ts",
     from: 'if (!signed) return "invalid_exact_evm_signature"',
     to: "void signed"
   },
@@ -565,7 +565,7 @@ export const defects: ReadonlyArray<Defect> = [
         to: "({ ...paymentOf(2, read.accepted.scheme, read.accepted.network, read.payload, read.extensions), resource: read.resource?.url })"
       },
       {
-        file: "src/x402/Facilitator.ts",
+        file: "src/x402/Facilitator/settling.ts",
         from: "        resource: resourceUrl(requirements, baseUrl),",
         to: '        resource: resourceUrl({ ...requirements, ...("resource" in exact ? { resource: String(exact.resource) } : {}) }, baseUrl),'
       }

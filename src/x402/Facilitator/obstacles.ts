@@ -1,0 +1,55 @@
+// Why a payment is not good, and what the caller is told of it.
+import type { SettleReason } from "../../domain/SettleReason.ts"
+import { budgetReasons } from "../Settlements.ts"
+import type { ExactPayment } from "../Wire.ts"
+
+export interface Obstacle {
+  readonly reason: SettleReason
+  readonly message?: string | undefined
+}
+
+const messages: { readonly [R in SettleReason]?: string } = {
+  invalid_exact_evm_eip3009_not_supported:
+    "This facilitator settles Circle's USDC of its environment's network only; see /supported.",
+  invalid_exact_evm_recipient_mismatch:
+    "`to` and `payTo` must be the merchant's receiving address of the key's environment.",
+  invalid_exact_evm_network_mismatch:
+    "The payment, the requirements and the key's environment must name one network; see /supported.",
+  payment_already_settled:
+    "The payment was settled another way. Where no transaction is named, nothing was sent for this authorization.",
+  payment_failed: "The payment has failed. Open a new one.",
+  [budgetReasons.merchant]:
+    "The gas that is spent for this merchant in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_MERCHANT.",
+  [budgetReasons.payer]:
+    "The gas that is spent for this payer in 24 hours is used up. Try later, or have the operator raise RELAY_GAS_PER_PAYER.",
+  [budgetReasons.reverts]:
+    "Three transactions of this payer have reverted within 24 hours. Nothing of it is relayed until that is over.",
+  [budgetReasons.reserve]:
+    "The relaying wallet runs low, and what is left is for merchants that have used little of it. The operator has to fund it."
+}
+
+export const messageOf = ({ reason, message }: Obstacle): string | undefined => message ?? messages[reason]
+
+export const used: Obstacle = {
+  reason: "invalid_exact_evm_nonce_already_used",
+  message:
+    "This authorization has paid, or pays for something else. Have the payer sign a new one; where an answer was lost, repeat the request under its quittance-idempotency-key within ten minutes."
+}
+
+export const paymentTaken: Obstacle = {
+  reason: "payment_already_taken",
+  message: "Another authorization is settling this payment, or has settled it. Nothing was sent."
+}
+
+/** An answer of `/settle`. */
+export const refused = (exact: ExactPayment, obstacle: Obstacle, transaction = "") => {
+  const said = messageOf(obstacle)
+  return {
+    success: false,
+    errorReason: obstacle.reason,
+    ...(said === undefined ? {} : { errorMessage: said }),
+    payer: exact.authorization.from,
+    transaction,
+    network: exact.network
+  }
+}

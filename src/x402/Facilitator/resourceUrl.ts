@@ -1,0 +1,14 @@
+import type { Requirements } from "../Wire.ts"
+
+/** Of an address in its encoded form. */
+const longestUrl = 2048
+
+/** The resource that the merchant's own requirements name as the payment's `intentUrl`. */
+export const resourceUrl = ({ resource }: Requirements, baseUrl: string): string => {
+  const url = resource === undefined ? null : URL.parse(resource)
+  const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
+  if (!plain) return baseUrl
+  url.hash = ""
+  if (url.href.length > longestUrl) url.search = ""
+  return url.href.length > longestUrl ? url.origin : url.href
+}

@@ -1,0 +1,152 @@
+// Settling what is signed, once however often it is asked.
+import { DateTime, Effect, Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { RpcUnavailable } from "../../chain/Verification.ts"
+import { networks } from "../../domain/Chain.ts"
+import { PaymentId } from "../../domain/Payment.ts"
+import type { AuthorizationChain } from "../AuthorizationChain.ts"
+import type { PaymentTaken, SettlementRepo, X402Settlement } from "../Settlements/SettlementRepo.ts"
+import type { Settlements } from "../Settlements.ts"
+import type { ExactPayment, Requirements } from "../Wire.ts"
+import { type Account, isSameSignature, type Judgements } from "./judgements.ts"
+import { type Obstacle, paymentTaken, refused, used } from "./obstacles.ts"
+import { resourceUrl } from "./resourceUrl.ts"
+
+/** How long another instance leaves a settlement to the one that took it. */
+const firstCheckMillis = 20_000
+
+export const makeSettling = (
+  {
+    baseUrl,
+    chain,
+    random,
+    repo,
+    settlements
+  }: {
+    readonly baseUrl: string
+    readonly chain: AuthorizationChain["Service"]
+    readonly random: SecureRandom.SecureRandom["Service"]
+    readonly repo: SettlementRepo["Service"]
+    readonly settlements: Settlements["Service"]
+  },
+  { isSame, isThere, judgeAgain, judgeNew }: Judgements
+) => {
+  const network = networks.test
+
+  const pendingReasonOf = ({ toldReason }: X402Settlement) => toldReason ?? "settlement_pending"
+
+  /** How a settlement stands, for a caller. The success of one that no payment waits for is delivered once. */
+  const answerOf = Effect.fnUntraced(function* (
+    exact: ExactPayment,
+    settlement: X402Settlement,
+    identity: string | undefined
+  ) {
+    const transaction = settlement.transactionId ?? ""
+    switch (settlement.status) {
+      case "settled": {
+        const isTheirs =
+          !settlement.opensPayment ||
+          (yield* repo.deliver(settlement.id, identity, yield* DateTime.nowAsDate))
+        return isTheirs
+          ? { success: true, payer: exact.authorization.from, transaction, network: exact.network }
+          : refused(exact, used)
+      }
+      case "pending":
+        return refused(exact, { reason: pendingReasonOf(settlement) }, transaction)
+      case "failed":
+        return refused(
+          exact,
+          { reason: settlement.errorReason ?? "invalid_exact_evm_transaction_failed" },
+          transaction
+        )
+    }
+  })
+
+  /** The transaction that has used it before it came here, since what it is for began. */
+  const moverOf = Effect.fnUntraced(function* (
+    { authorization: { from, nonce } }: ExactPayment,
+    since: Date
+  ) {
+    const use = yield* chain.findUse(from, nonce, since)
+    return Option.isSome(use) && !use.value.cancelled ? use.value.transactionId : null
+  })
+
+  const settleKnown = Effect.fnUntraced(function* (
+    given: X402Settlement,
+    account: Account,
+    exact: ExactPayment,
+    requirements: Requirements
+  ): Effect.fn.Return<X402Settlement | Obstacle, RpcUnavailable | PaymentTaken> {
+    const known = given.status === "pending" ? yield* settlements.settle(given) : given
+    // What is asked is settled, or the chain has yet to say so.
+    if (known.status === "settled" || (known.status === "pending" && isSameSignature(known, exact)))
+      return known
+    if (known.status === "pending") return { reason: pendingReasonOf(known) }
+    // It has just come to its end.
+    if (given.status === "pending" && isSameSignature(known, exact)) return known
+    // One that failed may be tried again for as long as it is good, also re-signed with the same nonce.
+    const obstacle = yield* judgeNew(account, exact, requirements)
+    if (
+      obstacle !== undefined &&
+      obstacle.reason !== used.reason &&
+      !(yield* isThere(account, exact, obstacle))
+    )
+      return obstacle
+    const movedBy =
+      obstacle === undefined ? null : yield* moverOf(exact, account.payment?.createdAt ?? known.createdAt)
+    const now = yield* DateTime.nowAsDate
+    yield* repo.revive(known, exact.authorization, movedBy, new Date(now.getTime() + firstCheckMillis))
+    return yield* settlements.settle(known)
+  })
+
+  const settleFor = Effect.fn("Facilitator.settle")(
+    function* (
+      account: Account,
+      exact: ExactPayment,
+      requirements: Requirements,
+      identity: string | undefined
+    ) {
+      const { from, nonce } = exact.authorization
+      const known = yield* repo.find(network.chainId, network.usdc.address, from, nonce)
+      if (Option.isSome(known)) {
+        const wrong = yield* judgeAgain(known.value, account, exact, requirements)
+        if (wrong !== undefined) return refused(exact, wrong)
+        const came = yield* settleKnown(known.value, account, exact, requirements)
+        return "status" in came ? yield* answerOf(exact, came, identity) : refused(exact, came)
+      }
+      const obstacle = yield* judgeNew(account, exact, requirements)
+      if (obstacle !== undefined && !(yield* isThere(account, exact, obstacle)))
+        return refused(exact, obstacle)
+      const movedBy =
+        obstacle === undefined || account.payment === undefined
+          ? null
+          : yield* moverOf(exact, account.payment.createdAt)
+      const id = yield* random.uuidV7()
+      const at = yield* DateTime.nowAsDate
+      const { settlement } = yield* repo.register({
+        id,
+        merchantId: account.merchant.id,
+        env: account.env,
+        paymentId: account.payment?.id ?? PaymentId.make(id),
+        opensPayment: account.payment === undefined,
+        payerType: account.payerType,
+        chainId: network.chainId,
+        asset: network.usdc.address,
+        authorization: exact.authorization,
+        resource: resourceUrl(requirements, baseUrl),
+        movedBy,
+        at,
+        nextCheckAt: new Date(at.getTime() + firstCheckMillis)
+      })
+      if (!isSame(settlement, account, exact, requirements)) return refused(exact, used)
+      return yield* answerOf(exact, yield* settlements.settle(settlement), identity)
+    },
+    (effect, _account, exact) =>
+      Effect.catchTags(effect, {
+        PaymentTaken: () => Effect.succeed(refused(exact, paymentTaken)),
+        PaymentClosed: () => Effect.succeed(refused(exact, { reason: "payment_already_settled" }))
+      })
+  )
+
+  return settleFor
+}
