@@ -1,11 +1,12 @@
 // The nodes of each environment. What decides about money is asked of all of
 // them and counts only when a majority says the same; a node that lags, errs or
 // is silent says nothing, and one that contradicts raises an alert.
-import { Clock, Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, type Result, type Scope } from "effect"
 import { AppConfig } from "../AppConfig.ts"
 import type { Env } from "../domain/Chain.ts"
 import { type FaultPoint, FaultPoints } from "../workers/FaultPoints.ts"
 import { type ChainAlertKind, ChainAlerts, ChainRecoveries } from "./ChainAlerts.ts"
+import { makeNodeAlerts } from "./RpcPool/nodeAlerts.ts"
 import {
   defaultRpcLimits,
   makeRpcNode,
@@ -48,13 +49,10 @@ export interface Question<A> {
   readonly contradicts: (one: A, other: A) => boolean
 }
 
-const alertEveryMillis = 60_000
 /** How long a minority is waited for once a majority has answered. */
 const lateMillis = 500
 /** Blocks by which a node may lie behind or before the others. */
 const toleratedBlocks = 30n
-/** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */
-const recoveredAfterMillis = 10_000
 /** Bounds what a hostile contract can make a node compute: 10 million. */
 const callGas = "0x989680"
 
@@ -83,66 +81,8 @@ const make = Effect.fnUntraced(function* (given: Nodes): Effect.fn.Return<Shape,
   const notify = yield* ChainAlerts
   const notifyRecovery = yield* ChainRecoveries
   const scope = yield* Effect.scope
-
-  const lastAlert = new Map<string, number>()
-  const alert: Shape["alert"] = Effect.fnUntraced(function* (kind, env, host, message) {
-    const now = yield* Clock.currentTimeMillis
-    const key = `${kind} ${env} ${host}`
-    lastTrouble.set(key, now)
-    const last = lastAlert.get(key)
-    if (last !== undefined && now - last < alertEveryMillis) return
-    lastAlert.set(key, now)
-    // An alert that cannot be stored changes nothing about the answer; the next one tries again.
-    yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` }).pipe(
-      Effect.catchCause((cause) => {
-        lastAlert.delete(key)
-        return Effect.logError("Raising an alert about an RPC node failed", cause)
-      })
-    )
-  })
-
-  // A previous process may have raised this alert; the node's first good response resolves it.
-  const lastTrouble = new Map<string, number>(
-    [
-      ...byEnv.test.map((node) => `test ${node.host}`),
-      ...byEnv.live.map((node) => `live ${node.host}`)
-    ].flatMap((node) =>
-      (["unreachable", "malformed_answer", "disagreement"] as const).map((kind) => [
-        `${kind} ${node}`,
-        Number.NEGATIVE_INFINITY
-      ])
-    )
-  )
-  const answered: Shape["answered"] = (kind, env, host) =>
-    Effect.suspend(() => {
-      const key = `${kind} ${env} ${host}`
-      const trouble = lastTrouble.get(key)
-      if (trouble === undefined) return Effect.void
-      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (now - trouble < recoveredAfterMillis) return Effect.void
-        lastTrouble.delete(key)
-        lastAlert.delete(key)
-        // Apart from the answer, which does not wait for it; told again should it fail.
-        return notifyRecovery({ kind, env, host }).pipe(
-          Effect.onError(() => Effect.sync(() => lastTrouble.set(key, now))),
-          Effect.forkIn(scope),
-          Effect.asVoid
-        )
-      })
-    })
-  const answeredWell = (env: Env, { host }: RpcNode) =>
-    Effect.andThen(answered("unreachable", env, host), answered("malformed_answer", env, host))
-
-  const alertFailure = (env: Env, node: RpcNode, cause: NodeFailure) => {
-    const kinds = {
-      transport: "unreachable",
-      malformed: "malformed_answer",
-      wrong_chain: "wrong_chain"
-    } as const
-    return cause.kind === "reverted" || cause.kind === "refused"
-      ? Effect.void
-      : alert(kinds[cause.kind], env, node.host, cause.message)
-  }
+  const alerts = makeNodeAlerts(byEnv, notify, notifyRecovery, scope)
+  const { alert, alertFailure, answered, answeredWell } = alerts
 
   const poll: Shape["poll"] = Effect.fnUntraced(function* <A>(env: Env, question: Question<A>) {
     const nodes = byEnv[env]

@@ -1,0 +1,83 @@
+// What is told of nodes that fail, contradict or lag, and when they have recovered.
+import { Clock, Effect, type Scope } from "effect"
+import type { Env } from "../../domain/Chain.ts"
+import type { ChainAlertKind, ChainAlerts, ChainRecoveries } from "../ChainAlerts.ts"
+import type { NodeFailure, RpcNode } from "./RpcNode.ts"
+
+const alertEveryMillis = 60_000
+/** Without trouble for so long, a node that answers has recovered: one that comes and goes stays an alert. */
+const recoveredAfterMillis = 10_000
+
+export const makeNodeAlerts = (
+  nodes: { readonly [E in Env]: ReadonlyArray<RpcNode> },
+  notify: typeof ChainAlerts.Service,
+  notifyRecovery: typeof ChainRecoveries.Service,
+  scope: Scope.Scope
+) => {
+  const lastAlert = new Map<string, number>()
+  const alert = Effect.fnUntraced(function* (
+    kind: ChainAlertKind,
+    env: Env,
+    host: string,
+    message: string
+  ): Effect.fn.Return<void> {
+    const now = yield* Clock.currentTimeMillis
+    const key = `${kind} ${env} ${host}`
+    lastTrouble.set(key, now)
+    const last = lastAlert.get(key)
+    if (last !== undefined && now - last < alertEveryMillis) return
+    lastAlert.set(key, now)
+    // An alert that cannot be stored changes nothing about the answer; the next one tries again.
+    yield* notify({ kind, env, host, message: `RPC node ${host}: ${message}` }).pipe(
+      Effect.catchCause((cause) => {
+        lastAlert.delete(key)
+        return Effect.logError("Raising an alert about an RPC node failed", cause)
+      })
+    )
+  })
+
+  // A previous process may have raised this alert; the node's first good response resolves it.
+  const lastTrouble = new Map<string, number>(
+    [
+      ...nodes.test.map((node) => `test ${node.host}`),
+      ...nodes.live.map((node) => `live ${node.host}`)
+    ].flatMap((node) =>
+      (["unreachable", "malformed_answer", "disagreement"] as const).map((kind) => [
+        `${kind} ${node}`,
+        Number.NEGATIVE_INFINITY
+      ])
+    )
+  )
+  const answered = (kind: ChainAlertKind, env: Env, host: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const key = `${kind} ${env} ${host}`
+      const trouble = lastTrouble.get(key)
+      if (trouble === undefined) return Effect.void
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (now - trouble < recoveredAfterMillis) return Effect.void
+        lastTrouble.delete(key)
+        lastAlert.delete(key)
+        // Apart from the answer, which does not wait for it; told again should it fail.
+        return notifyRecovery({ kind, env, host }).pipe(
+          Effect.onError(() => Effect.sync(() => lastTrouble.set(key, now))),
+          Effect.forkIn(scope),
+          Effect.asVoid
+        )
+      })
+    })
+  const answeredWell = (env: Env, { host }: RpcNode) =>
+    Effect.andThen(answered("unreachable", env, host), answered("malformed_answer", env, host))
+
+  const alertFailure = (env: Env, node: RpcNode, cause: NodeFailure) => {
+    const kinds = {
+      transport: "unreachable",
+      malformed: "malformed_answer",
+      wrong_chain: "wrong_chain"
+    } as const
+    return cause.kind === "reverted" || cause.kind === "refused"
+      ? Effect.void
+      : alert(kinds[cause.kind], env, node.host, cause.message)
+  }
+
+  return { alert, answered, answeredWell, alertFailure }
+}
