@@ -1,0 +1,328 @@
+// The data directory of a Postgres and the server that has it: made, secured, started and stopped.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
+import { basename, join, relative, resolve } from "node:path"
+import { Redacted } from "effect"
+import {
+  askForPassword,
+  asksForPassword,
+  keepPassword,
+  makePassword,
+  readPassword
+} from "../EmbeddedPassword.ts"
+import { whyNotEmbedded } from "../foreignCluster.ts"
+import { findPostgresProgram, type PostgresProgram } from "../PostgresProgram.ts"
+import { postgresAnswers } from "../postgresAnswers.ts"
+import { isAlive, isPostgresIn } from "../ServerProcess.ts"
+import { takeInheritedLock } from "../takeInheritedLock.ts"
+
+/** The longest path that a socket's address holds, less its end (Linux 107 bytes, macOS 103). */
+const longestSocketPath = 103
+/** For how long a server that ends at once is started again: one that was killed may still be ending. */
+const retryMillis = 10_000
+const stopMillis = 15_000
+const logLimitBytes = 10_000_000
+/** Of a data directory that is being made. */
+const partialPrefix = "data.new."
+
+/** For a small machine: what it does not use it does not take. */
+const settings = {
+  listen_addresses: "",
+  port: "5432",
+  unix_socket_directories: ".",
+  unix_socket_permissions: "0700",
+  shared_buffers: "64MB",
+  max_connections: "100",
+  min_wal_size: "32MB",
+  max_wal_size: "256MB",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  io_method: "sync",
+  jit: "off",
+  max_logical_replication_workers: "0",
+  autovacuum_max_workers: "2",
+  log_checkpoints: "off",
+  fsync: "on",
+  timezone: "UTC"
+}
+
+const sleep = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
+
+export class Cluster {
+  readonly directory: string
+  readonly data: string
+  readonly log: string
+  /** By the shorter of its two names: the address of a socket is short. */
+  readonly socket: string
+  private readonly flags: ReadonlyArray<string>
+  private program: PostgresProgram | undefined
+  /** Why the last child is none. */
+  private notStarted: string | undefined
+
+  constructor(directory: string, more: Readonly<Record<string, string>>) {
+    this.directory = resolve(directory)
+    this.data = join(this.directory, "data")
+    this.log = join(this.directory, "postgres.log")
+    const whole = join(this.data, `.s.PGSQL.${more["port"] ?? settings.port}`)
+    const near = relative(process.cwd(), whole)
+    this.socket = near.length < whole.length ? near : whole
+    this.flags = Object.entries({ ...settings, ...more }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`
+    ])
+  }
+
+  /** Refuses what this release did not make, and touches nothing of it. */
+  check(): void {
+    if (Buffer.byteLength(this.socket) > longestSocketPath)
+      throw new Error(
+        `DATA_DIR: ${this.directory} is too long a path for the socket of the embedded database. Set DATA_DIR to a shorter one.`
+      )
+    const why = whyNotEmbedded(this.directory)
+    if (why !== undefined) throw new Error(why)
+  }
+
+  private found(): PostgresProgram {
+    this.program ??= findPostgresProgram(this.data, this.directory)
+    return this.program
+  }
+
+  /** As root on Linux the other user reaches the data through its working directory alone. */
+  private options(cwd: string) {
+    const { directory, runAs } = this.found()
+    return {
+      directory,
+      named: runAs !== undefined && process.platform === "linux" ? "/proc/self/cwd" : resolve(cwd),
+      spawn: { ...runAs, cwd, env: { LC_ALL: "C", PATH: process.env["PATH"] ?? "/usr/bin:/bin" } }
+    }
+  }
+
+  /** Makes the data directory, whole or not at all. */
+  private initialise(): void {
+    const { runAs } = this.found()
+    // By a name of its own: what a killed start has left running clears its directory in the end.
+    for (const name of readdirSync(this.directory))
+      if (name.startsWith(partialPrefix)) rmSync(join(this.directory, name), { recursive: true, force: true })
+    const partial = mkdtempSync(join(this.directory, partialPrefix))
+    const { directory, named, spawn: spawnOptions } = this.options(partial)
+    if (runAs !== undefined) chownSync(partial, runAs.uid, runAs.gid)
+    const { error, status, stderr, stdout } = spawnSync(
+      join(directory, "bin", "initdb"),
+      [
+        ...["-D", named, "-U", "postgres", "-A", "reject", "-E", "UTF8"],
+        ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "-c", "jit=off"],
+        // One call for a thousand files, where there is such a call.
+        ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])
+      ],
+      { ...spawnOptions, encoding: "utf8" }
+    )
+    if (error !== undefined || status !== 0) {
+      rmSync(partial, { recursive: true, force: true })
+      const why = error?.message ?? (stderr.trim() === "" ? stdout : stderr).trim().split("\n").join(" ")
+      throw new Error(`DATA_DIR: the embedded database could not be made in ${this.directory}: ${why}`)
+    }
+    renameSync(partial, this.data)
+  }
+
+  private pidFile(): { readonly pid: number; readonly isReady: boolean } | undefined {
+    const path = join(this.data, "postmaster.pid")
+    if (!existsSync(path)) return undefined
+    const lines = readFileSync(path, "utf8").split("\n")
+    const pid = Number.parseInt(lines[0] ?? "", 10)
+    return Number.isNaN(pid) ? undefined : { pid, isReady: lines[7]?.trim() === "ready" }
+  }
+
+  /** Each statement that fails is a line. Emptied in place: a server that runs has the file open, to append. */
+  boundLog(): void {
+    if (existsSync(this.log) && statSync(this.log).size > logLimitBytes) truncateSync(this.log)
+  }
+
+  /** The running server's process, or undefined. A start that failed leaves another program's number in the file. */
+  running(): number | undefined {
+    const pid = this.pidFile()?.pid
+    if (pid === undefined || !isAlive(pid)) return undefined
+    return isPostgresIn(pid, this.data) === false ? undefined : pid
+  }
+
+  /**
+   * With the lock of the server held: after the machine or its container was started anew, the number in the
+   * files may be another program's, or another Postgres'; a power cut may leave the files empty.
+   * Postgres takes its own parent's number for stale, and still looks for its own shared memory.
+   */
+  private disownFiles(): void {
+    const pid = this.pidFile()?.pid
+    if (pid !== undefined && isAlive(pid) && isPostgresIn(pid, this.data) === true) return
+    const path = join(this.data, "postmaster.pid")
+    if (pid !== undefined)
+      writeFileSync(path, readFileSync(path, "utf8").replace(/^\d+/, String(process.pid)))
+    else rmSync(path, { force: true })
+    rmSync(join(this.data, `${basename(this.socket)}.lock`), { force: true })
+  }
+
+  /** Whether that process is this data's server. Where the system does not say, its lock does. */
+  private serves(pid: number): boolean {
+    const known = isPostgresIn(pid, this.data)
+    if (known !== undefined) return known
+    const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
+    if (lock !== undefined) closeSync(lock)
+    return lock === undefined
+  }
+
+  /** Undefined where a server has the data already, in another container perhaps, and does not answer. */
+  private spawn(): ChildProcess | undefined {
+    const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
+    if (lock === undefined) return undefined
+    try {
+      this.disownFiles()
+      return this.spawnLocked(lock)
+    } finally {
+      closeSync(lock)
+    }
+  }
+
+  private spawnLocked(lock: number): ChildProcess {
+    this.notStarted = undefined
+    const { directory, named, spawn: spawnOptions } = this.options(this.data)
+    this.boundLog()
+    const log = openSync(this.log, "a", 0o600)
+    // In a session of its own: Ctrl-C is the service's, which stops it when no process needs it.
+    const child = spawn(join(directory, "bin", "postgres"), ["-D", named, ...this.flags], {
+      ...spawnOptions,
+      detached: true,
+      stdio: ["ignore", log, log, lock]
+    })
+    closeSync(log)
+    child.unref()
+    // The program is gone, or the system takes no more processes: such a child has no exit code.
+    child.once("error", ({ message }) => {
+      this.notStarted = message
+      this.program = undefined
+    })
+    return child
+  }
+
+  /** In single-user mode, which asks for no password. False where another server has the data. */
+  private setPassword(password: string): boolean {
+    const lock = takeInheritedLock(join(this.directory, "postgres.lock"))
+    if (lock === undefined) return false
+    try {
+      this.disownFiles()
+      const { directory, named, spawn: spawnOptions } = this.options(this.data)
+      const { error, status, stderr } = spawnSync(
+        join(directory, "bin", "postgres"),
+        ["--single", "-D", named, ...this.flags, "-c", "exit_on_error=on", "postgres"],
+        {
+          ...spawnOptions,
+          encoding: "utf8",
+          input: `ALTER ROLE postgres PASSWORD '${password}'\n`,
+          stdio: ["pipe", "ignore", "pipe", lock]
+        }
+      )
+      if (error !== undefined || status !== 0) throw error ?? new Error(stderr.trim().split("\n").join(" "))
+      return true
+    } finally {
+      closeSync(lock)
+    }
+  }
+
+  /**
+   * Makes the cluster where there is none, and sees to it that it asks for the password in the file: an
+   * earlier release made clusters that do not. Left for a later start while others use it. False while
+   * another server has the data and is silent.
+   */
+  async secure(isUsed: boolean): Promise<boolean> {
+    if (!existsSync(join(this.data, "PG_VERSION"))) this.initialise()
+    const kept = readPassword(this.directory)
+    const asks = asksForPassword(this.data)
+    if (asks && kept !== undefined) return true
+    if (isUsed) {
+      if (!asks) return true
+      throw new Error(
+        `DATA_DIR: ${join(this.directory, "password")} is missing or damaged, and other processes use the embedded database. Stop them: the next start makes a new password.`
+      )
+    }
+    await this.stop()
+    const password = kept ?? makePassword()
+    // In this order: the file never holds a password that the server does not have.
+    const end = Date.now() + retryMillis
+    for (;;) {
+      try {
+        if (!this.setPassword(password)) return false
+        break
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        if (Date.now() > end)
+          throw new Error(
+            `DATA_DIR: the embedded database in ${this.directory} takes no password: ${why}. Nothing of what it holds was changed.`
+          )
+        await sleep(200)
+      }
+    }
+    keepPassword(this.directory, password)
+    askForPassword(this.data, this.found().runAs)
+    return true
+  }
+
+  password(): Redacted.Redacted {
+    return Redacted.make(readPassword(this.directory) ?? "")
+  }
+
+  private logEnd(): string {
+    if (!existsSync(this.log)) return ""
+    return readFileSync(this.log, "utf8").trim().split("\n").slice(-3).join(" ")
+  }
+
+  /** Whether a server runs and answers, started here where there was none. Not while another has the data and is silent. */
+  async ensure(): Promise<boolean> {
+    if (!existsSync(join(this.data, "PG_VERSION")))
+      throw new Error(`DATA_DIR: the embedded database in ${this.directory} is gone. Restore a backup.`)
+    let child: ChildProcess | undefined
+    let endedAt: number | undefined
+    for (;;) {
+      const answers = await postgresAnswers(this.socket)
+      if (answers && this.pidFile()?.isReady === true) return true
+      const ended =
+        child === undefined ||
+        this.notStarted !== undefined ||
+        child.exitCode !== null ||
+        child.signalCode !== null
+      if (ended && !answers) {
+        if (child !== undefined) {
+          endedAt ??= Date.now()
+          if (Date.now() > endedAt + retryMillis)
+            throw new Error(
+              `DATA_DIR: the embedded database in ${this.directory} does not start: ${this.notStarted ?? this.logEnd()}`
+            )
+          await sleep(200)
+        }
+        child = this.spawn()
+        if (child === undefined) return false
+      }
+      await sleep(5)
+    }
+  }
+
+  /** Ends its sessions, writes what it holds and stops it. */
+  async stop(): Promise<void> {
+    const pid = this.running()
+    if (pid === undefined || !this.serves(pid)) return
+    process.kill(pid, "SIGINT")
+    const end = Date.now() + stopMillis
+    while (isAlive(pid) && Date.now() < end) await sleep(10)
+    // What it has acknowledged is in its log: the next start reads it.
+    if (isAlive(pid)) process.kill(pid, "SIGQUIT")
+  }
+}
