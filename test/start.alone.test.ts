@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test"
 import { SQL } from "bun"
 import { Effect } from "effect"
-import { migrations } from "../src/Database.ts"
+import { migrations } from "../src/database/migrations.ts"
 import { send } from "./support/contractCheck.ts"
 import { ownDatabase } from "./support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "./support/process.ts"

@@ -18,6 +18,7 @@ import {
 } from "../database/Copy.ts"
 import { parseDatabaseUrl } from "../database/DatabaseUrl.ts"
 import { causeOf } from "../database/migrate.ts"
+import { migrations } from "../database/migrations.ts"
 import { partition } from "../database/partition.ts"
 import { rollBack } from "../database/rollBack.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -82,7 +83,7 @@ export const restore = Command.make(
     const { database: configured } = yield* AppConfig
     const where = Database.whereOf(configured)
     const read = readBackup(input.from)
-    const manifest = yield* copyInto(Database.migrations, where, (sink) => read(telling(sink))).pipe(
+    const manifest = yield* copyInto(migrations, where, (sink) => read(telling(sink))).pipe(
       Effect.tap(() => Database.prepare(configured)),
       Effect.mapError(asCommand)
     )
@@ -146,7 +147,7 @@ const move = Command.make(
     )
     let moved: Manifest | undefined
     const manifest = yield* copyLocked(from, ({ isLocked, read }) =>
-      copyInto(Database.migrations, where, (sink) =>
+      copyInto(migrations, where, (sink) =>
         Effect.gen(function* () {
           const all = yield* read(telling(sink))
           // Before the copy is kept: what was still waiting to be written here fails.
@@ -224,13 +225,11 @@ const rollback = Command.make(
   Effect.fn("database rollback")(function* (input) {
     const { database: configured } = yield* AppConfig
     const where = Database.whereOf(configured)
-    const names = Object.keys(Database.migrations)
+    const names = Object.keys(migrations)
     const to = names.find((name) => name.startsWith(input.to))
     if (!/^\d{4}/.test(input.to) || to === undefined)
       return yield* new CommandFailed({ message: `--to must be one of ${names.join(", ")}` })
-    const undone = yield* Database.patiently(rollBack(Database.migrations, to, where)).pipe(
-      Effect.mapError(asCommand)
-    )
+    const undone = yield* Database.patiently(rollBack(migrations, to, where)).pipe(Effect.mapError(asCommand))
     yield* print(input.json, { database: where, undone }, [
       ...undone.map((name) => `  undone  ${name}`),
       undone.length === 0

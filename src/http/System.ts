@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import type { AppConfig } from "../AppConfig.ts"
-import { addedColumns, tables } from "../Database.ts"
+import { addedColumns, tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
 

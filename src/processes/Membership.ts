@@ -3,7 +3,7 @@
 import { Effect, Layer, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AppConfig } from "../AppConfig.ts"
-import { addedColumns, tables } from "../Database.ts"
+import { addedColumns, tables } from "../database/migrations.ts"
 import { makeReady } from "../database/ready.ts"
 import { Readiness } from "../workers/Readiness.ts"
 import { chooseAmongAll, leaveGroup } from "./ListenerGroup.ts"

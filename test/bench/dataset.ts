@@ -6,10 +6,10 @@ import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import * as Database from "../../src/Database.ts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/database/migrate.ts"
+import { migrations } from "../../src/database/migrations.ts"
 import { Address, networks } from "../../src/domain/Chain.ts"
 import { generateKey, hashKey } from "../../src/keys/KeyAuth/KeyFormat.ts"
 
@@ -136,8 +136,8 @@ const paymentRow = (payment: BenchPayment) => {
 
 /** Migrates an empty database and puts the rows in. */
 const fill = Effect.fnUntraced(function* ({ merchants, payments }: Dataset) {
-  yield* migrate(Database.migrations, "of the tests")
-  yield* buildIndexes(Database.migrations, "of the tests")
+  yield* migrate(migrations, "of the tests")
+  yield* buildIndexes(migrations, "of the tests")
   const sql = yield* SqlClient.SqlClient
   const insert = (table: string, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => {
     const columns = Object.keys(rows[0] ?? {}).join(", ")

@@ -26,6 +26,7 @@ import { AppConfig } from "../../src/AppConfig.ts"
 import * as Database from "../../src/Database.ts"
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { hold, holdAlone } from "../../src/database/FileLock.ts"
+import { Migrations } from "../../src/database/migrations.ts"
 import { isAlive } from "../../src/database/ServerProcess.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { send } from "../support/contractCheck.ts"
@@ -379,7 +380,7 @@ describe("the embedded Postgres", () => {
       const found = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT n FROM kept`).pipe(
         Effect.provide(
           Database.layer.pipe(
-            Layer.provide(Layer.succeed(Database.Migrations, killing)),
+            Layer.provide(Layer.succeed(Migrations, killing)),
             Layer.provide(AppConfig.layer({ DATA_DIR: dataDir }))
           )
         )

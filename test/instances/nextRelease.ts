@@ -4,7 +4,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as App from "../../src/App.ts"
-import { Migrations, migrations } from "../../src/Database.ts"
+import { Migrations, migrations } from "../../src/database/migrations.ts"
 import { launch } from "../../src/launch.ts"
 
 const tables = [

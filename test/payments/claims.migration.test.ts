@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
+import { Migrations, migrations } from "../../src/database/migrations.ts"
 import { testConfig } from "../support/memory.ts"
 
 const merchant = "01a1fc34-7205-710e-9410-874fee9a4991"
@@ -13,21 +14,18 @@ const paymentOf = (index: number) => `01a1fc34-7205-710e-9410-874fee9a50${String
 
 test("equal transfers of one transaction keep their order, others begin again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-claims-"))
-  const within = <A>(
-    migrations: typeof Database.migrations,
-    effect: Effect.Effect<A, unknown, SqlClient.SqlClient>
-  ) =>
+  const within = <A>(wanted: typeof migrations, effect: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
     Effect.runPromise(
       effect.pipe(
         Effect.provide(
           Layer.fresh(Database.layer).pipe(
-            Layer.provide(Layer.succeed(Database.Migrations, migrations)),
+            Layer.provide(Layer.succeed(Migrations, wanted)),
             Layer.provide(testConfig({ database: { _tag: "Embedded", directory } }))
           )
         )
       )
     )
-  const before = Object.fromEntries(Object.entries(Database.migrations).filter(([name]) => name < "0004"))
+  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0004"))
   const claims = [
     { transaction: "01", payer: "aa", amount: 5, position: 7, ordinal: 1 },
     { transaction: "01", payer: "aa", amount: 5, position: 2, ordinal: 0 },
@@ -55,7 +53,7 @@ test("equal transfers of one transaction keep their order, others begin again", 
       })
     )
     const rows = await within(
-      Database.migrations,
+      migrations,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const claimed = yield* sql`

@@ -6,10 +6,10 @@ import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Effect, Exit, Redacted, Scope } from "effect"
-import * as Database from "../../src/Database.ts"
 import { buildIndexes } from "../../src/database/buildIndexes.ts"
 import { joinEmbeddedPostgres } from "../../src/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/database/migrate.ts"
+import { migrations } from "../../src/database/migrations.ts"
 
 const port = "25818"
 /** Nothing of a test outlives a power cut. Some tests put a proxy of TCP before it. */
@@ -86,10 +86,7 @@ export const templateDatabase = (server: string): Promise<string> => {
       await admin.unsafe(`DROP DATABASE IF EXISTS ${name}_new WITH (FORCE)`)
       await admin.unsafe(`CREATE DATABASE ${name}_new`)
       await Effect.runPromise(
-        Effect.andThen(
-          migrate(Database.migrations, "of the tests"),
-          buildIndexes(Database.migrations, "of the tests")
-        ).pipe(
+        Effect.andThen(migrate(migrations, "of the tests"), buildIndexes(migrations, "of the tests")).pipe(
           Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl(server, `${name}_new`)) })),
           Effect.orDie
         )

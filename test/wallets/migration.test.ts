@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
+import { Migrations, migrations } from "../../src/database/migrations.ts"
 import { testConfig } from "../support/memory.ts"
 
 const bytes = (byte: string, length: number) => Buffer.from(byte.repeat(length), "hex")
@@ -18,21 +19,18 @@ const at = new Date("2026-01-01T00:00:00Z")
 
 test("rows of both old outboxes are copied, and stay where they were", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quittance-outbox-"))
-  const within = <A>(
-    migrations: typeof Database.migrations,
-    effect: Effect.Effect<A, unknown, SqlClient.SqlClient>
-  ) =>
+  const within = <A>(wanted: typeof migrations, effect: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
     Effect.runPromise(
       effect.pipe(
         Effect.provide(
           Layer.fresh(Database.layer).pipe(
-            Layer.provide(Layer.succeed(Database.Migrations, migrations)),
+            Layer.provide(Layer.succeed(Migrations, wanted)),
             Layer.provide(testConfig({ database: { _tag: "Embedded", directory } }))
           )
         )
       )
     )
-  const before = Object.fromEntries(Object.entries(Database.migrations).filter(([name]) => name < "0004"))
+  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0004"))
   try {
     await within(
       before,
@@ -55,7 +53,7 @@ test("rows of both old outboxes are copied, and stay where they were", async () 
       })
     )
     const rows = await within(
-      Database.migrations,
+      migrations,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const copied = yield* sql`

@@ -1,0 +1,155 @@
+// The clients of the one database, each for one purpose.
+import type { Socket } from "node:net"
+import { PgClient } from "@effect/sql-pg"
+import { type Duration, Effect, Redacted, type Scope } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import type { AppConfig } from "../AppConfig.ts"
+import { serviceName } from "./abandonedSessions.ts"
+import { makeConnector } from "./Connector.ts"
+import { copyName } from "./Copy.ts"
+import { DatabaseRefusal } from "./DatabaseRefusal.ts"
+import { parseDatabaseUrl } from "./DatabaseUrl.ts"
+import { joinEmbeddedPostgres } from "./EmbeddedPostgres.ts"
+import { copySilence } from "./keptAlive.ts"
+import { causeOf } from "./migrate.ts"
+import { sqlStateOf } from "./sqlStateOf.ts"
+import { overheard } from "./statementLog.ts"
+
+export interface Connection extends Pick<PgClient.PgPoolConfig, "url" | "path" | "username" | "database"> {
+  /** Opens a socket; remembers which server answers. */
+  readonly stream: () => Socket
+  /** How often it is asked before it counts as unreachable, and how long apart. */
+  readonly tries: { readonly times: number; readonly apart: Duration.Input }
+}
+
+/** One of the service's own that was killed is started again within seconds. */
+const embeddedTries = { times: 20, apart: "500 millis" } as const
+
+export const connectionOf = Effect.fnUntraced(function* (
+  database: (typeof AppConfig.Service)["database"]
+): Effect.fn.Return<Connection, DatabaseRefusal, Scope.Scope> {
+  if (database._tag === "Embedded") {
+    const embedded = yield* joinEmbeddedPostgres(database.directory)
+    return { ...embedded, stream: makeConnector([{ path: embedded.path }]), tries: embeddedTries }
+  }
+  const parsed = parseDatabaseUrl(Redacted.value(database.url))
+  if (parsed === undefined)
+    return yield* new DatabaseRefusal({
+      message: "DATABASE_URL must be a Postgres address, postgres://user:password@host:port/database"
+    })
+  const { first, servers } = parsed
+  // Each of several servers is asked.
+  const tries = { times: servers.length, apart: 0 }
+  return { url: Redacted.make(first), stream: makeConnector(servers), tries }
+})
+
+/**
+ * A server that has said nothing for so long while a statement waits is given up with its connection:
+ * the statements fail, and the next ones get another. Statements of the request path take milliseconds.
+ */
+const silenceTimeout = "1600 millis"
+const connectTimeout = "1500 millis"
+
+/**
+ * What the server ends by itself, a little later than this process gives it up: otherwise sessions that wait
+ * for a lock would pile up until it takes no more.
+ */
+const sessionBounds = {
+  statement_timeout: "3s",
+  // Before that: what waits for a lock fails alone, and not with all that shares its connection.
+  lock_timeout: "1400ms",
+  idle_in_transaction_session_timeout: "60s",
+  client_connection_check_interval: "1s"
+}
+/** SQLSTATEs of servers and poolers that reject these settings at session start. */
+const refusesBounds = /^(08P01|22023|42704)/
+
+export const pool = (
+  { tries: _, stream, ...connection }: Connection,
+  bounds: Readonly<Record<string, string>>,
+  maxConnections: number
+) =>
+  PgClient.layer({
+    ...connection,
+    stream: () => overheard(stream()),
+    refuseStandby: true,
+    silenceTimeout,
+    connectTimeout,
+    multiplex: true,
+    // Commits that wait for the disk on connections of their own are synced together: 2.6 times the settlements.
+    multiplexConcurrency: 4,
+    maxConnections,
+    minConnections: 1,
+    applicationName: serviceName,
+    startupParameters: bounds
+  })
+
+/** Ends what the pool has abandoned, on a connection of its own. */
+export const sweeper = ({ tries: _, stream, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    stream: () => overheard(stream()),
+    refuseStandby: true,
+    silenceTimeout,
+    connectTimeout,
+    maxConnections: 1,
+    idleTimeout: "5 seconds",
+    applicationName: "quittance sweeper"
+  })
+
+/** The bounds, where the server takes them. */
+export const acceptedBounds = Effect.fnUntraced(function* (
+  { tries: _, ...connection }: Connection,
+  where: string
+) {
+  const asked = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
+  const bounded = PgClient.layer({
+    ...connection,
+    refuseStandby: true,
+    silenceTimeout,
+    connectTimeout,
+    maxConnections: 1,
+    applicationName: serviceName,
+    startupParameters: sessionBounds
+  })
+  const error = yield* Effect.flip(Effect.provide(asked, bounded)).pipe(Effect.option)
+  if (error._tag === "None" || !SqlError.isSqlError(error.value)) return sessionBounds
+  if (!refusesBounds.test(sqlStateOf(error.value))) return sessionBounds
+  yield* Effect.logWarning(
+    `The database ${where} does not accept session settings (${causeOf(error.value)}): set statement_timeout on its role, so that abandoned statements are cancelled`
+  )
+  return {}
+})
+
+/** For migrations, which wait for each other and take as long as they take. */
+export const patient = ({ tries: _, stream, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    stream: () => overheard(stream()),
+    refuseStandby: true,
+    maxConnections: 1,
+    applicationName: "quittance migrations"
+  })
+
+/** Asks what a session of `patient` does. */
+export const witness = ({ tries: _, stream, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    stream: () => overheard(stream()),
+    refuseStandby: true,
+    silenceTimeout: "3 seconds",
+    connectTimeout: "3 seconds",
+    maxConnections: 1,
+    applicationName: "quittance witness"
+  })
+
+/** For copies, which are silent for as long as the other end is. */
+export const copier = ({ tries: _, ...connection }: Connection) =>
+  PgClient.layer({
+    ...connection,
+    refuseStandby: true,
+    silenceTimeout: copySilence,
+    connectTimeout: "5 seconds",
+    maxConnections: 1,
+    applicationName: copyName
+  })
