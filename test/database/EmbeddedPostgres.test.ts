@@ -165,6 +165,8 @@ describe("the embedded Postgres", () => {
           const server = serverOf(dataDir) ?? 0
           if (killed !== "the service") process.kill(server, "SIGKILL")
           if (killed === "Postgres") {
+            // Sessions of the one that was killed go on until they notice.
+            yield* until(() => ![server, undefined].includes(serverOf(dataDir)))
             const before = acknowledged.length
             yield* until(() => acknowledged.length > before + 20)
           } else {
