@@ -31,9 +31,15 @@ const Description = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLengt
   examples: ["Chess lesson"]
 })
 
+/** `Date.parse` takes February 30th for March 2nd. */
+const isInstant = (text: string) => {
+  const millis = Date.parse(text)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, 19))
+}
+
 const ExpiresAt = Schema.String.check(
   Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/u, { message: "ISO 8601 in UTC" }),
-  Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)) || "a date that exists")
+  Schema.makeFilter((text) => isInstant(text) || "a date that exists")
 ).annotate({ description: "ISO 8601 in UTC.", examples: ["2027-01-31T12:00:00.000Z"] })
 
 const amounts = {

@@ -1,12 +1,13 @@
 // The rules of payment links: amounts, bounds, expiry, closing.
 import { describe, expect } from "bun:test"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { Address } from "../../src/domain/Chain.ts"
 import { AtomicUsdc } from "../../src/domain/Money.ts"
 import { PaymentIntents } from "../../src/intents/PaymentIntents.ts"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
+import { NewLink } from "../../src/links/Api.ts"
 import { LinkRepo } from "../../src/links/LinkRepo.ts"
 import { Links } from "../../src/links/Links.ts"
 import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
@@ -78,6 +79,17 @@ describe("payment links", () => {
         })
       expect(yield* links.list(owner)).toEqual({ links: [], hasMore: false })
     }).pipe(Effect.provide(layer))
+  )
+
+  testEffect("an expiry is an instant of the calendar, not another that it comes near", () =>
+    Effect.gen(function* () {
+      const decode = Schema.decodeUnknownEffect(NewLink)
+      const until = (expiresAt: string) => ({ description: "Tea", amount: "5.00", expiresAt })
+      for (const day of ["2028-02-29T00:00:00Z", "2027-12-31T23:59:59.9Z", "9999-12-31T23:59:59.999Z"])
+        expect(yield* decode(until(day))).toMatchObject({ expiresAt: day })
+      for (const day of ["2027-02-29T00:00:00Z", "2027-04-31T12:00:00.000Z", "9999-12-31T24:00:00Z"])
+        expect(String(yield* Effect.flip(decode(until(day))))).toContain("a date that exists")
+    })
   )
 
   testEffect("expires to the second, and closes at once", () =>
