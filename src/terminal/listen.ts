@@ -20,17 +20,18 @@ const cursorPath = ({ baseUrl, key }: Settings, url: string) => {
   return join(dirname(settingsPath()), `listen-${name}`)
 }
 
+/** Empty where it was written before the first event. */
 const readCursor = (path: string): string | undefined => {
   try {
-    return readFileSync(path, "utf8").trim() || undefined
+    return readFileSync(path, "utf8").trim()
   } catch {
     return undefined
   }
 }
 
-/** The newest event there is, to begin after it. */
-const newest = async (quittance: Quittance): Promise<string | undefined> => {
-  let last: string | undefined
+/** The newest event there is, to begin after it; empty where there is none. */
+const newest = async (quittance: Quittance): Promise<string> => {
+  let last = ""
   for await (const { event } of quittance.events.list({ limit: pageSize })) last = event.id
   return last
 }
@@ -51,14 +52,14 @@ export const listen: Command = {
     const path = flags["cursor"] ?? cursorPath(settings, url)
     const quittance = new Quittance({ ...settings, retries: 6 })
     const kept = readCursor(path)
-    let cursor = kept ?? (flags["from-start"] === "true" ? undefined : await newest(quittance))
-    if (cursor !== undefined) writeOwn(path, cursor)
-    say(`Forwarding events to ${url}${kept === undefined ? "" : `, after ${kept}`}. Ctrl-C stops it.`)
+    let cursor = kept ?? (flags["from-start"] === "true" ? "" : await newest(quittance))
+    writeOwn(path, cursor)
+    say(`Forwarding events to ${url}${kept ? `, after ${kept}` : ""}. Ctrl-C stops it.`)
     say(`They are signed with WEBHOOK_SECRET=${settings.webhookSecret}`)
     while (true) {
       const { events, hasMore } = await quittance.events.list({
         limit: pageSize,
-        ...(cursor === undefined ? {} : { after: cursor })
+        ...(cursor === "" ? {} : { after: cursor })
       })
       for (const one of events) {
         const status = await forward(url, one.event, {

@@ -130,6 +130,28 @@ describe("quittance", () => {
     ])
   })
 
+  test("forwards what came while it was stopped, though nothing had come before", async () => {
+    received.length = 0
+    const fresh = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const cursor = join(directory, "fresh-cursor")
+    const listen = () =>
+      Bun.spawn([node, program, "listen", "--cursor", cursor, "--forward-to", forwardTo], {
+        env: { ...env, QUITTANCE_URL: service.baseUrl, QUITTANCE_KEY: fresh.keys.full },
+        stderr: "pipe"
+      })
+    const first = listen()
+    const { value } = await first.stderr.getReader().read()
+    expect(new TextDecoder().decode(value)).toContain("Forwarding events")
+    first.kill("SIGINT")
+    await first.exited
+    const { payment } = await fresh.settle()
+    const second = listen()
+    await until(() => received.length === 1)
+    second.kill("SIGINT")
+    await second.exited
+    expect(received[0]?.headers.get("quittance-payment-id")).toBe(payment.id)
+  })
+
   test("sends a signed sample, and says what the receiver answers", async () => {
     received.length = 0
     accepts = false
