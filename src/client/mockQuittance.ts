@@ -21,7 +21,10 @@ export interface MockQuittance {
   }
   /** Signs what `settle` gives. */
   readonly webhookSecret: string
-  /** Settles a payment whose intent was created here; give the delivery to the shop's receiver. */
+  /**
+   * Settles a payment whose intent was created here; give the delivery to the shop's receiver. One that is settled
+   * stays as it is, and its event is delivered once more.
+   */
   readonly settle: (paymentId: string) => Promise<MockDelivery>
   /** A buyer opens a payment link and pays; `amount` is what they choose, where the link has none. */
   readonly settleLink: (linkId: string, amount?: string) => Promise<MockDelivery>
@@ -49,6 +52,8 @@ export const mockQuittance = (): MockQuittance => {
   const payments = new Map<string, Payment>()
   const events: Array<Event> = []
   const links = mockLinks(baseUrl)
+  /** Of settled payments, by their ids. */
+  const told = new Map<string, WebhookEvent>()
 
   const open = (asked: string, intentUrl: string): Payment => {
     const id = crypto.randomUUID()
@@ -121,6 +126,10 @@ export const mockQuittance = (): MockQuittance => {
     const payment = payments.get(paymentId)
     if (payment === undefined)
       throw new Error(`The mock has no payment ${paymentId}: create its intent first.`)
+    const order = { paymentId, intentUrl: payment.intentUrl }
+    const known = told.get(paymentId)
+    if (known !== undefined)
+      return { event: known, ...(await signTestWebhook(known, webhookSecret, { order })) }
     const transactionId = hash()
     const now = new Date().toISOString()
     const settled: Payment = {
@@ -147,8 +156,8 @@ export const mockQuittance = (): MockQuittance => {
         }
       ]
     }
+    told.set(paymentId, event)
     events.push({ event, payment: settled, delivery: "delivered", createdAt: now })
-    const order = { paymentId, intentUrl: payment.intentUrl }
     return { event, ...(await signTestWebhook(event, webhookSecret, { order })) }
   }
 

@@ -1,0 +1,28 @@
+// The mock beside the contract: what a shop's tests rest on.
+import { describe, expect, test } from "bun:test"
+import { mockQuittance } from "../../src/client/mockQuittance.ts"
+import { Quittance } from "../../src/client/Quittance.ts"
+import { verifyDelivery } from "../../src/client/verifyWebhook.ts"
+
+const intentUrl = "https://shop.example.com/orders/1042"
+
+const shop = () => {
+  const mock = mockQuittance()
+  return { mock, quittance: new Quittance(mock.options) }
+}
+
+describe("The mock", () => {
+  test("settles a payment once, and delivers its event again", async () => {
+    const { mock, quittance } = shop()
+    const { paymentId } = await quittance.paymentIntents.create({ amount: "10.00", intentUrl })
+    const first = await mock.settle(paymentId)
+    const settled = await quittance.payments.retrieve(paymentId)
+    const second = await mock.settle(paymentId)
+    expect({ event: second.event, body: second.body }).toEqual({ event: first.event, body: first.body })
+    const { event, order } = await verifyDelivery(second.body, second.headers, mock.webhookSecret)
+    expect(event).toEqual(first.event)
+    expect(order).toEqual({ paymentId, intentUrl })
+    expect(await quittance.payments.retrieve(paymentId)).toEqual(settled)
+    expect((await quittance.events.list()).events.map((one) => one.event.id)).toEqual([first.event.id])
+  })
+})
