@@ -8,8 +8,28 @@ export const refuse = (status: number, code: string, message: string) =>
     error: { code, message, requestId: "req_mock", docUrl: `/docs/errors#${code}`, retryable: false }
   })
 
+/** More than nothing. */
 export const isAmount = (value: unknown): value is string =>
-  typeof value === "string" && /^\d{1,14}(\.\d{1,6})?$/.test(value)
+  typeof value === "string" && /^\d{1,14}(\.\d{1,6})?$/.test(value) && /[1-9]/.test(value)
+
+/** https, or http on localhost, without credentials and fragment. */
+export const isOrderUrl = (value: unknown): value is string => {
+  if (typeof value !== "string" || value.length > 2048 || /[#\s\\]/.test(value)) return false
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined || url.username !== "" || url.password !== "") return false
+  const local = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
+  return url.protocol === "https:" || (url.protocol === "http:" && local)
+}
+
+/** Where a page begins: after the one that the cursor names, which has to be there. */
+export const placeAfter = (ids: ReadonlyArray<string>, cursor: string | null): number | undefined => {
+  if (cursor === null) return 0
+  const at = ids.indexOf(cursor)
+  return at < 0 ? undefined : at + 1
+}
+
+export const unknownCursor = (name: string) =>
+  refuse(400, "INVALID_REQUEST", `\`${name}\` names nothing; pass the last id of the page before.`)
 
 /** Two decimals at least. */
 export const shown = (amount: string) => {

@@ -1,5 +1,5 @@
 // The mock's payment links.
-import { atomicOf, isAmount, json, refuse, shown } from "./mockAnswers.ts"
+import { atomicOf, isAmount, json, placeAfter, refuse, shown, unknownCursor } from "./mockAnswers.ts"
 import type { PaymentLink } from "./resources.ts"
 
 const fieldsOf = (body: unknown): Readonly<Record<string, unknown>> =>
@@ -47,7 +47,12 @@ export const mockLinks = (baseUrl: string) => {
 
   const list = (query: URLSearchParams): Response => {
     const all = [...links.values()].reverse()
-    const rest = all.slice(all.findIndex(({ id }) => id === query.get("startingAfter")) + 1)
+    const first = placeAfter(
+      all.map(({ id }) => id),
+      query.get("startingAfter")
+    )
+    if (first === undefined) return unknownCursor("startingAfter")
+    const rest = all.slice(first)
     const limit = Number(query.get("limit") ?? 100)
     return json(200, { links: rest.slice(0, limit), hasMore: rest.length > limit })
   }

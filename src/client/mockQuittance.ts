@@ -1,6 +1,15 @@
 // A service in memory, for tests of a shop: `new Quittance({ ...mock.options })` talks to it, and `mock.settle`
 // pays. It knows intents, payments, events and payment links; anything else answers 404.
-import { atomicOf, isAmount, json, refuse, shown } from "./mockAnswers.ts"
+import {
+  atomicOf,
+  isAmount,
+  isOrderUrl,
+  json,
+  placeAfter,
+  refuse,
+  shown,
+  unknownCursor
+} from "./mockAnswers.ts"
 import { mockLinks } from "./mockLinks.ts"
 import type { Event, Payment } from "./resources.ts"
 import { signTestWebhook, type WebhookEvent } from "./verifyWebhook.ts"
@@ -45,8 +54,7 @@ const isIntent = (value: unknown): value is { readonly amount: string; readonly 
   "amount" in value &&
   isAmount(value.amount) &&
   "intentUrl" in value &&
-  typeof value.intentUrl === "string" &&
-  URL.canParse(value.intentUrl)
+  isOrderUrl(value.intentUrl)
 
 export const mockQuittance = (): MockQuittance => {
   const payments = new Map<string, Payment>()
@@ -83,8 +91,7 @@ export const mockQuittance = (): MockQuittance => {
     return json(201, { intent, intentToken: `${base64url('{"alg":"none"}')}.${claims}.mock` })
   }
 
-  const page = <A>(all: ReadonlyArray<A>, after: number, limit: string | null) => {
-    const rest = all.slice(after + 1)
+  const page = <A>(rest: ReadonlyArray<A>, limit: string | null) => {
     const size = Number(limit ?? 20)
     return { items: rest.slice(0, size), hasMore: rest.length > size }
   }
@@ -94,23 +101,26 @@ export const mockQuittance = (): MockQuittance => {
     const query = url.searchParams
     const limit = query.get("limit")
     if (collection === "payments" && id === undefined) {
-      const all = [...payments.values()]
-        .reverse()
+      const all = [...payments.values()].reverse()
+      const first = placeAfter(
+        all.map((one) => one.id),
+        query.get("startingAfter")
+      )
+      if (first === undefined) return unknownCursor("startingAfter")
+      const named = all
+        .slice(first)
         .filter((one) => [null, one.intentUrl].includes(query.get("intentUrl")))
         .filter((one) => [null, one.reportedTransactionId].includes(query.get("transactionId")))
-      const { items, hasMore } = page(
-        all,
-        all.findIndex((one) => one.id === query.get("startingAfter")),
-        limit
-      )
+      const { items, hasMore } = page(named, limit)
       return json(200, { payments: items, hasMore })
     }
     if (collection === "events" && id === undefined) {
-      const { items, hasMore } = page(
-        events,
-        events.findIndex((one) => one.event.id === query.get("after")),
-        limit
+      const first = placeAfter(
+        events.map((one) => one.event.id),
+        query.get("after")
       )
+      if (first === undefined) return unknownCursor("after")
+      const { items, hasMore } = page(events.slice(first), limit)
       return json(200, { events: items, hasMore })
     }
     const payment = payments.get(id ?? "")

@@ -25,4 +25,37 @@ describe("The mock", () => {
     expect(await quittance.payments.retrieve(paymentId)).toEqual(settled)
     expect((await quittance.events.list()).events.map((one) => one.event.id)).toEqual([first.event.id])
   })
+  test("refuses the amounts, orders and cursors that the service refuses", async () => {
+    const { mock, quittance } = shop()
+    const invalid = { code: "INVALID_REQUEST", status: 400 }
+    for (const amount of ["0", "0.00", "0.0000001", "-1", "1e3"])
+      await expect(quittance.paymentIntents.create({ amount, intentUrl })).rejects.toMatchObject(invalid)
+    for (const url of [
+      "http://shop.example.com/orders/1042",
+      `${intentUrl}#paid`,
+      "https://me:secret@shop.example.com/orders/1042",
+      "ftp://shop.example.com/orders/1042",
+      `${intentUrl}?${"x".repeat(2048)}`
+    ])
+      await expect(quittance.paymentIntents.create({ amount: "1", intentUrl: url })).rejects.toMatchObject(
+        invalid
+      )
+    await expect(quittance.paymentLinks.create({ description: "Free", amount: "0" })).rejects.toMatchObject(
+      invalid
+    )
+
+    const { paymentId } = await quittance.paymentIntents.create({
+      amount: "1",
+      intentUrl: "http://localhost:3000/"
+    })
+    const { event } = await mock.settle(paymentId)
+    expect((await quittance.events.list({ after: event.id })).events).toEqual([])
+    const unknown = crypto.randomUUID()
+    for (const list of [
+      quittance.events.list({ after: unknown }),
+      quittance.payments.list({ startingAfter: unknown }),
+      quittance.paymentLinks.list({ startingAfter: unknown })
+    ])
+      await expect(Promise.resolve(list)).rejects.toMatchObject(invalid)
+  })
 })
