@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from email.message import Message
+from http.client import HTTPException
 from typing import Any, Callable, Dict, List, Mapping, Optional
 from urllib.parse import urlencode
 
@@ -112,18 +113,22 @@ def transport(key: str, base_url: str, timeout: float, retries: int) -> Call:
             },
         )
         try:
-            with _opener.open(request, timeout=timeout) as answer:
+            try:
+                answer = _opener.open(request, timeout=timeout)
+            except urllib.error.HTTPError as error:
+                answer = error
+            with answer:
                 status, headers, text = answer.status, answer.headers, answer.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _error_of(error.code, error.headers, error.read()) from None
-        except (OSError, ValueError, EOFError) as error:
+        # Of the last kind is an answer that breaks off.
+        except (OSError, ValueError, EOFError, HTTPException) as error:
             raise QuittanceError(
                 "NO_ANSWER",
                 0,
                 "No answer came from the service. Check base_url and the network; the call may have been carried out.",
                 retryable=True,
             ) from error
+        if not 200 <= status <= 299:
+            raise _error_of(status, headers, text)
         if raw:
             return text
         if text == b"":
