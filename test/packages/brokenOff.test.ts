@@ -88,4 +88,24 @@ print(json.dumps({path: said(path) for path in sys.argv[3:]}))
 `
     expect(await seen(python ?? "", "-c", program, join(root, "src/packages/python"))).toEqual(wanted)
   })
+  const php = Bun.which("php")
+  const noPhp = php === null ? ": PHP is not installed" : ""
+  test.skipIf(php === null)(`is none to PHP, and asked for again${noPhp}`, async () => {
+    const program = `
+[, $sources, $origin] = $argv;
+require "$sources/QuittanceException.php";
+require "$sources/Transport.php";
+$transport = new Quittance\\Transport('key', $origin, 10.0, 1);
+$said = [];
+foreach (array_slice($argv, 3) as $path) {
+    try {
+        $said[$path] = $transport->call('GET', $path, raw: true);
+    } catch (Quittance\\QuittanceException $error) {
+        $said[$path] = $error->errorCode;
+    }
+}
+echo json_encode($said);
+`
+    expect(await seen(php ?? "", "-r", program, "--", join(root, "src/packages/php"))).toEqual(wanted)
+  })
 })

@@ -78,6 +78,8 @@ final class Transport
             'ignore_errors' => true,
             // A redirect would carry the key elsewhere.
             'follow_location' => 0,
+            // PHP takes chunks that break off for a whole answer.
+            'auto_decode' => false,
         ];
         if ($body !== null) {
             $http['content'] = json_encode((object) self::given($body), JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
@@ -94,6 +96,9 @@ final class Transport
         [$status, $headers] = self::head($lines);
         if ($text === false || $meta['timed_out'] || $status === 0) {
             throw self::noAnswer();
+        }
+        if (strtolower($headers['transfer-encoding'] ?? '') === 'chunked') {
+            $text = self::joined($text) ?? throw self::noAnswer();
         }
         if (isset($headers['content-length']) && strlen($text) < (int) $headers['content-length']) {
             throw self::noAnswer();
@@ -129,6 +134,21 @@ final class Transport
             }
         }
         return [$status, $headers];
+    }
+
+    /** What the chunks hold; null where the last one is missing. */
+    private static function joined(string $chunks): ?string
+    {
+        $parts = [];
+        for ($at = 0; preg_match('/\G([0-9a-f]{1,12})[^\r\n]*\r\n/i', $chunks, $match, 0, $at) === 1; $at += $size + 2) {
+            $at += strlen($match[0]);
+            $size = (int) hexdec($match[1]);
+            if ($size === 0) {
+                return implode('', $parts);
+            }
+            $parts[] = substr($chunks, $at, $size);
+        }
+        return null;
     }
 
     private static function noAnswer(): QuittanceException
