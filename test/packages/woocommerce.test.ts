@@ -154,6 +154,18 @@ describe("The WooCommerce plugin", () => {
     expect((await gateway("one", "refund", { amount: "2.50" })).said).not.toBe(true)
   })
 
+  testPhp("an event that comes again ships no order that was cancelled since", async () => {
+    const { body, headers, transactionId } = await paid(
+      tokenOf((await gateway("four", "pay")).said),
+      42_500_000n
+    )
+    expect((await gateway("four", "webhook", { body, headers })).order.status).toBe("processing")
+    await gateway("four", "status", { status: "cancelled" })
+    const again = await gateway("four", "webhook", { body, headers })
+    expect(again.said).toEqual([200, "paid already"])
+    expect(again.order).toMatchObject({ status: "cancelled", transaction: transactionId, completed: 1 })
+  })
+
   testPhp("an order whose total has changed since is held, not shipped", async () => {
     const token = tokenOf((await gateway("two", "pay")).said)
     await gateway("two", "total", { total: "50.00" })

@@ -87,10 +87,12 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return [404, 'no such order'];
         }
         $transaction = $event['transactionId'];
+        // Also of an order that was cancelled or refunded since: an event that comes again ships nothing.
+        if ($order->get_transaction_id() === $transaction) {
+            return [200, 'paid already'];
+        }
         if ($order->is_paid()) {
-            if ($order->get_transaction_id() !== $transaction) {
-                $order->add_order_note("Paid once more, by transaction $transaction. Refund one of them at your Quittance service.");
-            }
+            $order->add_order_note("Paid once more, by transaction $transaction. Refund one of them at your Quittance service.");
             return [200, 'paid already'];
         }
         $paid = array_sum(array_map(fn (array $change): int => (int) $change['amountAtomic'], $event['tokenChanges']));

@@ -31,12 +31,17 @@ final class WC_Order
     public function get_meta(string $name): string { return $GLOBALS['kept']['meta'][$name] ?? ''; }
     public function update_meta_data(string $name, string $value): void { $GLOBALS['kept']['meta'][$name] = $value; }
     public function save(): void {}
-    public function is_paid(): bool { return isset($GLOBALS['kept']['transaction']); }
+    public function is_paid(): bool { return in_array($GLOBALS['kept']['status'] ?? 'pending', ['processing', 'completed'], true); }
     public function get_transaction_id(): string { return $GLOBALS['kept']['transaction'] ?? ''; }
     public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; }
     public function update_status(string $status, string $note): void { $GLOBALS['kept']['status'] = $status; $this->add_order_note($note); }
     public function payment_complete(string $transaction): void
     {
+        // Of orders that wait for a payment, and of those that were cancelled.
+        if (!in_array($GLOBALS['kept']['status'] ?? 'pending', ['pending', 'on-hold', 'failed', 'cancelled'], true)) {
+            return;
+        }
+        $GLOBALS['kept']['status'] = 'processing';
         $GLOBALS['kept']['transaction'] = $transaction;
         $GLOBALS['kept']['completed'] = ($GLOBALS['kept']['completed'] ?? 0) + 1;
     }
@@ -67,6 +72,7 @@ $said = match ($action) {
     'webhook' => $gateway->receive($given['body'], $given['headers']),
     'refund' => $gateway->process_refund(1042, $given['amount'], 'Damaged'),
     'total' => $kept['total'] = $given['total'],
+    'status' => $kept['status'] = $given['status'],
 };
 file_put_contents($file, json_encode($kept));
 echo json_encode(['said' => $said, 'order' => (object) $kept], JSON_THROW_ON_ERROR);
