@@ -102,11 +102,27 @@ const bytesOf = (body: string | ArrayBuffer | Uint8Array): Uint8Array<ArrayBuffe
 const hexBytes = (hex: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 
-const keyOf = (secret: string) =>
-  crypto.subtle.importKey("raw", utf8.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-    "verify"
-  ])
+const hmacKey = (bytes: Uint8Array<ArrayBuffer>) =>
+  crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"])
+
+const keyOf = (secret: string) => hmacKey(utf8.encode(secret))
+
+const latin1 = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
+/** The headers of Standard Webhooks, by the key that the secret encodes; none where it encodes none. */
+const standardHeaders = async (id: string, timestamp: string, body: string, secret: string) => {
+  try {
+    const key = await hmacKey(latin1(atob(secret.replace(/^whsec_/, ""))))
+    const signature = await crypto.subtle.sign("HMAC", key, utf8.encode(`${id}.${timestamp}.${body}`))
+    return {
+      "webhook-id": id,
+      "webhook-timestamp": timestamp,
+      "webhook-signature": `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`
+    }
+  } catch {
+    return {}
+  }
+}
 
 const signedBytes = (text: string, body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
   const prefix = utf8.encode(text)
@@ -251,6 +267,7 @@ export const signTestWebhook = async (
     headers: {
       "content-type": "application/json",
       [headerName]: await signed(`${timestamp}.`),
+      ...(await standardHeaders(event.id, timestamp, body, secret)),
       ...(order === undefined
         ? {}
         : {

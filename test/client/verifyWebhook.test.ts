@@ -12,6 +12,7 @@ import {
   type WebhookEvent,
   WebhookVerificationError
 } from "../../src/client/verifyWebhook.ts"
+import { verifyWithMerchantLibraries } from "../support/merchantLibraries.ts"
 
 const secret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
 const otherSecret = `whsec_${Buffer.alloc(32, 8).toString("base64")}`
@@ -195,6 +196,16 @@ describe("verifyWebhook", () => {
     expect(await refused(() => verifyWebhook("[]", noEvent, secret, { now }))).toMatchObject({
       reason: "malformed_body"
     })
+  })
+
+  test("signTestWebhook sends what the service sends: the other libraries take it by the same secret", async () => {
+    const request = await signTestWebhook(event, secret)
+    const headers: Record<string, string> = { ...request.headers }
+    verifyWithMerchantLibraries(request.body, headers, secret)
+    expect(() => verifyWithMerchantLibraries(request.body, headers, otherSecret)).toThrow()
+    // By a secret that encodes no key there is ours alone.
+    const plain = await signTestWebhook(event, "a secret of one's own")
+    expect(Object.keys(plain.headers)).toEqual(["content-type", "x-service-signature"])
   })
 
   test("signTestWebhook makes what verifyWebhook takes; the idempotency key is type and id", async () => {
