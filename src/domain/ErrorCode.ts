@@ -177,7 +177,7 @@ export const errorCodes = {
   LIVE_MODE_GATED: {
     status: 403,
     retryable: false,
-    summary: "Mainnet is not open yet: agents and x402 work on Testnet only. Use a test key."
+    summary: "Mainnet is not open yet: it takes no payments, links or refunds, and no agents. Use a test key."
   },
   EVENT_NOT_FOUND: {
     status: 404,
@@ -316,7 +316,8 @@ export const errorCodes = {
   PAYMENT_NOT_SETTLED: {
     status: 409,
     retryable: true,
-    summary: "The payment has not settled, so there is no receipt. Ask again once it has."
+    summary:
+      "The payment has not settled: it has no receipt yet, and nothing to refund. Ask again once it has."
   },
   PAYMENT_REPORT_CONFLICT: {
     status: 409,

@@ -338,7 +338,9 @@ describe("Refunds on Postgres", () => {
 
   test("pending payments, live keys and requests of neither or both kinds are refused", async () => {
     const pending = (await shop.open()).body.payment
-    expect(code(await create({ paymentId: pending.id }))).toBe("409 PAYMENT_NOT_SETTLED")
+    const unsettled = await create({ paymentId: pending.id })
+    expect(code(unsettled)).toBe("409 PAYMENT_NOT_SETTLED")
+    expect(unsettled.body.error.message).toContain("nothing to refund")
     const live = await shop.call({
       method: "POST",
       path: "/api/v1/refunds",
@@ -346,6 +348,7 @@ describe("Refunds on Postgres", () => {
       body: { paymentId: pending.id }
     })
     expect(code(live)).toBe("403 LIVE_MODE_GATED")
+    expect(live.body.error.message).toContain("refunds")
     expect(code(await create({ amount: "1" }))).toBe("400 INVALID_REQUEST")
     expect(code(await create({ paymentId: pending.id, incomingTransferId: pending.id }))).toBe(
       "400 INVALID_REQUEST"
