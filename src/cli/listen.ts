@@ -113,8 +113,11 @@ export const listen = Command.make(
         Effect.gen(function* () {
           const secret = yield* secretOf(input.merchant)
           const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-          const { id, body } = delivery
-          return yield* post(input.forwardTo, body, { ...signatureHeaders({ id, timestamp, body }, secret) })
+          const { id, body, payment_id: paymentId, intent_url: intentUrl } = delivery
+          const order = paymentId === null || intentUrl === null ? undefined : { paymentId, intentUrl }
+          return yield* post(input.forwardTo, body, {
+            ...signatureHeaders({ id, timestamp, body, order }, secret)
+          })
         }),
         {
           seconds: input.patience,

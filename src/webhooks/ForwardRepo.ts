@@ -3,6 +3,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type MerchantId, Uuid } from "../domain/Merchant.ts"
+import { PaymentId } from "../domain/Payment.ts"
 import { EventType } from "../domain/Webhook.ts"
 import type { Sealed } from "../keys/SecretBox.ts"
 
@@ -15,7 +16,10 @@ const ForwardRow = Schema.Struct({
   id: Uuid,
   type: EventType,
   body: Schema.Uint8Array,
-  created_at: Schema.Date
+  created_at: Schema.Date,
+  /** What it is about; null of a test. */
+  payment_id: Schema.NullOr(PaymentId),
+  intent_url: Schema.NullOr(Schema.String)
 })
 export type ForwardRow = typeof ForwardRow.Type
 
@@ -35,10 +39,11 @@ const make = Effect.gen(function* () {
     ) {
       return yield* decodeForwards(
         yield* sql`
-          SELECT id, type, body, created_at FROM webhook_deliveries
-          WHERE merchant_id = ${merchantId} AND env = 'test' AND created_at >= ${from}
-            AND id <> ALL(${without}::uuid[])
-          ORDER BY created_at, id LIMIT ${limit}`
+          SELECT d.id, d.type, d.body, d.created_at, d.payment_id, p.intent_url
+          FROM webhook_deliveries d LEFT JOIN payments p ON p.id = d.payment_id
+          WHERE d.merchant_id = ${merchantId} AND d.env = 'test' AND d.created_at >= ${from}
+            AND d.id <> ALL(${without}::uuid[])
+          ORDER BY d.created_at, d.id LIMIT ${limit}`
       )
     }, Effect.orDie),
 

@@ -3,7 +3,7 @@ import { describe, expect } from "bun:test"
 import { join } from "node:path"
 import { SQL } from "bun"
 import { Context, Effect, Layer } from "effect"
-import { verifyWebhook } from "../../src/client/verifyWebhook.ts"
+import { verifyDelivery, verifyWebhook } from "../../src/client/verifyWebhook.ts"
 import { freePort } from "../../src/dev/freePort.ts"
 import { LocalChain } from "../../src/dev/LocalChain.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
@@ -191,13 +191,18 @@ describe(`cli listen beside a service`, () => {
 })
 
 describe("cli trigger", () => {
-  liveEffect("pays a real intent on the local chain and prints each step", () =>
+  liveEffect("pays a real intent on the local chain and prints each step; what listens gets its order", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
+      const own: Array<Received> = []
+      const forwarded: Array<Received> = []
+      const ownPort = (yield* receive(0, own)).port ?? 0
+      const port = (yield* receive(0, forwarded)).port ?? 0
       const chain = Context.get(yield* Layer.build(LocalChain.layer({ blockTimeSeconds: 0 })), LocalChain)
-      const { keys } = yield* createMerchant({ DATA_DIR: dataDir })
+      const { merchant, keys } = yield* createMerchant({ DATA_DIR: dataDir })
       const service = yield* spawnService({
         DATA_DIR: dataDir,
+        WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${ownPort}`,
         BASE_SEPOLIA_RPC_URLS: chain.rpcUrl,
         TESTNET_CONFIRMATIONS: "0"
       })
@@ -213,11 +218,28 @@ describe("cli trigger", () => {
             BASE_URL: service.baseUrl.replace("127.0.0.1", "localhost")
           }
         )
+      const { secret } = yield* post(`${service.baseUrl}/api/v1/webhook-endpoint`, keys.test.secret, {
+        url: `http://127.0.0.1:${ownPort}/`
+      })
+      const listening = yield* spawnProgram(
+        [
+          ...["src/cli/main.ts", "listen", "--merchant", merchant.id],
+          ...["--forward-to", `http://127.0.0.1:${port}/hook`]
+        ],
+        { DATA_DIR: dataDir }
+      )
+      yield* until(() => listening.output().includes("Forwarding test deliveries"))
       const paid = yield* trigger("12.34")
       yield* paid.succeeded
       for (const step of ["Payment intent", "$12.34", "Buyer", "Transfer", "is settled"]) {
         expect(paid.output()).toContain(step)
       }
+      yield* until(() => own.length === 1 && forwarded.length === 1)
+      const [sent, passed] = yield* Effect.forEach([...own, ...forwarded], ({ body, headers }) =>
+        Effect.promise(() => verifyDelivery(body, headers, secret))
+      )
+      expect(passed?.order).toMatchObject({ intentUrl: expect.stringMatching(/^https?:/) })
+      expect(passed).toEqual(sent)
       const wrong = yield* trigger("a lot")
       expect(yield* wrong.exited).toBe(1)
       expect(wrong.output()).toContain("decimal USD")
