@@ -1,6 +1,7 @@
 // The short commands: login, payments, webhooks, trigger, open.
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline/promises"
+import { atomicOf, isAmount } from "../client/mockAnswers.ts"
 import { Quittance } from "../client/Quittance.ts"
 import type { Payment } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
@@ -102,6 +103,12 @@ const triggerSettled: Command = {
   run: async ({ flags, print, say }) => {
     const settings = readSettings(flags)
     const url = receiverUrl(flags["forward-to"] ?? "")
+    const amount = flags["amount"] ?? "10.00"
+    if (!isAmount(amount))
+      throw new CommandRefused(
+        `${amount} is no amount. Give USD with at most six decimals, such as 10.00.`,
+        2
+      )
     const id = crypto.randomUUID()
     const status = await forward(
       url,
@@ -112,7 +119,7 @@ const triggerSettled: Command = {
         transactionId: `0x${"00".repeat(32)}`,
         tokenChanges: [
           {
-            amountAtomic: String(Math.round(Number(flags["amount"] ?? "10.00") * 1_000_000)),
+            amountAtomic: atomicOf(amount).toString(),
             chainId: 84_532,
             receiver: `0x${"00".repeat(20)}`,
             tokenAddress: "0x036CbD53842c5426634e7929541eC2318f3dCF7e"

@@ -165,6 +165,25 @@ describe("quittance", () => {
     })
   })
 
+  test("a sample is of the exact amount, and of none that is no amount", async () => {
+    const sampled = async (amount: string) => {
+      received.length = 0
+      const ran = await run("trigger", "payment.settled", "--forward-to", forwardTo, "--amount", amount)
+      return {
+        exitCode: ran.exitCode,
+        sent: received.map(({ body }) => JSON.parse(body).tokenChanges[0].amountAtomic)
+      }
+    }
+    for (const [amount, atomic] of [
+      ["0.000001", "1"],
+      ["9007199254.740993", "9007199254740993"],
+      ["99999999999999.999999", "99999999999999999999"]
+    ] as const)
+      expect(await sampled(amount)).toEqual({ exitCode: 0, sent: [atomic] })
+    for (const amount of ["ten", "0", "1e3", "0.0000001"])
+      expect(await sampled(amount)).toEqual({ exitCode: 2, sent: [] })
+  })
+
   test("resends an event, and replays those that had no endpoint", async () => {
     const { body } = await shop.call({ method: "GET", path: "/api/v1/events", key: shop.keys.full })
     const id = body.events[0]?.event.id ?? ""
