@@ -154,6 +154,23 @@ describe("The WooCommerce plugin", () => {
     expect((await gateway("one", "refund", { amount: "2.50" })).said).not.toBe(true)
   })
 
+  testPhp("a refund whose transfer has left the chain is not done", async () => {
+    const refund = { id: crypto.randomUUID(), amount: "3.00", status: "proven", droppedAt: new Date() }
+    const reorganised = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.json({ refunds: [refund], hasMore: false })
+    })
+    const { said } = await gateway(
+      "one",
+      "refund",
+      { amount: "3.00" },
+      { WC_BASE_URL: reorganised.url.origin }
+    )
+    await reorganised.stop(true)
+    expect(said).toMatchObject({ message: expect.stringContaining("no longer shows the transfer") })
+  })
+
   testPhp("an event that comes again ships no order that was cancelled since", async () => {
     const { body, headers, transactionId } = await paid(
       tokenOf((await gateway("four", "pay")).said),

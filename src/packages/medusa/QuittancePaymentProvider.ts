@@ -132,6 +132,10 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const { refunds } = await this.#quittance.refunds.list({ paymentId, limit: 100 })
     const own = refunds.filter((one) => one.amount === asked && !counted.includes(one.id))
     const proven = own.find(({ status }) => status === "proven")
+    if (proven?.droppedAt !== undefined)
+      throw new Error(
+        `The chain no longer shows the transfer of ${asked} USDC. Wait until it does, or cancel that refund in your Quittance dashboard, and refund here once more.`
+      )
     if (proven !== undefined) return { data: { ...data, refunds: [...counted, proven.id] } }
     const refund =
       own.find(({ status }) => status === "pending") ??

@@ -127,6 +127,10 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
                 if ($refund['amount'] !== $asked || in_array($refund['id'], $counted, true)) {
                     continue;
                 }
+                if (isset($refund['droppedAt']) && $refund['status'] === 'proven') {
+                    return new WP_Error('quittance', "The chain no longer shows the transfer of $asked USDC. Wait until it does, or cancel"
+                        . ' that refund in your Quittance dashboard, and refund here once more.');
+                }
                 if ($refund['status'] === 'proven') {
                     $order->update_meta_data('_quittance_refunds', implode(' ', [...$counted, $refund['id']]));
                     $order->save();
