@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import { createInterface } from "node:readline/promises"
 import { atomicOf, isAmount } from "../client/mockAnswers.ts"
 import { Quittance } from "../client/Quittance.ts"
+import { QuittanceError } from "../client/QuittanceError.ts"
 import type { Payment } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
 import { CommandRefused } from "./CommandRefused.ts"
@@ -66,6 +67,16 @@ const resend: Command = {
   }
 }
 
+/** What became of it; one that somebody else resends at this moment needs nobody. */
+const resent = async (quittance: Quittance, id: string): Promise<string> => {
+  try {
+    return (await quittance.events.resend(id)).status
+  } catch (error) {
+    if (error instanceof QuittanceError && error.code === "DELIVERY_PENDING") return "under way"
+    throw error
+  }
+}
+
 const replay: Command = {
   summary: "Deliver once more every event that failed or had no endpoint, oldest first",
   usage: "webhooks replay [--after EVENT]",
@@ -77,8 +88,8 @@ const replay: Command = {
     const from = flags["after"] === undefined ? {} : { after: flags["after"] }
     for await (const { event, delivery } of quittance.events.list({ limit: 100, ...from })) {
       if (event.type === "test" || (delivery !== "failed" && delivery !== "cancelled")) continue
-      const { status } = await quittance.events.resend(event.id)
-      count += 1
+      const status = await resent(quittance, event.id)
+      if (status !== "under way") count += 1
       print({ id: event.id, status }, `${event.id}  ${status}`)
     }
     print({ count }, `${count} events delivered once more.`)

@@ -203,6 +203,36 @@ describe("quittance", () => {
     expect((await run("trigger", "test")).output).toContain("delivered")
   })
 
+  test("replays what is left where one is being resent by somebody else", async () => {
+    const [taken, left] = [crypto.randomUUID(), crypto.randomUUID()]
+    const failed = (id: string) => ({
+      event: { id, type: "payment.settled" },
+      payment: null,
+      delivery: "failed"
+    })
+    const error = { code: "DELIVERY_PENDING", message: "Later.", retryable: true, requestId: "req_1" }
+    const shared = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      routes: {
+        "/api/v1/events": () => Response.json({ events: [failed(taken), failed(left)], hasMore: false }),
+        [`/api/v1/events/${taken}/resend`]: () => Response.json({ error }, { status: 409 }),
+        [`/api/v1/events/${left}/resend`]: () =>
+          Response.json({ delivery: { id: left, status: "delivered", attempts: [] } })
+      }
+    })
+    const { exitCode, output } = await run("webhooks", "replay", "--json", "--url", shared.url.origin)
+    await shared.stop(true)
+    const lines = output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect({ exitCode, lines }).toEqual({
+      exitCode: 0,
+      lines: [{ id: taken, status: "under way" }, { id: left, status: "delivered" }, { count: 1 }]
+    })
+  })
+
   test("says what is wrong with a command, and how it is written", async () => {
     for (const [words, told] of [
       [["listen"], "needs --forward-to"],
