@@ -35,7 +35,10 @@ export interface PaymentLinkCalls {
   /** Needs a full-access key. A creation whose answer was lost is not made again: `list` shows whether it was. */
   readonly create: (link: CreatePaymentLink, options?: CallOptions) => Promise<PaymentLink>
   readonly list: (filter?: ListPaymentLinks, options?: CallOptions) => PaymentLinkList
-  /** It opens no more payments; those that are open go on. Needs a full-access key. */
+  /**
+   * It opens no more payments, except for visitors of the last five minutes; payments already open continue.
+   * Needs a full-access key.
+   */
   readonly close: (id: string, options?: CallOptions) => Promise<void>
 }
 

@@ -113,7 +113,8 @@ export class PaymentLinksApi extends endpointGroup("paymentLinks")(
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Close a payment link",
-        description: "It opens no more payments; those that are open go on."
+        description:
+          "It opens no more payments, except for visitors of the last five minutes; payments already open continue."
       })
     )
   )

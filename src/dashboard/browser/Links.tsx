@@ -212,7 +212,10 @@ export const Links = () => {
           onConfirm={() => void close.run(closing)}
           onClose={() => setClosing(undefined)}
         >
-          <p>It opens no more payments. Payments already open continue. This cannot be undone.</p>
+          <p>
+            It opens no more payments, except for visitors of the last five minutes. Payments already open
+            continue. This cannot be undone.
+          </p>
         </Confirm>
       )}
     </>
