@@ -41,7 +41,7 @@ describe("floors", () => {
   test("a rate at its floor is met, below it is not", () => {
     expect(below({ http: http(72) })).toEqual([])
     expect(below({ http: http(71) })).toEqual(
-      ["retrieve", "report, replayed", "open payment"].map((name) => `${name}, of the limit`)
+      ["retrieve", "list of 20", "report, replayed", "open payment"].map((name) => `${name}, of the limit`)
     )
     expect(below({ http: http(20) }).length).toBe(10)
   })
@@ -97,7 +97,7 @@ describe("floors", () => {
     const requests = [
       request("retrieve", 1.3),
       request("list of 20", 1.4),
-      request("dashboard: overview", 1.5)
+      request("dashboard: overview", 1.3)
     ]
     expect(below({ growth: { sizes: [], requests } })).toEqual(["list of 20, growth of its time"])
   })
