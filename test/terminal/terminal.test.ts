@@ -104,7 +104,7 @@ describe("quittance", () => {
         stderr: "pipe"
       })
     let child = listen()
-    await until(() => received.length === 1 && existsSync(cursor))
+    await until(() => received.length === 1 && existsSync(cursor) && readFileSync(cursor, "utf8") !== "")
     child.kill("SIGKILL")
     await child.exited
     const later = [await shop.settle(), await shop.settle()]
