@@ -62,6 +62,14 @@ const refusal = (code: string, more: Partial<Refusal> = {}): Refusal => ({
 const loaded: Message = { type: "Loaded", context, payment, attempt: undefined, elsewhere: false }
 const connected: Message = { type: "Connected", walletId: "w", account, chainId: 84532, identified: false }
 const balance: Message = { type: "BalanceRead", balance: rich }
+/** As far as a transfer that the wallet has sent. */
+const sentOne: ReadonlyArray<Message> = [
+  loaded,
+  connected,
+  balance,
+  { type: "Pay" },
+  { type: "Sent", attempt: { ...asked, hash } }
+]
 
 const after = (...messages: ReadonlyArray<Message>): readonly [Model, ReadonlyArray<Command>] =>
   messages.reduce<readonly [Model, ReadonlyArray<Command>]>(
@@ -296,15 +304,8 @@ describe("The flow", () => {
   })
 
   test("the service's refusals of a report each have their state", () => {
-    const sent = [
-      loaded,
-      connected,
-      balance,
-      { type: "Pay" },
-      { type: "Sent", attempt: { ...asked, hash } }
-    ] as const
     const ending = (code: string, more: Partial<Refusal> = {}) =>
-      after(...sent, { type: "ReportRefused", refusal: refusal(code, more) })
+      after(...sentOne, { type: "ReportRefused", refusal: refusal(code, more) })
     expect(ending("INVALID_BUYER_TOKEN")[0]).toMatchObject({ state: "awaiting-signature", step: "prove" })
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "reverted" })[0].state).toBe("cancelled")
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "amount" })[0].state).toBe("failed")
@@ -316,14 +317,7 @@ describe("The flow", () => {
   })
 
   test("retry-after is honoured, and polls grow apart up to ten seconds", () => {
-    const sent = [
-      loaded,
-      connected,
-      balance,
-      { type: "Pay" },
-      { type: "Sent", attempt: { ...asked, hash } }
-    ] as const
-    const [, commands] = after(...sent, {
+    const [, commands] = after(...sentOne, {
       type: "ReportRefused",
       refusal: refusal("RATE_LIMITED", { retryable: true, retryAfter: 30 })
     })
