@@ -6,8 +6,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildPrograms } from "../src/pages/buildPrograms.ts"
 import { faultTable } from "./support/faultTable.ts"
+import { scratchDirectory } from "./support/scratchDirectory.ts"
 import { joinTestPostgres } from "./support/testPostgres.ts"
 
+process.env["TMPDIR"] = scratchDirectory()
 const given = process.env["TEST_DATABASE_URL"]
 const postgres = given === undefined ? await joinTestPostgres() : { url: given, leave: async () => {} }
 const began = Date.now()
