@@ -12,6 +12,8 @@ export type RefundedThing = { readonly paymentId: PaymentId } | { readonly trans
 
 export interface NewRefund extends Tenant {
   readonly id: string
+  /** Whether its caller chose the id: then it alone tells this refund from others. */
+  readonly hasOwnId: boolean
   readonly of: RefundedThing
   readonly amount: AtomicUsdc
   readonly recipient: Address
@@ -80,7 +82,7 @@ export interface RefundBalance {
 
 export type RefundCreation =
   | { readonly _tag: "Created"; readonly refund: Refund }
-  /** The same id, or the same transaction for the same thing: nothing was added. */
+  /** The same id, or where the caller chose none the same transaction for the same thing: nothing was added. */
   | { readonly _tag: "Known"; readonly refund: Refund }
   | { readonly _tag: "Exceeds"; readonly balance: RefundBalance }
   /** The transfer pays a payment, is being attached to one, or has left the chain. */

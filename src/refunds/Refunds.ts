@@ -210,6 +210,7 @@ const make = Effect.gen(function* () {
       const asked: NewRefund = {
         ...tenant,
         id: input.id ?? (yield* random.uuidV7()),
+        hasOwnId: input.id !== undefined,
         of,
         amount,
         recipient,

@@ -66,6 +66,7 @@ const refundOf = Effect.fnUntraced(function* (of: Paid, changes: Partial<NewRefu
   const refund: NewRefund = {
     ...of.tenant,
     id: yield* newId,
+    hasOwnId: false,
     of: { paymentId: of.payment.id },
     amount: usdc(4_000_000n),
     recipient: of.payer,
@@ -169,6 +170,28 @@ export const refundsContract = (layer: RepoLayer): void => {
       expect(all.map(({ _tag }) => _tag).toSorted()).toEqual(["Created", "Known", "Known", "Known"])
       const ids = all.flatMap((one) => ("refund" in one ? [one.refund.id] : []))
       expect(new Set(ids).size).toBe(1)
+    }))
+
+  it("ids of the caller's own tell refunds apart that name one transaction, and each has its log", () =>
+    Effect.gen(function* () {
+      const repo = yield* PaymentRepo
+      const of = yield* paid
+      const { transactionId } = proofOf(of)
+      const own = { hasOwnId: true, transactionId }
+      const proofs = [0, 1].map((ordinal) => proofOf(of, { transactionId, ordinal, logPosition: ordinal }))
+      const refunds = yield* Effect.forEach(proofs, (proof) =>
+        Effect.flatMap(refundOf(of, own), (refund) =>
+          Effect.as(repo.createRefund(refund, shown({ ...proof, blockHash: transactionId })), refund)
+        )
+      )
+      const list = Option.getOrThrow(yield* repo.listRefunds(of.tenant, { limit: 10 }))
+      expect(list.map(({ id, ordinal, status }) => [id, ordinal, status]).toSorted()).toEqual(
+        refunds.map(({ id }, ordinal) => [id, ordinal, "proven"]).toSorted()
+      )
+      const [first] = refunds
+      if (first === undefined) throw new Error("there are two")
+      expect(yield* repo.createRefund(first)).toMatchObject({ _tag: "Known", refund: { id: first.id } })
+      expect(yield* repo.refundBalance(of.tenant, first.of)).toMatchObject({ refunded: 8_000_000n })
     }))
 
   it("a pending payment, another merchant's and an unknown one are not refunded", () =>

@@ -265,6 +265,23 @@ describe("Refunds on Postgres", () => {
     }
   })
 
+  test("two equal transfers of one transaction refund one payment twice, by an id each", async () => {
+    const { payment } = await shop.settle()
+    await Effect.runPromise(service.chain.fund(shop.merchant.receiver, { usdcAtomic: 6_000_000n }))
+    const transfer = { from: shop.merchant.receiver, to: buyer, amount: 3_000_000n }
+    const transactionId = await Effect.runPromise(service.chain.batch([transfer, transfer]))
+    await Effect.runPromise(service.chain.mine(2))
+    for (const id of [crypto.randomUUID(), crypto.randomUUID()]) {
+      const body = { id, paymentId: payment.id, amount: "3", transactionId }
+      const made = await create(body)
+      expect([made.status, made.body.refund.id, made.body.refund.status]).toEqual([201, id, "proven"])
+      expect([(await create(body)).status, (await read(id)).status]).toEqual([200, "proven"])
+    }
+    const third = { id: crypto.randomUUID(), paymentId: payment.id, amount: "3", transactionId }
+    expect(code(await create(third))).toBe("422 REFUND_NOT_PROVEN already_used")
+    expect((await create({ paymentId: payment.id })).body.refund.amount).toBe("4.00")
+  })
+
   test("another merchant's transfer proves nothing, and another merchant's refund is unknown", async () => {
     const rival = await newShop()
     const { payment } = await shop.settle()

@@ -101,7 +101,7 @@ export const makeRefundsMemory = (known: {
 
   return {
     createRefund: Effect.fnUntraced(function* (
-      { at, checkAt, of, ...input },
+      { at, checkAt, hasOwnId, of, ...input },
       shown
     ): Effect.fn.Return<RefundCreation, TransferAlreadyUsed> {
       const thing = received(input, of, at)
@@ -110,7 +110,8 @@ export const makeRefundsMemory = (known: {
         (one) =>
           ofTenant(input)(one) &&
           (one.id === input.id ||
-            (isOf(of)(one) &&
+            (!hasOwnId &&
+              isOf(of)(one) &&
               stands(one) &&
               input.transactionId !== null &&
               one.transactionId === input.transactionId &&

@@ -150,11 +150,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}`
 
   /** The one that the same request made before. */
-  const known = ({ amount, id, of, recipient, transactionId, ...tenant }: NewRefund) => sql`
+  const known = ({ amount, hasOwnId, id, of, recipient, transactionId, ...tenant }: NewRefund) => sql`
     SELECT ${columns} FROM refunds WHERE id = ${id} AND ${ofTenant(tenant)}
     UNION
     SELECT ${columns} FROM refunds
-    WHERE ${isOf(of)} AND ${ofTenant(tenant)} AND status IN ('pending', 'proven')
+    WHERE NOT ${hasOwnId}::boolean AND ${isOf(of)} AND ${ofTenant(tenant)} AND status IN ('pending', 'proven')
       AND transaction_id = ${transactionId === null ? null : toBytes(transactionId)}::bytea
       AND recipient = ${toBytes(recipient)} AND amount = ${amount.toString()}::numeric`
 

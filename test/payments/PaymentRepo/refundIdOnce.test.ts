@@ -30,6 +30,7 @@ liveEffect("an id that a refund of another payment takes meanwhile is known as t
     const refundOf = (id: PaymentId): NewRefund => ({
       ...tenant,
       id: "01a20000-0000-7000-8000-000000000001",
+      hasOwnId: true,
       of: { paymentId: id },
       amount: AtomicUsdc.make(1_000_000n),
       recipient: settlement.evidence.payer,
