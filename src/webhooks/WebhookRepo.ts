@@ -156,7 +156,8 @@ export class WebhookRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<Endpoint>>
     /**
      * Deletes the endpoint and cancels its waiting deliveries, of a long queue the rest as it comes due; what
-     * is in flight is recorded when it ends and not tried again. False where there is none.
+     * is in flight is recorded when it ends and not tried again. A resend that was not sent leaves its delivery as
+     * it found it. False where there is none.
      */
     readonly deleteEndpoint: (tenant: Tenant, at: Date) => Effect.Effect<boolean>
     /** Queues `payment.settled`; settlement in SQL does the same inside its own statement. */

@@ -11,7 +11,7 @@ import { WebhookRepo } from "../../src/webhooks/WebhookRepo.ts"
 import { countingDatabase } from "../support/database.ts"
 import { testConfig } from "../support/memory.ts"
 import { liveEffect } from "../support/run.ts"
-import { newShop } from "./deliveries.ts"
+import { claimDue, newShop, registerEndpoint, resultOf, settle } from "./deliveries.ts"
 
 const start = new Date("2026-05-01T12:00:00.000Z")
 const hour = 3_600_000
@@ -50,6 +50,26 @@ describe("a replay of failed deliveries", () => {
         SELECT endpoint_id, count(*)::int AS count, min(due_at) AS due FROM webhook_deliveries
         WHERE status = 'pending' AND resent_from = 'failed' GROUP BY endpoint_id`
       expect(waiting).toEqual([{ endpoint_id: endpoint.id, count: 2_500, due: at }])
+    }).pipe(Effect.provide(services))
+  )
+
+  liveEffect("that its endpoint's end leaves unsent is made again once there is another endpoint", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const replays = yield* ReplayRepo
+      const { tenant } = yield* newShop(start)
+      yield* settle(tenant, start)
+      const [claimed] = yield* claimDue(start)
+      if (claimed === undefined) throw new Error("one was due")
+      yield* repo.finish([resultOf(claimed, start, { failure: "status", status: "failed" })])
+      expect(yield* replays.replayFailed(tenant, start, start)).toBe(1)
+      yield* repo.deleteEndpoint(tenant, start)
+      expect(yield* replays.replayFailed(tenant, start, start)).toBe(0)
+      const { endpoint } = yield* registerEndpoint(tenant, start)
+      expect(yield* replays.replayFailed(tenant, start, start)).toBe(1)
+      expect(yield* claimDue(start)).toMatchObject([
+        { id: claimed.id, attempt: 2, resentFrom: "failed", target: { endpointId: endpoint.id } }
+      ])
     }).pipe(Effect.provide(services))
   )
 })

@@ -163,6 +163,39 @@ export const endpointContract = (layer: Layer.Layer<DeliveryServices>): void => 
       })
     }))
 
+  it("a resend that its endpoint's end leaves unsent changes nothing of what the delivery was", () =>
+    Effect.gen(function* () {
+      const repo = yield* WebhookRepo
+      const { tenant } = yield* newShop(start)
+      const statuses = ["delivered", "failed"] as const
+      const ids = yield* Effect.forEach(statuses, () => Effect.map(settle(tenant, start), ({ id }) => id))
+      const claimed = yield* claimDue(start)
+      const resentOnce = Effect.fnUntraced(function* (at: Date) {
+        const claims = yield* Effect.forEach(ids, (id) =>
+          Effect.flatMap(newClaim(at), (claim) => repo.claimResend(tenant, id, claim))
+        )
+        return claims.map(Option.getOrThrow)
+      })
+      const found = Effect.forEach(ids, (id) =>
+        Effect.map(repo.findDelivery(tenant, id), (one) => Option.getOrThrow(one).status)
+      )
+      yield* repo.finish(
+        ids.map((id, index) => {
+          const one = only(claimed.filter((of) => of.id === id))
+          const status = statuses[index] ?? "failed"
+          return resultOf(one, after(1), status === "failed" ? { failure: "status", status } : {})
+        })
+      )
+      yield* repo.release(yield* resentOnce(after(2)), after(3))
+      yield* repo.deleteEndpoint(tenant, after(4))
+      expect(yield* found).toEqual([...statuses])
+      yield* registerEndpoint(tenant, after(5))
+      yield* resentOnce(after(6))
+      yield* repo.deleteEndpoint(tenant, after(7))
+      expect(yield* claimDue(after(36))).toEqual([])
+      expect(yield* found).toEqual([...statuses])
+    }))
+
   it("what waits for an endpoint that is gone takes nothing of a claim from the others", () =>
     Effect.gen(function* () {
       const repo = yield* WebhookRepo

@@ -97,7 +97,7 @@ export const makeWebhookRepoMemory = Effect.sync((): WebhookRepo["Service"] => {
   const cancel = (stored: StoredDelivery) =>
     deliveries.set(stored.view.id, {
       ...stored,
-      view: { ...stored.view, status: stored.resentFrom === "delivered" ? "delivered" : "cancelled" },
+      view: { ...stored.view, status: stored.resentFrom ?? "cancelled" },
       resentFrom: null,
       dueAt: null,
       claimId: null

@@ -83,7 +83,7 @@ export const makeWebhookRepoSql: Effect.Effect<WebhookRepo["Service"], never, Sq
           RETURNING id
         ), cancelled AS (
           UPDATE webhook_deliveries d SET due_at = NULL, resent_from = NULL, finished_at = ${at},
-            status = CASE WHEN d.resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
+            status = coalesce(d.resent_from, 'cancelled')
           WHERE id = ANY (ARRAY(
             SELECT id FROM webhook_deliveries
             WHERE endpoint_id = (SELECT id FROM deleted) AND due_at IS NOT NULL AND status = 'pending'

@@ -123,7 +123,7 @@ export const claimsSql = Effect.gen(function* () {
         ORDER BY proven DESC, due_at LIMIT ${claim.limit}
       ), cancelled AS (
         UPDATE webhook_deliveries SET due_at = NULL, claim_id = NULL, resent_from = NULL, finished_at = ${claim.at},
-          status = CASE WHEN resent_from = 'delivered' THEN 'delivered' ELSE 'cancelled' END
+          status = coalesce(resent_from, 'cancelled')
         WHERE id = ANY (ARRAY(SELECT id FROM picked WHERE gone))
         RETURNING id
       ), interrupted AS (
