@@ -1,6 +1,7 @@
 // Agents and what they sign: provisioned by a merchant's people, paid from a wallet of their
 // own, held to caps that live in the database.
 import { createHash } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
@@ -73,6 +74,16 @@ export type SignError =
 const longestSeconds = 600
 /** As the reference client: a payee's clock may be behind. */
 const backdatedSeconds = 600n
+
+/** Whether the payment was signed for this request: the same requirements, in whichever order they are written. */
+const isSameRequest = (
+  { requirements, resource, x402Version }: AgentPayment,
+  request: PaymentRequest,
+  accepted: unknown
+) =>
+  x402Version === request.version &&
+  resource === request.resource &&
+  isDeepStrictEqual(JSON.parse(requirements), accepted)
 
 const usd = (atomic: bigint) => `${formatUsd(atomic)} USDC`
 
@@ -284,7 +295,8 @@ const make = Effect.gen(function* () {
     const { payment, created } = reservation
     // Another request for the same payment of this service is given the authorization that there is.
     const isRepeated = !created && payment.requestId === request.requestId
-    if (isRepeated && !requestHash.equals(payment.requestHash)) return yield* new AgentRequestConflict()
+    if (isRepeated && !requestHash.equals(payment.requestHash) && !isSameRequest(payment, request, accepted))
+      return yield* new AgentRequestConflict()
     return { agent, payment, created, header: yield* signed(agent, payment, request.describedResource) }
   })
 

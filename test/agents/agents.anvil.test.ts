@@ -101,6 +101,31 @@ describe("agents", () => {
     expect(other.body.error.code).toBe("AGENT_REQUEST_CONFLICT")
   })
 
+  test("a resource that writes its requirements in another order is asked by the same request", async () => {
+    const { key } = await world.newAgent()
+    const turned = (value: unknown): unknown =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(
+            Object.entries(value)
+              .toReversed()
+              .map(([name, inner]) => [name, turned(inner)])
+          )
+        : value
+    const accepted = requirementsV2(usd(2))
+    const body = request([accepted])
+    const first = await pay(key, body)
+    const paymentRequired = { ...body.paymentRequired, accepts: [turned(accepted)] }
+    const again = await pay(key, { ...body, paymentRequired })
+    expect([first.status, again.status]).toEqual([201, 200])
+    expect(again.body).toEqual(first.body)
+    expect((await summary(key)).spent).toBe("2.00")
+    for (const changed of [
+      { resource: `${resource}?2` },
+      { paymentRequired: { ...paymentRequired, accepts: [{ ...accepted, more: 1 }] } }
+    ])
+      expect((await pay(key, { ...body, ...changed })).body.error.code).toBe("AGENT_REQUEST_CONFLICT")
+  })
+
   test("caps hold for a payment and for a day, to the last unit, and say what was expected and found", async () => {
     const { key } = await world.newAgent({ perPayment: 5_000_000n, perDay: 9_000_001n })
     const over = await pay(key, request([requirementsV2(5_000_001n)]))
