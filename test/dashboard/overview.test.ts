@@ -107,6 +107,13 @@ describe("The overview on Postgres", () => {
     await run((sql) => sql`UPDATE merchants SET time_zone = 'UTC' WHERE id = ${person.merchantId}`)
   })
 
+  test("the last day that there is, and the first, are days as any others", async () => {
+    for (const day of ["9999-12-31", "0000-01-01"]) {
+      const { body, status } = await get(`?from=${day}&to=${day}`)
+      expect([status, body.period.to, body.days.length]).toEqual([200, day, 1])
+    }
+  })
+
   test("of what was opened, what has settled; what waits with nothing sent; ended deliveries", async () => {
     const before = await overview()
     await shop.open("1.00")

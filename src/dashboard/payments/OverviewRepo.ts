@@ -48,8 +48,8 @@ type Counting = DayBounds & { readonly isHappenedKnown: boolean }
 const make = (sql: SqlClient.SqlClient) => ({
   days: Effect.fn("OverviewRepo.days")(function* (tenant: Tenant, days: ReadonlyArray<Counting>) {
     const ofTenant = sql`merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
-    const starts = days.map(({ start }) => start.toISOString())
-    const ends = days.map(({ end }) => end.toISOString())
+    const starts = days.map(({ start }) => start)
+    const ends = days.map(({ end }) => end)
     const known = days.map(({ isHappenedKnown }) => isHappenedKnown)
     const rows = yield* decode(
       yield* sql`
