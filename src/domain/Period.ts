@@ -1,13 +1,21 @@
 // Days in a merchant's time zone, and the instants between which they lie.
 import { DateTime, Option, Schema } from "effect"
 
-const isZone = (name: string) => Option.isSome(DateTime.zoneMakeNamed(name))
+/** In which days can be told to begin, and instants be written. */
+const isZone = (name: string) =>
+  Option.isSome(DateTime.zoneMakeNamed(name)) && Option.isSome(DateTime.zoneFromString(name))
+const zoneWanted = "a time zone's name, such as Europe/Berlin"
 
 /** A name of the IANA's time zones. */
 export const TimeZone = Schema.String.check(
-  Schema.makeFilter((name) => isZone(name) || "a time zone's name, such as Europe/Berlin"),
+  Schema.makeFilter((name) => isZone(name) || zoneWanted),
   Schema.isMaxLength(64)
 ).annotate({ description: "A name of the IANA's time zones.", examples: ["Europe/Berlin"] })
+
+/** As it is kept, for Postgres to read as well: an offset such as `+02:00` means the opposite there. */
+export const KeptTimeZone = TimeZone.check(
+  Schema.makeFilter((name) => !/^(GMT)?[+-]/i.test(name) || zoneWanted)
+)
 
 const isDay = (text: string) =>
   /^\d{4}-\d{2}-\d{2}$/u.test(text) &&

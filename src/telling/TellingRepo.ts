@@ -27,6 +27,7 @@ const WeekRow = Schema.Struct({
   ended: Schema.Date,
   first_day: Schema.String,
   last_day: Schema.String,
+  time_zone: Schema.String,
   told: Schema.Boolean
 })
 export type Week = typeof WeekRow.Type
@@ -162,20 +163,24 @@ const make = Effect.gen(function* () {
           Effect.gen(function* () {
             const rows = yield* decodeWeeks(
               yield* sql`
-                SELECT id AS merchant_id, name AS merchant, summary_until IS NOT NULL AS told,
+                WITH zones AS MATERIALIZED (SELECT lower(name) AS key, name FROM pg_timezone_names)
+                SELECT id AS merchant_id, name AS merchant, time_zone, summary_until IS NOT NULL AS told,
                   coalesce(summary_until, monday AT TIME ZONE time_zone) AS started,
                   monday AT TIME ZONE time_zone AS ended,
                   to_char(coalesce(summary_until AT TIME ZONE time_zone, monday), 'YYYY-MM-DD') AS first_day,
                   to_char(monday - interval '1 day', 'YYYY-MM-DD') AS last_day
                 FROM (
-                  SELECT id, name, time_zone, summary_until,
-                    date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) AS monday
-                  FROM merchants WHERE summary_at <= ${at} ORDER BY summary_at LIMIT ${limit}
-                  FOR NO KEY UPDATE SKIP LOCKED
+                  SELECT *, date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) AS monday FROM (
+                    -- A name that the database does not have is an error for all: whose it is, is told by UTC.
+                    SELECT id, name, summary_until, coalesce(
+                      (SELECT z.name FROM zones z WHERE z.key = lower(m.time_zone) LIMIT 1), 'UTC') AS time_zone
+                    FROM merchants m WHERE summary_at <= ${at} ORDER BY summary_at LIMIT ${limit}
+                    FOR NO KEY UPDATE SKIP LOCKED
+                  ) held
                 ) due`
             )
             for (const week of rows) {
-              const { ended, merchant_id, started } = week
+              const { ended, merchant_id, started, time_zone } = week
               // In the first week nobody was here for all of it.
               if (week.told) {
                 const sides = yield* decodeSides(
@@ -205,8 +210,8 @@ const make = Effect.gen(function* () {
               }
               yield* sql`
                 UPDATE merchants SET summary_until = ${ended}, summary_at =
-                  (date_trunc('week', ${at}::timestamptz AT TIME ZONE time_zone) + interval '7 days 8 hours')
-                  AT TIME ZONE time_zone
+                  (date_trunc('week', ${at}::timestamptz AT TIME ZONE ${time_zone}::text) + interval '7 days 8 hours')
+                  AT TIME ZONE ${time_zone}::text
                 WHERE id = ${merchant_id}`
             }
             return rows.length === limit

@@ -267,4 +267,34 @@ describe("Telling people", () => {
         }).pipe(Effect.scoped, Effect.provide(services))
       })
   )
+
+  liveEffect("a time zone that the database does not have keeps nobody's week", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(() => undefined)
+      const { instance, services } = world(port)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const odd = yield* shop("Odd", [{ email: "odd@example.com", alerts: "none" }])
+        const known = yield* shop("Known", [{ email: "known@example.com", alerts: "none" }])
+        yield* sql`UPDATE merchants SET time_zone = '+0530', summary_at = summary_at - interval '1 hour' WHERE id = ${odd}`
+        yield* sql`UPDATE merchants SET time_zone = 'asia/tokyo' WHERE id = ${known}`
+        yield* sql`UPDATE merchants SET summary_until = now() - interval '14 days' WHERE id IN (${odd}, ${known})`
+        for (const merchant of [odd, known])
+          yield* sql`
+            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+            VALUES (gen_random_uuid(), ${merchant}, 'live', 'webhook_exhausted', ${merchant}::text, 'Open', now())`
+        yield* instance
+        yield* until(
+          "both were told",
+          Effect.sync(() => taken.length >= 2)
+        )
+        expect(taken.flatMap(({ to }) => to).toSorted()).toEqual(["known@example.com", "odd@example.com"])
+        const due = yield* sql`
+          SELECT name, to_char(summary_at AT TIME ZONE zone, 'D HH24:MI') AS at, summary_at > now() AS later
+          FROM merchants JOIN (VALUES ('Odd', 'UTC'), ('Known', 'Asia/Tokyo')) AS told (shop, zone) ON shop = name
+          ORDER BY name`
+        expect(due).toEqual(["Known", "Odd"].map((name) => ({ name, at: "2 08:00", later: true })))
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
 })

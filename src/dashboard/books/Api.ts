@@ -10,7 +10,7 @@ import {
   StatementView
 } from "../../books/Api.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import { TimeZone } from "../../domain/Period.ts"
+import { KeptTimeZone } from "../../domain/Period.ts"
 import { everyRole, owners } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
@@ -61,7 +61,7 @@ export class BookPagesApi extends endpointGroup("bookPages")(
   allow(
     { by: "member", roles: owners },
     HttpApiEndpoint.put("changeTimeZone", "/books/time-zone", {
-      payload: Schema.Struct({ timeZone: TimeZone }),
+      payload: Schema.Struct({ timeZone: KeptTimeZone }),
       success: HttpApiSchema.NoContent,
       error: [errorResponse(InvalidRequest)]
     })

@@ -1,0 +1,33 @@
+// Which time zones are taken, and which are kept.
+import { describe, expect, test } from "bun:test"
+import { Option, Schema } from "effect"
+import { KeptTimeZone, periodOf, TimeZone } from "../../src/domain/Period.ts"
+
+const isTaken = Schema.is(TimeZone)
+const isKept = Schema.is(KeptTimeZone)
+
+describe("A time zone", () => {
+  const names = [
+    "Europe/Berlin",
+    "europe/berlin",
+    "UTC",
+    "America/Argentina/Buenos_Aires",
+    "Etc/GMT+12",
+    "CET"
+  ]
+  const offsets = ["+02:00", "-05:30", "+0530"]
+
+  test("is one in which days begin", () => {
+    for (const name of [...names, ...offsets]) {
+      expect([name, isTaken(name)]).toEqual([name, true])
+      expect([name, Option.isSome(periodOf("2026-01-01", "2026-01-31", name))]).toEqual([name, true])
+    }
+    for (const name of ["", "Mars/Base", "+05", "GMT+0", "+99:99", "+24:00", "local", "Europe/Berlin "])
+      expect([name, isTaken(name)]).toEqual([name, false])
+  })
+
+  test("is kept by its name: Postgres reads offsets the other way round", () => {
+    for (const name of names) expect([name, isKept(name)]).toEqual([name, true])
+    for (const name of offsets) expect([name, isKept(name)]).toEqual([name, false])
+  })
+})
