@@ -53,7 +53,7 @@ export class KeyAuth extends Context.Service<
       merchant: NewMerchant
     ) => Effect.Effect<{ readonly merchant: Merchant; readonly keys: Pick<FirstKeys, "test"> }, ReceiverTaken>
     readonly createKey: (merchantId: MerchantId, key: KeyTerms) => Effect.Effect<IssuedKey>
-    /** Revokes a key and issues its successor at once. None where the key is unknown or revoked. */
+    /** Revokes a key and issues its successor at once. None where the key is unknown, revoked or an agent's. */
     readonly rotateKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<Option.Option<IssuedKey>>
     /** Whether there was a current key to revoke. */
     readonly revokeKey: (merchantId: MerchantId, keyId: string) => Effect.Effect<boolean>
@@ -188,7 +188,7 @@ export class KeyAuth extends Context.Service<
         }),
         rotateKey: Effect.fnUntraced(function* (merchantId, keyId) {
           const old = current(merchantId, keyId)
-          if (old === undefined) return Option.none()
+          if (old === undefined || old.key.kind === "agent") return Option.none()
           const { key, newKey } = yield* issue.key(old.key)
           const at = yield* DateTime.nowAsDate
           revoke(keyId, at)

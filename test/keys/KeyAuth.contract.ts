@@ -157,6 +157,19 @@ export const keyAuthContract = (layer: Layer.Layer<KeyAuth | SecureRandom.Secure
       expect(Option.isNone(yield* keys.rotateKey(merchant.id, old.keyId))).toBe(true)
     }))
 
+  it("an agent's key has no successor: it is the agent's alone", () =>
+    Effect.gen(function* () {
+      const keys = yield* KeyAuth
+      const { merchant } = yield* keys.createMerchant({ name: "Shop", receivers })
+      const { id, key } = yield* keys.createKey(merchant.id, {
+        kind: "agent",
+        env: "test",
+        permission: "manage"
+      })
+      expect(Option.isNone(yield* keys.rotateKey(merchant.id, id))).toBe(true)
+      expect(yield* keys.authenticate(key)).toMatchObject({ keyId: id, kind: "agent" })
+    }))
+
   it("of rotations of one key at once, one issues a successor", () =>
     Effect.gen(function* () {
       const keys = yield* KeyAuth
