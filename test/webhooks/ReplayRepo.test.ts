@@ -1,6 +1,6 @@
 // The operator's replay of what failed for good.
 import { describe, expect } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { KeyAuth } from "../../src/keys/KeyAuth.ts"
@@ -70,6 +70,19 @@ describe("a replay of failed deliveries", () => {
       expect(yield* claimDue(start)).toMatchObject([
         { id: claimed.id, attempt: 2, resentFrom: "failed", target: { endpointId: endpoint.id } }
       ])
+      // Its instance ends, and so does this endpoint.
+      const later = new Date(start.getTime() + 30_000)
+      yield* repo.deleteEndpoint(tenant, later)
+      expect(yield* claimDue(later)).toEqual([])
+      const second = Effect.map(
+        repo.findDelivery(tenant, claimed.id),
+        (found) => Option.getOrThrow(found).attempts[1]
+      )
+      expect(yield* second).toMatchObject({ number: 2, failure: "interrupted" })
+      yield* registerEndpoint(tenant, later)
+      expect(yield* replays.replayFailed(tenant, start, later)).toBe(1)
+      expect(yield* claimDue(later)).toMatchObject([{ id: claimed.id, attempt: 2 }])
+      expect(yield* second).toMatchObject({ number: 2, startedAt: later, durationMs: null, failure: null })
     }).pipe(Effect.provide(services))
   )
 })

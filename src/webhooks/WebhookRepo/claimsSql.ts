@@ -137,7 +137,7 @@ export const claimsSql = Effect.gen(function* () {
       ), attempt AS (
         INSERT INTO webhook_attempts (delivery_id, number, started_at)
         SELECT id, attempts + 1, ${claim.at}::timestamptz FROM d
-        ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at
+        ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at, failure = NULL
       )
       SELECT ${claimed}, due.due_at AS was_due_at
       FROM d JOIN due ON due.id = d.id JOIN webhook_endpoints e ON e.id = d.endpoint_id`
