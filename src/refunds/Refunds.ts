@@ -173,6 +173,36 @@ const make = Effect.gen(function* () {
     }
   })
 
+  const report = Effect.fn("Refunds.report")(function* (
+    tenant: Tenant,
+    id: string,
+    transactionId: TransactionHash
+  ) {
+    const refund = yield* standing(tenant, id, transactionId)
+    if (refund.status === "proven") return refund
+    const verification = yield* verify(refund, transactionId)
+    if (verification._tag === "Mismatch")
+      return yield* refused(refund, transactionId, refundNotProven(verification))
+    const at = yield* DateTime.nowAsDate
+    yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
+    const named = yield* standing(tenant, id, transactionId)
+    return named.status === "proven" ? named : yield* checkNow(named, transactionId)
+  })
+
+  /** The refund that a request made before. The transaction that the request names now is reported. */
+  const again = Effect.fnUntraced(function* (known: Refund, transactionId: TransactionHash | undefined) {
+    const isNamed =
+      transactionId === undefined || known.status !== "pending" || known.transactionId === transactionId
+    const refund = isNamed
+      ? known
+      : yield* report(known, known.id, transactionId).pipe(
+          // Proven by another one meanwhile, or cancelled.
+          Effect.catchTag("RefundEnded", () => found(known, known.id)),
+          Effect.catchTag("RefundNotFound", Effect.die)
+        )
+    return { refund, created: false }
+  })
+
   return Refunds.of({
     create: Effect.fn("Refunds.create")(function* (tenant, { by, of, transactionId, ...input }) {
       if (tenant.env === "live") return yield* new LiveModeGated()
@@ -197,7 +227,7 @@ const make = Effect.gen(function* () {
         )
       )
       const same = yield* earlier
-      if (same !== undefined) return { refund: same, created: false }
+      if (same !== undefined) return yield* again(same, transactionId)
       const at = yield* DateTime.nowAsDate
       const balance = yield* repo.refundBalance(tenant, of)
       const left = balance.paid - balance.refunded
@@ -205,7 +235,7 @@ const make = Effect.gen(function* () {
       if (amount === undefined) {
         // The same request may have taken all that was left meanwhile.
         const first = yield* earlier
-        return first === undefined ? yield* exceeds(balance, 0n) : { refund: first, created: false }
+        return first === undefined ? yield* exceeds(balance, 0n) : yield* again(first, transactionId)
       }
       const asked: NewRefund = {
         ...tenant,
@@ -239,7 +269,7 @@ const make = Effect.gen(function* () {
             refund.recipient === recipient &&
             ("paymentId" in of ? refund.paymentId === of.paymentId : refund.transferId === of.transferId)
           return isSame
-            ? { refund, created: false }
+            ? yield* again(refund, transactionId)
             : yield* new InvalidRequest({
                 details: [{ path: "body.id", message: "Another refund has this id: draw a new one." }]
               })
@@ -251,17 +281,7 @@ const make = Effect.gen(function* () {
     find: found,
     list: repo.listRefunds,
     balance: repo.refundBalance,
-    report: Effect.fn("Refunds.report")(function* (tenant, id, transactionId) {
-      const refund = yield* standing(tenant, id, transactionId)
-      if (refund.status === "proven") return refund
-      const verification = yield* verify(refund, transactionId)
-      if (verification._tag === "Mismatch")
-        return yield* refused(refund, transactionId, refundNotProven(verification))
-      const at = yield* DateTime.nowAsDate
-      yield* repo.nameRefundTransaction(id, transactionId, at, after(at, firstCheckMillis))
-      const named = yield* standing(tenant, id, transactionId)
-      return named.status === "proven" ? named : yield* checkNow(named, transactionId)
-    }),
+    report,
     cancel: Effect.fn("Refunds.cancel")(function* (tenant, id) {
       const refund = yield* found(tenant, id)
       if (refund.status === "cancelled") return refund
@@ -282,7 +302,7 @@ export class Refunds extends Context.Service<
   {
     /**
      * A pending refund, or, where its transaction is named, one that the chain has not refused. `created` is
-     * false where the same request made it before.
+     * false where the same request made it before; a transaction that it names now is reported.
      */
     readonly create: (
       tenant: Tenant,

@@ -93,6 +93,25 @@ describe("Refunds on Postgres", () => {
     await ask("POST", `/${id}/cancel`)
   })
 
+  test("a request that names the transaction of a refund that is there already is told what it proves", async () => {
+    const { payment } = await shop.settle()
+    const body = { id: crypto.randomUUID(), paymentId: payment.id, amount: "2" }
+    expect((await create(body)).body.refund).toMatchObject({ id: body.id, status: "pending" })
+    const other = await sent(1_000_000n)
+    expect(code(await create({ ...body, transactionId: other }))).toBe("422 REFUND_NOT_PROVEN amount")
+    expect((await read(body.id)).transactionId).toBeUndefined()
+    const transactionId = await sent(2_000_000n)
+    const named = await create({ ...body, transactionId })
+    expect([named.status, named.body.refund]).toMatchObject([
+      200,
+      { id: body.id, status: "proven", transactionId }
+    ])
+    expect(await create({ ...body, transactionId: other })).toMatchObject({
+      status: 200,
+      body: { refund: { status: "proven", transactionId } }
+    })
+  })
+
   test("no receiving address takes a refund: what comes there may pay a payment", async () => {
     const { payment } = await shop.settle()
     const other = await newShop()
