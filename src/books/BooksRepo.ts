@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { AddressBytes, toBytes } from "../chain/ChainBytes.ts"
 import { type Address, networks } from "../domain/Chain.ts"
 import type { MerchantId, Tenant } from "../domain/Merchant.ts"
-import type { Period } from "../domain/Period.ts"
+import { type Period, TimeZone } from "../domain/Period.ts"
 
 export type ExportKind = "payments" | "refunds" | "transfers"
 
@@ -34,6 +34,8 @@ const decodeBalances = Schema.decodeUnknownEffect(
   )
 )
 const decodeZones = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ time_zone: Schema.String })))
+/** An earlier release kept some in which no day begins. */
+const isTimeZone = Schema.is(TimeZone)
 const decodeMoved = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ moved: Schema.BigIntFromString })])
 )
@@ -220,7 +222,7 @@ const make = Effect.gen(function* () {
 
     timeZone: Effect.fn("BooksRepo.timeZone")(function* (merchantId: MerchantId) {
       const [row] = yield* decodeZones(yield* sql`SELECT time_zone FROM merchants WHERE id = ${merchantId}`)
-      return row?.time_zone ?? "UTC"
+      return row !== undefined && isTimeZone(row.time_zone) ? row.time_zone : "UTC"
     }, Effect.orDie),
     changeTimeZone: Effect.fn("BooksRepo.changeTimeZone")(function* (
       merchantId: MerchantId,

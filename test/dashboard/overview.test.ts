@@ -104,7 +104,14 @@ describe("The overview on Postgres", () => {
       (sql) => sql`UPDATE merchants SET time_zone = 'Pacific/Auckland' WHERE id = ${person.merchantId}`
     )
     expect((await overview()).period.timeZone).toBe("Pacific/Auckland")
-    await run((sql) => sql`UPDATE merchants SET time_zone = 'UTC' WHERE id = ${person.merchantId}`)
+    // Kept by an earlier release: no day begins in it, and its merchant must be able to choose another.
+    await run((sql) => sql`UPDATE merchants SET time_zone = '+05' WHERE id = ${person.merchantId}`)
+    expect(await get()).toMatchObject({ status: 200, body: { period: { timeZone: "UTC" } } })
+    const books = (path: string, method = "GET", body?: unknown) =>
+      person.call(method, `/merchants/${person.merchantId}/test/books${path}`, body)
+    expect((await books("")).status).toBe(200)
+    expect((await books("/time-zone", "PUT", { timeZone: "+05:00" })).status).toBe(400)
+    expect((await books("/time-zone", "PUT", { timeZone: "UTC" })).status).toBe(204)
   })
 
   test("the last day that there is, and the first, are days as any others", async () => {
