@@ -51,7 +51,7 @@ const passkeyOf = (row: typeof PasskeyRow.Type): StoredPasskey => ({
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(
-    "id, user_id, credential_id, public_key, counter::int, transports, name, created_at, last_used_at"
+    "id, user_id, credential_id, public_key, counter::float8 AS counter, transports, name, created_at, last_used_at"
   )
 
   return {
