@@ -114,6 +114,28 @@ describe("Paying by a signature", () => {
     await browser.close()
   })
 
+  browserTest("a wallet that is disconnected while it is asked is connected again, and pays", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    const buyer = await wallet({ gas: false })
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    buyer.behave("eth_signTypedData_v4", async () => {
+      buyer.connected = false
+      await buyer.emit(page, "accountsChanged", [])
+      throw { code: 4001, message: "User rejected the request." }
+    })
+    await press(page, "Pay $10.00")
+    await untilState(page, "connect")
+    await page.getByText("You declined in your wallet. Nothing was charged.").last().waitFor()
+    buyer.behave("eth_signTypedData_v4", undefined)
+    await toReview(page)
+    await press(page, "Pay $10.00")
+    await untilState(page, "settled")
+    expect(await transfers(buyer)).toBe(1)
+    await browser.close()
+  })
+
   browserTest("the buyer prefers a transfer, and says who pays the fee", async () => {
     const { context, createIntent, open, transfers, wallet } = world()
     const buyer = await wallet()

@@ -282,6 +282,29 @@ describe("A reload", () => {
     await browser.close()
   })
 
+  browserTest(
+    "an answer that is lost with the wallet's connection is looked up once it is back",
+    async () => {
+      const { context, createIntent, open, transfers, wallet } = world()
+      const buyer = await wallet()
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      buyer.behave("eth_sendTransaction", async (_params, next) => {
+        await next()
+        buyer.connected = false
+        await buyer.emit(page, "accountsChanged", [])
+        throw { code: 4900, message: "disconnected" }
+      })
+      await press(page, "Pay $10.00")
+      await page.getByText("Connect the wallet you were paying with").last().waitFor()
+      await press(page, "Test Wallet")
+      await untilState(page, "settled")
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
+
   browserTest("a browser that keeps nothing is asked for nothing", async () => {
     const { context, createIntent, open, wallet } = world()
     const buyer = await wallet()

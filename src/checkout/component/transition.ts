@@ -177,7 +177,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "NotSent":
       return notSent(model, message)
     case "Unclear":
-      return checking({ ...model, epoch: model.epoch + 1 }, message.attempt, { missed: 0 })
+      return proceed({ ...model, attempt: message.attempt, epoch: model.epoch + 1 })
     case "Sent":
       if (finals.has(model.state)) return [model, []]
       return proceed({ ...model, attempt: message.attempt, identified: true, epoch: model.epoch + 1 })

@@ -11,7 +11,8 @@ import type {
   CheckoutContext,
   CheckoutPayment,
   KnownAttempt,
-  Refusal
+  Refusal,
+  SigningTerms
 } from "../../../src/checkout/component/service.ts"
 import { pollDelay } from "../../../src/checkout/component/transition/polling.ts"
 import { transition } from "../../../src/checkout/component/transition.ts"
@@ -187,6 +188,50 @@ describe("Calls of a contract wallet", () => {
       }
     )
     expect([refused.state, refused.byCalls]).toEqual(["review", false])
+  })
+})
+
+describe("An account that changes while its wallet is asked", () => {
+  const other = `0x${"b2".repeat(20)}`
+  const terms: SigningTerms = {
+    relayed: true,
+    validAfter: "0",
+    validBefore: "1",
+    receiver: other,
+    atomic: 10_000_000n,
+    token: { address: context.token.address, chainId: 84532 },
+    json: "{}",
+    readAt: 0
+  }
+  const bySignature: Message = { ...balance, terms }
+  const declinedSignature: Message = { type: "SignFailed", failure: "rejected", chainId: undefined }
+  const declinedTransfer: Message = { type: "NotSent", notice: "noticeDeclined", chainId: undefined }
+  const ways = [
+    [bySignature, declinedSignature],
+    [balance, declinedTransfer]
+  ] as const
+
+  test("to none is connected again before it is asked again", () => {
+    const gone: Message = { type: "AccountsChanged", account: undefined, identified: false }
+    for (const [way, declined] of ways) {
+      const asking = [loaded, connected, way, { type: "Pay" }, { type: "Asking", step: "transfer" }] as const
+      const [model] = after(...asking, gone, declined)
+      expect(model).toMatchObject({ state: "connect", notice: { key: "noticeDeclined" } })
+    }
+    const unclear: Message = { type: "Unclear", attempt: asked }
+    const [model] = after(loaded, connected, balance, { type: "Pay" }, gone, unclear)
+    expect(model).toMatchObject({ state: "connect", attempt: asked, notice: { key: "noticeReconnect" } })
+  })
+
+  test("has its balance and its ways to pay read", () => {
+    for (const [way, declined] of ways) {
+      const asking = [loaded, connected, way, { type: "Pay" }, { type: "Asking", step: "transfer" }] as const
+      expect(runs(after(...asking, declined)[1])).toEqual([])
+      const changed: Message = { type: "AccountsChanged", account: other, identified: false }
+      const [model, commands] = after(...asking, changed, declined)
+      expect(model).toMatchObject({ state: "review", busy: "balance", account: other })
+      expect(runs(commands)).toEqual(["readBalance", "readAttempts"])
+    }
   })
 })
 

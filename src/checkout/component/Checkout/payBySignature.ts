@@ -5,7 +5,7 @@ import type { Tell } from "../Message.ts"
 import { atomicAmount } from "../Model.ts"
 import type { SigningTerms } from "../service.ts"
 import { type SignedTerms, writeSigned } from "../signed.ts"
-import { askChainId, askSignature, failureOf } from "../wallets.ts"
+import { askChainId, askSignature, type Eip1193Provider, failureOf } from "../wallets.ts"
 import { asked } from "./payByTransfer.ts"
 import type { Session } from "./Session.ts"
 
@@ -42,9 +42,10 @@ export const sign = async (session: Session, tell: Tell): Promise<void> => {
     return tell({ type: "NotSent", notice: "noticeUnreachable", chainId: undefined })
   }
   if (terms?.relayed !== true) return tell({ type: "NotRelayed" })
-  const { wallet } = session
+  let provider: Eip1193Provider | undefined
   try {
-    const signature = await askSignature(wallet.provider, "eth_signTypedData_v4", [account, terms.json])
+    provider = session.wallet.provider
+    const signature = await askSignature(provider, "eth_signTypedData_v4", [account, terms.json])
     // The buyer has changed course while the wallet was asked: what they signed goes nowhere.
     if (!session.isCurrent(epoch)) return
     const { validAfter, validBefore } = terms
@@ -52,7 +53,7 @@ export const sign = async (session: Session, tell: Tell): Promise<void> => {
     writeSigned(payment.id, signed)
     tell({ type: "Signed", signed })
   } catch (error) {
-    const chainId = await askChainId(wallet.provider).catch(() => undefined)
+    const chainId = provider && (await askChainId(provider).catch(() => undefined))
     tell({ type: "SignFailed", failure: failureOf(error), chainId })
   }
 }

@@ -25,7 +25,7 @@ export const accountsChanged = (
   { account, identified }: MessageOf<"AccountsChanged">
 ): Next => {
   if (account === model.account) return [model, []]
-  const changed = { ...model, account, identified, ...freshWay }
+  const changed = { ...model, account, identified, balance: undefined, ...freshWay }
   if (model.step === "announced") {
     return proceed({ ...changed, state: "review", epoch: model.epoch + 1 })
   }

@@ -35,7 +35,10 @@ export const signFailed = (
 ): Next => {
   if (failure === "rejected" || failure === "busy" || failure === "unreachable") {
     const notice: Notice = { key: walletNotice[failure], tone: "warning" }
-    return [leave(model, "review", { notice }), []]
+    // The account has changed meanwhile: nothing is known of this one.
+    return model.terms === undefined
+      ? proceed({ ...model, state: "review", epoch: model.epoch + 1 }, notice)
+      : [leave(model, "review", { notice }), []]
   }
   const known = { ...model, chainId }
   if (!isOnChain(known)) return [leave(known, "wrong-network", { wantsChain: true }), []]

@@ -19,6 +19,7 @@ export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
     byCalls: model.byCalls && message.notice !== "noticeUnauthorized"
   }
   const notice: Notice = { key: message.notice, tone: "warning" }
-  if (next.account !== undefined && maySend(next)) return [leave(next, "review", { notice }), []]
+  // An account that has come meanwhile is not known yet.
+  if (next.balance !== undefined && maySend(next)) return [leave(next, "review", { notice }), []]
   return proceed({ ...next, state: "review", epoch: model.epoch + 1 }, notice)
 }
