@@ -29,8 +29,8 @@ export const transition = (model: Model, message: Message): Next => {
     case "LoadFailed":
       return loadRefused(model, message.refusal)
     case "TimeOver":
-      // What was sent from elsewhere may still be found.
-      if (!mayPay(model) || model.panel !== undefined) return [model, []]
+      // What was sent from elsewhere may still be found, and what the wallet was asked for is looked up.
+      if (!mayPay(model) || model.panel !== undefined || model.busy === "checking") return [model, []]
       return [leave(model, "expired"), []]
     case "Retry":
       return [leave(model, "loading"), [{ run: "load" }]]

@@ -245,6 +245,12 @@ describe("The time to pay", () => {
     expect(transition(shown, { type: "TimeOver" })[0]).toBe(shown)
   })
 
+  test("ends nothing while it is looked up whether the wallet was asked: its request may be approved still", () => {
+    const [looking] = after(loaded, connected, balance, { type: "Pay" }, { type: "StopWaiting" })
+    expect(transition(looking, { type: "TimeOver" })[0]).toBe(looking)
+    expect(after(loaded, connected, { type: "TimeOver" })[0].state).toBe("expired")
+  })
+
   test("is the service's, whatever the buyer's clock shows", () => {
     const [review] = after(loaded, connected, balance)
     const opened = Date.parse(payment.createdAt)
