@@ -6,7 +6,7 @@ import type { Attempt } from "../../../src/checkout/component/attempt.ts"
 import type { Command } from "../../../src/checkout/component/Command.ts"
 import { deadlineText, millisLeft } from "../../../src/checkout/component/deadline.ts"
 import type { Message } from "../../../src/checkout/component/Message.ts"
-import { initial, type Model } from "../../../src/checkout/component/Model.ts"
+import { initial, type Model, type Panel } from "../../../src/checkout/component/Model.ts"
 import type {
   CheckoutContext,
   CheckoutPayment,
@@ -316,6 +316,14 @@ describe("The flow", () => {
       const [model] = after({ ...loaded, payment: expired, attempt })
       expect(model).toMatchObject({ state: "failed", reason: "failedUnverified" })
     }
+  })
+
+  test("a payment that expired while its address was on show does not say so either", () => {
+    const expired = { ...payment, status: "failed" as const, failureReason: "expired" }
+    const at = (panel: Panel) =>
+      after(loaded, { type: "ShowPanel", panel }, read({ account: undefined, payment: expired }))[0]
+    expect(at("address")).toMatchObject({ state: "failed", reason: "failedUnverified" })
+    expect(at("phone").state).toBe("expired")
   })
 
   test("an attempt without a hash is looked up before anything else", () => {
