@@ -258,6 +258,24 @@ describe("Paying in a browser", () => {
     await browser.close()
   })
 
+  browserTest("a clock that is hours off signs by the service's", async () => {
+    const { context, createIntent, open, transfers, wallet } = world()
+    for (const hours of [-5, 5]) {
+      const buyer = await wallet()
+      const browser = await context([buyer])
+      await browser.addInitScript(`{
+        const now = Date.now
+        Date.now = () => now() + ${hours} * 3_600_000
+      }`)
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      await press(page, "Pay $10.00")
+      await untilState(page, "settled")
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  })
+
   browserTest("cancelling charges nothing and can be taken back", async () => {
     const { context, createIntent, open, wallet } = world()
     const browser = await context([await wallet()])

@@ -33,8 +33,6 @@ export class QuittanceCheckout extends HTMLElement {
   #shown: Model | undefined
   #announced = ""
   #starting = false
-  /** Milliseconds by which the service's clock is ahead of this one. */
-  #skew = 0
   #ticking: ReturnType<typeof setInterval> | undefined
   #incomplete: ReturnType<typeof setTimeout> | undefined
 
@@ -133,9 +131,6 @@ export class QuittanceCheckout extends HTMLElement {
     const { model } = checkout
     const before = this.#shown
     this.#shown = model
-    const { context } = model
-    if (context !== undefined && context !== before?.context)
-      this.#skew = Date.parse(context.now) - Date.now()
     this.#draw(checkout)
     this.dataset["state"] = model.state
     if (before === undefined) return
@@ -155,7 +150,7 @@ export class QuittanceCheckout extends HTMLElement {
   }
 
   get #millisLeft(): number | undefined {
-    return this.#checkout && millisLeft(this.#checkout.model, Date.now(), this.#skew)
+    return this.#checkout && millisLeft(this.#checkout.model, Date.now())
   }
 
   #deadline(): string | undefined {

@@ -6,11 +6,11 @@ import type { Translation } from "./translate.ts"
 const countedMillis = 3_600_000
 
 /** Milliseconds left; undefined where nothing runs out: the payment is not open, or under way. */
-export const millisLeft = (model: Model, now: number, skew: number): number | undefined => {
+export const millisLeft = (model: Model, now: number): number | undefined => {
   const { attempt, context, payment, signed, state } = model
   if (context === undefined || payment === undefined || !beforePayment.has(state)) return undefined
   if (attempt !== undefined || signed !== undefined) return undefined
-  return Date.parse(payment.createdAt) + context.paymentExpirySeconds * 1_000 - (now + skew)
+  return Date.parse(payment.createdAt) + context.paymentExpirySeconds * 1_000 - (now + context.skew)
 }
 
 const two = (value: number) => String(value).padStart(2, "0")

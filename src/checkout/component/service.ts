@@ -19,6 +19,8 @@ export interface CheckoutContext {
   readonly env: "test" | "live"
   /** The service's time when it answered, ISO 8601. */
   readonly now: string
+  /** Milliseconds by which the service's clock is ahead of this one. */
+  readonly skew: number
   /** How long an open payment waits for its money. */
   readonly paymentExpirySeconds: number
   /** `aud` of the buyer's token. */
@@ -161,7 +163,7 @@ const network = (): ServiceError =>
     retryable: true
   })
 
-const isContext = (value: unknown): value is CheckoutContext =>
+const isContext = (value: unknown): value is Omit<CheckoutContext, "skew"> =>
   typeof textAt(at(value, "merchant"), "name") === "string" &&
   ["test", "live"].includes(textAt(value, "env") ?? "") &&
   typeof textAt(value, "audience") === "string" &&
@@ -320,7 +322,7 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     context: async () => {
       const { answer } = await call("GET", "/checkout-context")
       if (!isContext(answer)) throw network()
-      return answer
+      return { ...answer, skew: Date.parse(answer.now) - Date.now() }
     },
     open: async (intentToken) => paymentOf((await call("POST", "/payments", { intentToken })).answer),
     report: async (paymentId, report) =>

@@ -60,7 +60,8 @@ export class BuyerIdentity {
       {
         audience: context.audience,
         lifetimeSeconds,
-        now,
+        // By the service's clock, which judges it.
+        now: now + Math.floor(context.skew / 1000),
         // Good for this payment alone.
         ...(this.#paymentId === undefined ? {} : { id: this.#paymentId })
       }
