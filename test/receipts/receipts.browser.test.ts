@@ -87,6 +87,13 @@ describe("Receipts", () => {
     expect(address).toMatch(/\/receipt\/[\w-]{24}$/)
 
     const shown = await browser.newPage()
+    for (const path of ["/api/v1/receipts/", "/.well-known/jwks.json"]) {
+      const busy = (url: URL) => url.pathname.startsWith(path)
+      await shown.route(busy, (route) => route.fulfill({ status: 503, json: { error: {} } }))
+      await shown.goto(address)
+      await shown.getByText("The receipt cannot be read now.").waitFor()
+      await shown.unroute(busy)
+    }
     await shown.goto(address)
     await shown.getByText("the signature holds").waitFor()
     const { payerAddress = "", reportedTransactionId = "" } = await payment(id)

@@ -12,12 +12,18 @@ interface ReadReceipt {
   readonly refunded: ReadonlyArray<ShownRefund>
 }
 
+const answerOf = async (path: string): Promise<Response> => {
+  const answer = await fetch(path)
+  if (answer.ok || answer.status === 404) return answer
+  throw new Error(`${path}: ${answer.status}`)
+}
+
 const read = async (): Promise<ReadReceipt | "unknown"> => {
   const id = location.pathname.split("/").at(-1) ?? ""
-  const answer = await fetch(`/api/v1/receipts/${encodeURIComponent(id)}`)
+  const answer = await answerOf(`/api/v1/receipts/${encodeURIComponent(id)}`)
   if (!answer.ok) return "unknown"
   const { jws, refunded }: Omit<ReadReceipt, "keys"> = await answer.json()
-  return { jws, refunded, keys: await (await fetch("/.well-known/jwks.json")).json() }
+  return { jws, refunded, keys: await (await answerOf("/.well-known/jwks.json")).json() }
 }
 
 const show = async () => {
