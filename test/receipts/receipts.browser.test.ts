@@ -137,7 +137,11 @@ describe("Receipts", () => {
     await browser.setOffline(true)
     await verifier.getByLabel("Signed receipt", { exact: true }).fill(jws)
     await verifier.getByRole("button", { name: "Verify" }).click()
-    await verifier.getByText("Genuine: Demo Books was paid.").waitFor()
+    await verifier.getByText("Genuine: Demo Books was paid. Test payment: no real money moved.").waitFor()
+    // What is said of one receipt does not stand beside another.
+    await verifier.getByLabel("Signed receipt", { exact: true }).fill(`${jws}x`)
+    expect(await verifier.getByText("Genuine").count()).toBe(0)
+    expect(await verifier.getByText(payerAddress).count()).toBe(0)
     // By keyboard alone.
     await browser.setOffline(false)
     await verifier.goto(`${baseUrl}/verify-receipt`)

@@ -41,9 +41,17 @@ if (
       text.value = content
     })
   })
+  // What is said of one receipt does not stand beside another.
+  form.addEventListener("input", () => {
+    outcome.replaceChildren()
+    outcome.className = "verified"
+    facts.replaceChildren()
+  })
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    void check(text.value).then((found) => {
+    const jws = text.value
+    void check(jws).then((found) => {
+      if (text.value !== jws) return
       if (found === undefined || found === "unknown key") {
         outcome.className = "verified bad"
         outcome.textContent = t(found === undefined ? "notGenuine" : "unknownKey")
@@ -51,7 +59,8 @@ if (
         return
       }
       outcome.className = "verified good"
-      outcome.textContent = t("genuine", { merchant: found.merchant })
+      const genuine = t("genuine", { merchant: found.merchant })
+      outcome.textContent = found.env === "live" ? genuine : `${genuine} ${t("testPayment")}`
       showFacts(facts, found, true)
     })
   })
