@@ -34,6 +34,18 @@ describe("/pay", () => {
     await browser.close()
   })
 
+  browserTest("leads back to where the buyer came from, where it knows no shop", async () => {
+    const { baseUrl, context, keys, shopUrl, tokenEndingIn } = world()
+    const browser = await context([])
+    const page = await browser.newPage()
+    await page.goto(`${shopUrl}/cart`)
+    await page.goto(`${baseUrl}/pay#token=${await tokenEndingIn(-1)}&key=${keys.test.publishable}`)
+    await untilState(page, "expired")
+    await press(page, "Done")
+    await page.waitForURL(`${shopUrl}/cart`)
+    await browser.close()
+  })
+
   browserTest("makes no link of an address that is none to follow", async () => {
     const { baseUrl, context, createIntent, keys } = world()
     const browser = await context([])

@@ -36,7 +36,10 @@ if (token === "" || key === "" || main === null) {
   })
   checkout.addEventListener("closed", (event) => {
     // Cancelling keeps the page, so that the buyer may start again.
-    if (shop !== undefined && checkoutEventDetail(event)?.state !== "cancelled") location.assign(shop)
+    if (checkoutEventDetail(event)?.state === "cancelled") return
+    // A token that opens nothing names no shop.
+    if (shop === undefined) history.back()
+    else location.assign(shop)
   })
   main.append(checkout)
 }
