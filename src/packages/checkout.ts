@@ -32,7 +32,7 @@ export interface CheckoutAttributes {
   /** From your server: `paymentIntents.create(…).intentToken`. */
   readonly intentToken: string
   readonly publishableKey: string
-  /** A language tag; the page's by default. */
+  /** A language tag; the browser's languages by default. */
   readonly lang?: string
   /** What is paid for, for the buyer to read. */
   readonly description?: string
