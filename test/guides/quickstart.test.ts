@@ -79,8 +79,11 @@ describe("quickstart.md", () => {
       const answer = await fetch(url).catch(() => undefined)
       return answer?.ok === true ? answer.text() : undefined
     })
-    const [, intentToken = ""] = /intent-token="([^"]+)"/.exec(page) ?? []
+    const tokenIn = (html: string) => /intent-token="([^"]+)"/.exec(html)?.[1] ?? ""
+    const again = async () => tokenIn(await (await fetch(url)).text())
+    const intentToken = tokenIn(page)
     expect(page).toContain(`publishable-key="${shop.keys.publishable}"`)
+    expect(await again()).toBe(intentToken)
     const opened = await shop.call({
       method: "POST",
       path: "/api/v1/payments",
@@ -88,6 +91,8 @@ describe("quickstart.md", () => {
       body: { intentToken }
     })
     const { id } = opened.body.payment
+    // Whoever reloads the page while paying pays the same payment.
+    expect(await again()).toBe(intentToken)
     await shop.report(id, await shop.transfer(10_000_000n), 10_000_000n)
   }
 
