@@ -10,6 +10,7 @@ import { makeShop, type Shop } from "../http/shop.ts"
 import { buildPackages } from "../packages/installed.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
+import { tcpProxy } from "../support/tcpProxy.ts"
 
 setDefaultTimeout(120_000)
 
@@ -131,7 +132,17 @@ describe("quickstart.md", () => {
     const port = await Effect.runPromise(freePort(0))
     env = { ...env, PORT: String(port) }
     writeFileSync(join(cwd, "shop.py"), blocks("python")[0] ?? "")
+    const proxy = await Effect.runPromise(
+      Scope.provide(tcpProxy(Number(new URL(service.baseUrl).port)), scope)
+    )
+    env = { ...env, QUITTANCE_URL: `http://127.0.0.1:${proxy.port}` }
     const told = start(cwd, python ?? "python3", "shop.py")
+    // A call that ends without an answer, as of a service that is started again, is made again.
+    proxy.stall()
+    await Bun.sleep(1_500)
+    proxy.cut()
+    proxy.resume()
+    await until(() => (told().includes("trying again") ? true : undefined))
     await payAt(`http://127.0.0.1:${port}/orders/1042`)
     await until(() => (told().includes("/orders/1042 is paid: ship it.") ? true : undefined))
     await Bun.sleep(1_500)
