@@ -31,10 +31,14 @@ export class ApiError extends Error {
   }
 }
 
-const offline = () =>
+const offline = (method: string) =>
   new ApiError(0, {
     code: "OFFLINE",
-    message: "The service does not answer. Check the connection; this page tries again by itself."
+    message: `The service does not answer. Check the connection${
+      method === "GET"
+        ? "; this page tries again by itself."
+        : ". Look whether it was done before you do it again."
+    }`
   })
 
 const readingMillis = 15_000
@@ -47,18 +51,18 @@ const send = (method: string, path: string, body: unknown, headers: Record<strin
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   }).catch(() => {
-    throw offline()
+    throw offline(method)
   })
 
-const failureOf = async (response: Response): Promise<ApiError> => {
+const failureOf = async (response: Response, method: string): Promise<ApiError> => {
   const body = await response.json().catch(() => undefined)
-  return body?.error === undefined ? offline() : new ApiError(response.status, body.error)
+  return body?.error === undefined ? offline(method) : new ApiError(response.status, body.error)
 }
 
 /** The answer's body. Throws ApiError. */
 export const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
   const response = await send(method, path, body, {})
-  if (!response.ok) throw await failureOf(response)
+  if (!response.ok) throw await failureOf(response, method)
   const text = await response.text()
   return JSON.parse(text === "" ? "null" : text)
 }
@@ -93,9 +97,9 @@ export const usePage = <T>(path: string, everyMillis = 2_000, follows = false): 
           setState((before) => (before.error === undefined ? before : { path, ...dataOf(before) }))
           return true
         }
-        if (!response.ok) throw await failureOf(response)
+        if (!response.ok) throw await failureOf(response, "GET")
         const data: T = await response.json().catch(() => {
-          throw offline()
+          throw offline("GET")
         })
         if (signal.stopped) return true
         etag.current = { path, value: response.headers.get("etag") ?? "" }
