@@ -94,6 +94,30 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
+  browserTest("asked for again where no answer came, it is the same refund", async () => {
+    const { page } = await opened(1280)
+    const form = page.getByRole("dialog", { name: "Refund" })
+    await form.getByLabel("Amount in USD").fill("4.00")
+    await page.route(
+      "**/refunds",
+      async (route) => {
+        await route.fetch()
+        await route.abort()
+      },
+      { times: 1 }
+    )
+    await form.getByRole("button", { name: "Continue" }).click()
+    await form.getByText("Look whether it was done before you do it again.").waitFor()
+    await form.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $4.00" })
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await page.reload()
+    const toSend = page.getByRole("button", { name: "Send the refund of $4.00" })
+    await toSend.first().waitFor()
+    expect(await toSend.count()).toBe(1)
+    await page.context().close()
+  })
+
   browserTest("sent by a wallet of the browser that holds the receiving address", async () => {
     const { page } = await opened(1280, "light", person.receiver)
     await page.getByRole("button", { name: "Continue" }).click()

@@ -1,5 +1,5 @@
 // What a refund gives back, and to whom.
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import type { RefundView } from "../../refunds/Api.ts"
 import { call, useAction } from "./api.ts"
 import { usd } from "./format.ts"
@@ -17,14 +17,23 @@ export const RefundForm = (props: {
 }) => {
   const { api } = useSession()
   const [exceeds, setExceeds] = useState(false)
+  const asked = useRef<{ readonly terms: string; readonly id: string | undefined }>(undefined)
   const create = useAction(async (fields: Readonly<Record<string, string>>) => {
     const { amount = "", recipient = "", reason = "" } = fields
-    const answer = await call<{ readonly refund: RefundView }>("POST", `${api}/refunds`, {
+    const terms = {
       ...props.of,
       amount: amount.trim(),
       ...(recipient.trim() === "" ? {} : { recipient: recipient.trim() }),
       ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
       ...(fields["beyondPaid"] === "on" ? { beyondPaid: true } : {})
+    }
+    const text = JSON.stringify(terms)
+    // The same once more, where no answer came, is the same refund. Plain http has no `randomUUID`.
+    if (asked.current?.terms !== text) asked.current = { terms: text, id: crypto.randomUUID?.() }
+    const { id } = asked.current
+    const answer = await call<{ readonly refund: RefundView }>("POST", `${api}/refunds`, {
+      ...terms,
+      ...(id === undefined ? {} : { id })
     }).catch((error) => {
       if (error?.code === "REFUND_EXCEEDS_PAID") setExceeds(true)
       throw error
