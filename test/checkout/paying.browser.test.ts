@@ -1,8 +1,10 @@
 // The checkout in real Chromium against the service, anvil and the real USDC: the way
 // that money takes, on a phone's screen, in a page of another origin.
 import { describe, expect } from "bun:test"
+import { encodeTransfer } from "../../src/checkout/component/erc20.ts"
+import { networks } from "../../src/domain/Chain.ts"
 import { checkoutSuite } from "./browserWorld.ts"
-import { eventsOf, press, toReview, untilState } from "./checkoutWorld.ts"
+import { eventsOf, press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 import { decline } from "./testWallet.ts"
 
 const { browserTest, world } = checkoutSuite()
@@ -167,6 +169,24 @@ describe("Paying in a browser", () => {
     await Effect.runPromise(chain.mint(Address.make(poor.account.address), 5_000_000n))
     await press(page, "Check balance again")
     await untilState(page, "review")
+    await browser.close()
+  })
+
+  browserTest("USDC that is gone when the wallet is asked is missing, and not ETH", async () => {
+    const { context, createIntent, open, wallet } = world()
+    const buyer = await wallet()
+    const browser = await context([buyer])
+    const page = await open(browser, (await createIntent()).token)
+    await toReview(page)
+    // What the token's contract says.
+    const more = { to: networks.test.usdc.address, data: encodeTransfer(receiver, 60_000_000n) }
+    buyer.behave("eth_sendTransaction", () =>
+      buyer.rpc("eth_estimateGas", [{ from: buyer.address, ...more }])
+    )
+    await press(page, "Pay $10.00")
+    await page.locator("quittance-checkout [part=notice]", { hasText: "Not enough funds" }).waitFor()
+    expect(await page.getByText("not enough ETH").count()).toBe(0)
+    await page.getByRole("button", { name: "Pay $10.00" }).waitFor()
     await browser.close()
   })
 

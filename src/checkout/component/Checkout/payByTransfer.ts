@@ -13,7 +13,8 @@ import {
   askChainId,
   type Eip1193Provider,
   failureOf,
-  type WalletFailure
+  type WalletFailure,
+  walletErrorOf
 } from "../wallets.ts"
 import type { Session } from "./Session.ts"
 
@@ -23,6 +24,9 @@ const nothingSent: { readonly [F in WalletFailure]?: MessageKey } = {
   unauthorized: "noticeUnauthorized",
   funds: "noticeNoGas"
 }
+
+/** Of the token, not of the coin that pays the fee. */
+const lacksToken = /transfer amount exceeds balance/i
 
 /** The wallet was asked before: that request is accounted for first. */
 export const asked = (attempt: Attempt): Message => ({
@@ -138,8 +142,8 @@ const sendTransfer = async (
     session.send({ type: "Sent", attempt: sent })
     noteNonce({ ...sent, hash }, (await sentTransaction(provider, hash).catch(() => undefined))?.nonce)
   } catch (error) {
-    const failure = failureOf(error)
-    const notice = nothingSent[failure]
+    const { failure, message } = walletErrorOf(error)
+    const notice = failure === "funds" && lacksToken.test(message) ? "fundsTitle" : nothingSent[failure]
     if (attempt.calls !== undefined && failure === "unauthorized") session.wallet.noteCallsRefused()
     if (notice === undefined) return tell({ type: "Unclear", attempt })
     // A refusal counts however late it comes, unless a newer attempt has taken over.

@@ -19,7 +19,8 @@ export const notSent = (model: Model, message: MessageOf<"NotSent">): Next => {
     byCalls: model.byCalls && message.notice !== "noticeUnauthorized"
   }
   const notice: Notice = { key: message.notice, tone: "warning" }
-  // An account that has come meanwhile is not known yet.
-  if (next.balance !== undefined && maySend(next)) return [leave(next, "review", { notice }), []]
+  // An account that has come meanwhile is not known yet, and one whose balance has changed no more.
+  const isKnown = next.balance !== undefined && message.notice !== "fundsTitle"
+  if (isKnown && maySend(next)) return [leave(next, "review", { notice }), []]
   return proceed({ ...next, state: "review", epoch: model.epoch + 1 }, notice)
 }
