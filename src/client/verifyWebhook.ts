@@ -11,6 +11,7 @@ export type WebhookRefusal =
   | "parsed_body"
   | "malformed_body"
   | "order_not_signed"
+  | "no_secret"
 
 const advice: { readonly [R in WebhookRefusal]: string } = {
   missing_header:
@@ -24,7 +25,9 @@ const advice: { readonly [R in WebhookRefusal]: string } = {
   parsed_body: "The body has been parsed already. Pass the raw bytes or text, before any JSON parsing.",
   malformed_body: "The signed body is not an event.",
   order_not_signed:
-    "The quittance-payment-id and quittance-intent-url headers are not what was signed with this body. Refuse the request."
+    "The quittance-payment-id and quittance-intent-url headers are not what was signed with this body. Refuse the request.",
+  no_secret:
+    "The signing secret is empty. Pass the endpoint's, whsec_…: whatever is signed with none is anybody's."
 }
 
 export class WebhookVerificationError extends Error {
@@ -152,6 +155,7 @@ const isSigned = async (
   secret: string | ReadonlyArray<string>
 ): Promise<boolean> => {
   const secrets = typeof secret === "string" ? [secret] : secret
+  if (secrets.includes("")) throw new WebhookVerificationError("no_secret")
   const matches = await Promise.all(
     secrets.map(async (one) => crypto.subtle.verify("HMAC", await keyOf(one), hexBytes(hex), signed))
   )

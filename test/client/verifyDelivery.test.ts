@@ -50,6 +50,13 @@ describe("verifyDelivery", () => {
     for (const headers of bad) expect(verified(headers)).rejects.toMatchObject({ reason: "order_not_signed" })
   })
 
+  test("refuses an empty secret, also beside others", async () => {
+    for (const none of ["", [""], [secret, ""]])
+      expect(verifyDelivery(signed.body, signed.headers, none, { now })).rejects.toMatchObject({
+        reason: "no_secret"
+      })
+  })
+
   test("refuses a bad body before it looks at the order", async () => {
     expect(verified(signed.headers, `${signed.body} `)).rejects.toMatchObject({ reason: "no_match" })
   })

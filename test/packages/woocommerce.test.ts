@@ -1,6 +1,7 @@
 // The WooCommerce plugin as it is handed out, against the service. WordPress and WooCommerce themselves are not
 // to be had from the machine's packages: `languages/woocommerce.php` stands in for what the plugin uses of them.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { createHmac } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -182,6 +183,34 @@ describe("The WooCommerce plugin", () => {
     expect(again.said).toEqual([200, "paid already"])
     expect(again.order).toMatchObject({ status: "cancelled", transaction: transactionId, completed: 1 })
   })
+
+  testPhp(
+    "a shop whose signing secret is not entered yet believes nobody, whoever signs with none",
+    async () => {
+      const t = Math.floor(Date.now() / 1000)
+      const changes = [{ amountAtomic: "42500000" }]
+      const body = JSON.stringify({
+        id: "1",
+        type: "payment.settled",
+        transactionId: "0x1",
+        tokenChanges: changes
+      })
+      const [id, url] = ["2", "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"]
+      const signed = (text: string) =>
+        `t=${t},v1=${createHmac("sha256", "")
+          .update(text + body)
+          .digest("hex")}`
+      const headers = {
+        "x-service-signature": signed(`${t}.`),
+        "quittance-payment-id": id,
+        "quittance-intent-url": url,
+        "quittance-order-signature": signed(`quittance-order\n${t}\n${id}\n${url}\n`)
+      }
+      const { order, said } = await gateway("five", "webhook", { body, headers }, { WC_SIGNING_SECRET: "" })
+      expect(said).toEqual([400, "the signing secret is not set"])
+      expect(order.completed).toBeUndefined()
+    }
+  )
 
   testPhp("an order whose total has changed since is held, not shipped", async () => {
     const token = tokenOf((await gateway("two", "pay")).said)

@@ -19,7 +19,8 @@ final class Webhook
      *
      * @param array<string, string> $headers
      * @return array{event: array<string, mixed>, order: array{paymentId: string, intentUrl: string}|null}
-     * @throws WebhookVerificationException where a signature is missing, malformed, wrong or too old
+     * @throws WebhookVerificationException where a signature is missing, malformed, wrong or too old, or the secret is
+     * empty
      */
     public static function verify(
         string $body,
@@ -27,6 +28,10 @@ final class Webhook
         #[\SensitiveParameter] string $secret,
         ?int $now = null,
     ): array {
+        // Anybody can sign with an empty one, and a variable that is not set is one.
+        if ($secret === '') {
+            throw new WebhookVerificationException('the signing secret is not set');
+        }
         $given = array_change_key_case($headers, CASE_LOWER);
         $signed = static function (string $header, callable $text) use ($body, $given, $secret): int {
             if (preg_match('/^t=(\d{1,15}),v1=([0-9a-f]{64})$/D', $given[$header] ?? '', $match) !== 1) {
