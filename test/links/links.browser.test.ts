@@ -195,6 +195,26 @@ describe("Payment links", () => {
     await browser.close()
   })
 
+  browserTest("closed while it is being paid: a reload goes on with the payment", async () => {
+    const { automine, context, mine, wallet } = world()
+    const link = await newLink({ amount: "3.00" })
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    await toReview(page)
+    await automine(false)
+    await press(page, "Pay $3.00")
+    await untilState(page, "confirming")
+    expect((await ask("DELETE", `/payment-links/${link.id}`)).status).toBe(204)
+    await page.reload()
+    await untilState(page, "confirming")
+    await mine()
+    await untilState(page, "settled")
+    await page.reload()
+    await page.getByText("This payment link is closed.").waitFor()
+    await browser.close()
+  })
+
   browserTest("a poster is printed, and shared by the device or the clipboard", async () => {
     const { context } = world()
     const link = await newLink({ amount: "3.00", description: "Chess lesson" })

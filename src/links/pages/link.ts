@@ -96,12 +96,13 @@ const start = async () => {
   // From the counter: the payment is there already.
   if (paymentId !== null) return open({ paymentId })
   choosesAmount = link.amount === undefined
+  const earlier = keptOpening()
+  // A payment that is open continues when its link has ended, but for one that is paid once, and has been.
+  if (earlier !== undefined && link.state !== "paid") return show(earlier)
   if (link.state !== "open") {
     message.textContent = closedWords[link.state] ?? ""
     return
   }
-  const earlier = keptOpening()
-  if (earlier !== undefined) return show(earlier)
   if (link.amount !== undefined) return open({})
   message.textContent = text("choose", { merchant: link.merchant })
   askAmount()
