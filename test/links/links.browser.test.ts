@@ -195,6 +195,24 @@ describe("Payment links", () => {
     await browser.close()
   })
 
+  browserTest("a payment that is over leads to another one", async () => {
+    const { context, wallet } = world()
+    const link = await newLink({ amount: "3.00" })
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.clock.install()
+    await page.goto(link.url)
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    const reference = () => page.locator("quittance-checkout footer bdi").first().textContent()
+    const before = await reference()
+    await page.clock.fastForward("24:30:00")
+    await untilState(page, "expired")
+    await press(page, "Done")
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    expect(await reference()).not.toBe(before)
+    await browser.close()
+  })
+
   browserTest("closed while it is being paid: a reload goes on with the payment", async () => {
     const { automine, context, mine, wallet } = world()
     const link = await newLink({ amount: "3.00" })

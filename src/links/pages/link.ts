@@ -22,8 +22,8 @@ const keptOpening = (): Opened | undefined => {
   }
 }
 
-const isCancelled = (event: Event): boolean =>
-  event instanceof CustomEvent && event.detail?.state === "cancelled"
+const isIn = (event: Event, state: string): boolean =>
+  event instanceof CustomEvent && event.detail?.state === state
 
 /** Whether the buyer says how much; a sale of the counter has its amount. */
 let choosesAmount = false
@@ -47,12 +47,14 @@ const show = ({ intentToken, publishableKey }: Opened) => {
   checkout.addEventListener("failed", forget)
   // Who cancels may choose another amount, or go on after all.
   checkout.addEventListener("closed", (event) => {
-    if (!isCancelled(event) || !choosesAmount) return
+    // Nothing was charged: the link opens another payment.
+    if (isIn(event, "expired")) location.reload()
+    if (!isIn(event, "cancelled") || !choosesAmount) return
     forget()
     askAmount()
   })
   checkout.addEventListener("statechange", (event) => {
-    if (isCancelled(event)) return
+    if (isIn(event, "cancelled")) return
     form.hidden = true
   })
   element("checkout").replaceChildren(checkout)
