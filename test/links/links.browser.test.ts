@@ -195,6 +195,32 @@ describe("Payment links", () => {
     await browser.close()
   })
 
+  browserTest(
+    "another sale's code in the same tab shows that sale, and another counter that one",
+    async () => {
+      const { baseUrl, context } = world()
+      const link = await newLink({ minAmount: "1", maxAmount: "20" })
+      const browser = await context([])
+      const page = await browser.newPage()
+      for (const amount of ["3", "4"]) {
+        const opened = await (await ask("POST", `/links/${link.id}`, { amount })).json()
+        const { intentToken } = opened
+        const { payment } = await (
+          await ask("POST", "/payments", { intentToken }, opened.publishableKey)
+        ).json()
+        await page.goto(`${link.url}#payment=${payment.id}`)
+        await page.locator("quittance-checkout").getByText(`$${amount}.00`).first().waitFor()
+      }
+      const other = await newLink({ minAmount: "1", maxAmount: "20" })
+      for (const { id } of [link, other]) {
+        const asked = page.waitForRequest((request) => request.url().endsWith(`/links/${id}`))
+        await page.goto(`${baseUrl}/counter#link=${id}`)
+        await asked
+      }
+      await browser.close()
+    }
+  )
+
   browserTest("a payment that is over leads to another one", async () => {
     const { context, wallet } = world()
     const link = await newLink({ amount: "3.00" })

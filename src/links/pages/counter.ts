@@ -42,6 +42,9 @@ const amount = input("amount")
 let link: Link | undefined
 let polls: ReturnType<typeof setTimeout> | undefined
 
+// Another link pasted into the same tab is another counter.
+addEventListener("hashchange", () => location.reload())
+
 const today = () => new Date().toLocaleDateString("en-CA")
 const atomicOf = (text: string): bigint => {
   const [whole = "0", fraction = ""] = text.split(".")

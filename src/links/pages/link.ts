@@ -10,6 +10,9 @@ const [message, form, problem] = [element("message"), element("form"), element("
 
 let link: Link | undefined
 
+// Another sale's code in the same tab is another payment.
+addEventListener("hashchange", () => location.reload())
+
 const isOpened = (value: unknown): value is Opened =>
   typeof value === "object" && value !== null && "intentToken" in value && "publishableKey" in value
 
