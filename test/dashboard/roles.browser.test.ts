@@ -91,4 +91,31 @@ describe("What each role is offered", () => {
       }
       await context.close()
     })
+
+  browserTest("a new invitation in the tab of one that was withdrawn is redeemed", async () => {
+    const at = `/merchants/${merchantId}/test/members`
+    const owner = { cookie: cookies.get("owner") ?? "" }
+    const invited = async () => {
+      const body = { email: "late@example.com", role: "support" }
+      const { link } = (await request(service.baseUrl, "POST", at, { ...owner, body })).body
+      return `${service.baseUrl}/dashboard/welcome#${link.split("#")[1]}`
+    }
+    const context = await newContext()
+    const page = await context.newPage()
+    const redeem = async () => {
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Continue" }).click()
+    }
+    await page.goto(await invited())
+    await page.getByLabel("Password").waitFor()
+    const { body } = await request(service.baseUrl, "GET", at.replace("/members", "/settings"), owner)
+    await request(service.baseUrl, "DELETE", `${at}/invitations/${body.invitations[0]?.id}`, owner)
+    const link = await invited()
+    await redeem()
+    await page.getByRole("alert").waitFor()
+    await page.goto(link)
+    await redeem()
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await context.close()
+  })
 })

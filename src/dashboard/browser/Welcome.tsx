@@ -1,13 +1,14 @@
 // Where a one-time link leads. Its token is in the address's fragment, which no server sees.
-import { useState } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Door } from "./Door.tsx"
 import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
+import { useAddress } from "./router.ts"
 
 export const Welcome = ({ onSignedIn }: { readonly onSignedIn: (session: SessionView) => void }) => {
-  const [token] = useState(location.hash.slice(1))
+  // Another link pasted into the same tab changes the fragment alone.
+  const token = useAddress().hash.slice(1)
   const redeem = useAction(async (fields: Readonly<Record<string, string>>) => {
     onSignedIn(await call<SessionView>("POST", "/one-time-link", { token, ...withCode(fields) }))
   })
