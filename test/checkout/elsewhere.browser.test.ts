@@ -111,6 +111,9 @@ describe("Paying from elsewhere", () => {
       expect(likely[0]?.reasons).toContain("address")
       await press(page, "Back")
       await page.getByRole("heading", { name: "No wallet found in this browser" }).waitFor()
+      // Nobody can say any more that nothing was sent.
+      await press(page, "Cancel")
+      await page.locator("[part=message]", { hasText: "Keep the reference." }).waitFor()
       await Promise.all([browser.close(), second.context().close()])
     }
   )

@@ -31,7 +31,9 @@ export const transition = (model: Model, message: Message): Next => {
     case "TimeOver":
       // What was sent from elsewhere may still be found, and what the wallet was asked for is looked up.
       if (!mayPay(model) || model.panel !== undefined || model.busy === "checking") return [model, []]
-      return [leave(model, "expired"), []]
+      return model.address === undefined
+        ? [leave(model, "expired"), []]
+        : [leave(model, "failed", { reason: "failedUnverified" }), []]
     case "Retry":
       return [leave(model, "loading"), [{ run: "load" }]]
 

@@ -320,12 +320,25 @@ describe("The flow", () => {
     }
   })
 
-  test("a payment that expired while its address was on show does not say so either", () => {
+  test("a payment that expired after its address was shown does not say so either", () => {
     const expired = { ...payment, status: "failed" as const, failureReason: "expired" }
-    const at = (panel: Panel) =>
-      after(loaded, { type: "ShowPanel", panel }, read({ account: undefined, payment: expired }))[0]
-    expect(at("address")).toMatchObject({ state: "failed", reason: "failedUnverified" })
-    expect(at("phone").state).toBe("expired")
+    const shown = (panel: Panel): ReadonlyArray<Message> => [
+      loaded,
+      { type: "ShowPanel", panel },
+      ...(panel === "address"
+        ? [{ type: "AddressRead", address: { address: account, uri: "u" } } as const]
+        : [])
+    ]
+    const ends: ReadonlyArray<ReadonlyArray<Message>> = [
+      [read({ account: undefined, payment: expired })],
+      [{ type: "ShowPanel", panel: undefined }, read({ account: undefined, payment: expired })],
+      [{ type: "ShowPanel", panel: undefined }, { type: "TimeOver" }]
+    ]
+    for (const end of ends) {
+      const ending = { state: "failed", reason: "failedUnverified" }
+      expect(after(...shown("address"), ...end)[0]).toMatchObject(ending)
+      expect(after(...shown("phone"), ...end)[0].state).toBe("expired")
+    }
   })
 
   test("an attempt without a hash is looked up before anything else", () => {

@@ -1,4 +1,6 @@
 // How a checkout ends.
+import type { Model } from "../Model.ts"
+import type { MessageKey } from "../messages/en.ts"
 import type { Pieces } from "./pieces.ts"
 import { shortened } from "./pieces.ts"
 import type { Screen } from "./Screen.ts"
@@ -46,11 +48,17 @@ export const expiredScreen = ({ button, t, tools }: Pieces): Screen => ({
   actions: [button("primary", "done", tools.close)]
 })
 
+/** Who was shown the address may have sent to it. */
+const reasonOf = ({ address, reason }: Model): ReadonlyArray<MessageKey> => {
+  if (reason === undefined) return []
+  return [reason === "cancelledByBuyer" && address !== undefined ? "addressMatched" : reason]
+}
+
 export const cancelledScreen = ({ button, explorer, model, t }: Pieces): Screen => ({
   icon: model.reason === "cancelledByBuyer" ? "cross" : "alert",
   tone: "warn",
   title: t("cancelledTitle"),
-  text: model.reason === undefined ? [] : [t(model.reason)],
+  text: reasonOf(model).map((key) => t(key)),
   actions: [
     button("primary", "payAgain", { type: "StartAgain" }),
     model.reason === "cancelledByBuyer" ? undefined : explorer()
