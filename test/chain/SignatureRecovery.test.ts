@@ -1,7 +1,7 @@
 // The service's own recovery beside viem's: in turns, in the thread, from memory, and where the thread is lost.
-import { expect, test } from "bun:test"
+import { afterAll, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
-import { writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -15,8 +15,11 @@ import { testEffect } from "../support/run.ts"
 /** A thread has come up, or has failed to. */
 const started = Effect.sleep("500 millis")
 
+const directory = mkdtempSync(join(tmpdir(), "quittance-thread-"))
+afterAll(() => rmSync(directory, { recursive: true }))
+
 const programOf = (text: string) => {
-  const path = join(tmpdir(), `quittance-thread-${randomBytes(4).toString("hex")}.mjs`)
+  const path = join(directory, `${randomBytes(4).toString("hex")}.mjs`)
   writeFileSync(path, text)
   return path
 }
@@ -130,7 +133,6 @@ test(
   "a thread that does not start, or ends with questions, costs no answer",
   () =>
     Effect.gen(function* () {
-      const path = join(tmpdir(), `quittance-thread-${process.pid}.mjs`)
       const programs = {
         throws: `throw new Error("no thread")`,
         ends: `import { parentPort } from "node:worker_threads"
@@ -138,7 +140,7 @@ test(
         parentPort.postMessage(new Uint8Array())`
       }
       for (const program of Object.values(programs)) {
-        writeFileSync(path, program)
+        const path = programOf(program)
         const recover = yield* make(path)
         expect(yield* judged(recover, 100)).toBe(25)
         yield* Effect.sleep("300 millis")

@@ -1,6 +1,5 @@
 // Migrations beside statements that hold what they want to change.
 import { expect } from "bun:test"
-import { tmpdir } from "node:os"
 import { PgClient } from "@effect/sql-pg"
 import { SQL } from "bun"
 import { Duration, Effect, Redacted } from "effect"
@@ -12,6 +11,7 @@ import { addedColumns, migrations, tables } from "../../src/database/migrations.
 import { makeReady } from "../../src/database/ready.ts"
 import { rollBack } from "../../src/database/rollBack.ts"
 import { ownDatabase, postgresUrl } from "../support/ownDatabase.ts"
+import { temporaryDirectory } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 import { templateDatabase } from "../support/testPostgres.ts"
 
@@ -153,7 +153,7 @@ liveEffect("an instance without what a migration has added is not ready; a trigg
     const url = yield* ownDatabase({ template: yield* Effect.promise(() => templateDatabase(postgresUrl)) })
     // A new one each time: an answer stands for a second.
     const ready = Effect.flatten(makeReady(tables, addedColumns)).pipe(
-      Effect.provide(AppConfig.layer({ DATABASE_URL: url, DATA_DIR: tmpdir() })),
+      Effect.provide(AppConfig.layer({ DATABASE_URL: url, DATA_DIR: yield* temporaryDirectory })),
       Effect.provide(clientOf(url))
     )
     expect(yield* ready).toBeTrue()
