@@ -1,6 +1,6 @@
 // The contract of authentication: a bearer key and its principal.
 import { Context } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { HttpApiMiddleware } from "effect/http-api"
 import {
   InvalidApiKey,
   KeyKindNotAllowed,
@@ -16,11 +16,10 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
   "quittance/http/CurrentPrincipal"
 ) {}
 
-/** `Authorization: Bearer <KEY>`; the endpoint's access says which keys may call. */
+/** `Authorization: Bearer <KEY>`; the endpoint's access says which keys may call, to OpenAPI as well. */
 export class ApiKeyAuth extends HttpApiMiddleware.Service<ApiKeyAuth, { provides: CurrentPrincipal }>()(
   "quittance/http/ApiKeyAuth",
   {
-    security: { bearer: HttpApiSecurity.bearer },
     error: [
       errorResponse(InvalidApiKey),
       errorResponse(KeyKindNotAllowed),

@@ -1,5 +1,5 @@
 // Authentication, and the endpoint's access, before anything of the request is decoded.
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
 import {
@@ -42,6 +42,9 @@ const addressesPerKey = 50
 
 /** And a site of IPv6, which has 65,536 of them. */
 const addressesPerSite = 10
+
+/** The scheme's letter case does not count (RFC 9110, 11.1). Empty where there is no such credential. */
+const bearerOf = (authorization = "") => /^bearer +(.+)$/i.exec(authorization)?.[1] ?? ""
 
 const perSecond = (rate: number): Limit => ({ rate, perSeconds: 1, burst: rate })
 
@@ -88,11 +91,13 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
           })
         )
 
-      return ApiKeyAuth.of({
-        bearer: (httpEffect, { credential, endpoint }) =>
-          Effect.flatMap(admitted(Redacted.value(credential), accessOf(endpoint)), (principal) =>
+      return ApiKeyAuth.of((httpEffect, { endpoint }) => {
+        const access = accessOf(endpoint)
+        return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+          Effect.flatMap(admitted(bearerOf(headers["authorization"]), access), (principal) =>
             Effect.provideService(httpEffect, CurrentPrincipal, principal)
           )
+        )
       })
     })
   )
