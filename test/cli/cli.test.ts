@@ -228,6 +228,29 @@ describe("CLI", () => {
     })
   )
 
+  liveEffect("an agent whose key is revoked is revoked itself", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* directory
+      const run = (...args: ReadonlyArray<string>) => cli(dataDir, ...args)
+      const made = yield* run("merchant", "create", "--name", "Shop", "--receiver", receiver, "--json")
+      const merchant = JSON.parse(made.output).merchant.id
+      yield* run(
+        ...["agent", "create", "--merchant", merchant, "--env", "test", "--name", "Researcher"],
+        ...["--cap-per-payment", "0.5", "--cap-per-day", "5"]
+      )
+      const keys: ReadonlyArray<{ readonly id: string; readonly kind: string }> = JSON.parse(
+        (yield* run("key", "list", "--merchant", merchant, "--json")).output
+      ).keys
+      const key = keys.find(({ kind }) => kind === "agent")?.id ?? ""
+      expect((yield* run("key", "revoke", "--merchant", merchant, "--key", key)).code).toBe(0)
+      const listed = yield* run("agent", "list", "--merchant", merchant, "--env", "test", "--json")
+      const { agents } = JSON.parse(listed.output)
+      expect(agents).toMatchObject([{ name: "Researcher", status: "revoked" }])
+      const which = ["--merchant", merchant, "--agent", agents[0].id]
+      expect((yield* run("agent", "resume", ...which)).code).toBe(1)
+    })
+  )
+
   liveEffect("makes one-time links for people", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory

@@ -113,9 +113,10 @@ export const makeAgentRepoSql: Effect.Effect<AgentRepo["Service"], never, SqlCli
             UPDATE agents SET status = 'revoked', updated_at = ${at}
             WHERE id = ${id} AND merchant_id = ${merchantId} AND status <> 'revoked'
             RETURNING key_id
+          ), voided AS (
+            UPDATE api_keys SET revoked_at = ${at} WHERE id IN (SELECT key_id FROM ended) AND revoked_at IS NULL
           )
-          UPDATE api_keys SET revoked_at = ${at} WHERE id IN (SELECT key_id FROM ended) AND revoked_at IS NULL
-          RETURNING id`
+          SELECT key_id FROM ended`
         return rows.length > 0
       }, Effect.orDie)
     }

@@ -182,14 +182,20 @@ export const makeKeyRepo = Effect.gen(function* () {
     return rows.length > 0
   }, Effect.orDie)
 
+  /** An agent is nothing without its key, and ends with it. Its row comes first, as where the agent is revoked. */
   const revokeKey = Effect.fn("KeyRepo.revokeKey")(function* (
     merchantId: MerchantId,
     keyId: string,
     at: Date
   ) {
     const rows = yield* sql`
+      WITH ended AS (
+        UPDATE agents SET status = 'revoked', updated_at = ${at}
+        WHERE key_id = ${keyId} AND merchant_id = ${merchantId} AND status <> 'revoked' RETURNING id
+      )
       UPDATE api_keys SET revoked_at = ${at}
       WHERE id = ${keyId} AND merchant_id = ${merchantId} AND revoked_at IS NULL
+        AND (SELECT count(*) FROM ended) >= 0
       RETURNING id`
     return rows.length > 0
   }, Effect.orDie)
