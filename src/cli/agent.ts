@@ -8,7 +8,8 @@ import type { MerchantId } from "../domain/Merchant.ts"
 import { type AtomicUsdc, formatUsd, UsdAmount } from "../domain/Money.ts"
 import { Faucet } from "../faucet/Faucet.ts"
 import { CommandFailed } from "./CommandFailed.ts"
-import { env, json, merchantId, print, ReceiverAddress } from "./flags.ts"
+import { env, json, merchantId, Name, print, ReceiverAddress } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
 const agentId = Flag.String("agent").pipe(
   Flag.withDescription("The agent's id, from `agent list`"),
@@ -53,7 +54,10 @@ const create = Command.make(
   {
     merchant: merchantId,
     env,
-    name: Flag.String("name").pipe(Flag.withDescription("A display name")),
+    name: Flag.String("name").pipe(
+      Flag.withDescription("A display name, 1 to 100 characters"),
+      Flag.withSchema(Name)
+    ),
     capPerPayment: usdFlag("cap-per-payment", "Limit per payment, in USD"),
     capPerDay: usdFlag("cap-per-day", "Limit per 24 hours, in USD"),
     hosts,
@@ -61,6 +65,7 @@ const create = Command.make(
     json
   },
   Effect.fn("agent create")(function* (input) {
+    yield* requireMerchant(input.merchant)
     const { agent, key } = yield* (yield* Agents).provision({
       merchantId: input.merchant,
       env: input.env,
@@ -85,6 +90,7 @@ const list = Command.make(
   "list",
   { merchant: merchantId, env, json },
   Effect.fn("agent list")(function* (input) {
+    yield* requireMerchant(input.merchant)
     const agents = yield* (yield* Agents).list(input.merchant, input.env)
     yield* print(
       input.json,

@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { AuditRepo } from "../audit/AuditRepo.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { json, merchantId, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
 const shown = 100
 
@@ -18,6 +19,7 @@ const list = Command.make(
     json
   },
   Effect.fn("audit list")(function* (input) {
+    if (Option.isSome(input.merchant)) yield* requireMerchant(input.merchant.value)
     const entries = yield* (yield* AuditRepo).list(Option.getOrNull(input.merchant), {
       limit: shown,
       ...Option.match(input.before, { onNone: () => ({}), onSome: (before) => ({ before }) })

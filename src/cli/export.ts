@@ -5,6 +5,7 @@ import { Books } from "../books/Books.ts"
 import { Day, TimeZone } from "../domain/Period.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, merchantId } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(Day))
@@ -36,6 +37,7 @@ export const exportBooks = Command.make(
     )
   },
   Effect.fn("export")(function* ({ env: of, format, from, kind, merchant, timeZone, to }) {
+    yield* requireMerchant(merchant)
     const books = yield* Books
     const period = yield* books.period(merchant, {
       from,

@@ -25,6 +25,9 @@ export const ReceiverAddress = Schema.String.check(
   })
 )
 
+/** Of a key or an agent. */
+export const Name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
+
 export const address = (name: string) => Flag.String(name).pipe(Flag.withSchema(ReceiverAddress))
 
 export const merchantId = Flag.String("merchant").pipe(

@@ -2,19 +2,16 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { AuditLog, operator } from "../audit/AuditLog.ts"
-import type { ApiKey, Permission } from "../domain/Merchant.ts"
+import { type ApiKey, type Permission, Uuid } from "../domain/Merchant.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
 import { CommandFailed } from "./CommandFailed.ts"
-import { env, json, merchantId, print } from "./flags.ts"
+import { env, json, merchantId, Name, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
-const keyId = Flag.String("key").pipe(Flag.withDescription("The key's id, from `key list`"))
-
-const requireMerchant = Effect.fnUntraced(function* (id: string) {
-  const merchants = yield* (yield* KeyAuth).listMerchants
-  if (!merchants.some((one) => one.id === id)) {
-    return yield* new CommandFailed({ message: `No merchant ${id}. List them: bun run cli merchant list` })
-  }
-})
+const keyId = Flag.String("key").pipe(
+  Flag.withDescription("The key's id, from `key list`"),
+  Flag.withSchema(Uuid)
+)
 
 const describe = (key: ApiKey) =>
   `${key.id}  ${key.prefix}…${key.lastFour}  ${key.kind}  ${key.permission}  ${key.revokedAt === null ? "current" : `revoked ${key.revokedAt.toISOString()}`}`
@@ -40,7 +37,8 @@ const create = Command.make(
       Flag.withDefault(false)
     ),
     name: Flag.String("name").pipe(
-      Flag.withDescription("What it is for, such as the machine that uses it"),
+      Flag.withDescription("What it is for, such as the machine that uses it; 1 to 100 characters"),
+      Flag.withSchema(Name),
       Flag.optional
     ),
     json

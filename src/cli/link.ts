@@ -1,8 +1,9 @@
 // `link list`, `link create` and `link close`: a merchant's payment links.
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { UsdAmount } from "../domain/Money.ts"
 import { KeyAuth } from "../keys/KeyAuth.ts"
+import { NewLink } from "../links/Api.ts"
 import { Links } from "../links/Links.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
@@ -25,6 +26,11 @@ const failed = (error: {
 
 const optionalAmount = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(UsdAmount), Flag.optional)
+
+/** To a hundred years. */
+const Days = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 36_500 }, { message: "1 to 36500 days" })
+)
 
 const list = Command.make(
   "list",
@@ -53,12 +59,19 @@ const create = Command.make(
   {
     merchant: merchantId,
     env,
-    description: Flag.String("description").pipe(Flag.withDescription("What the buyer pays for")),
+    description: Flag.String("description").pipe(
+      Flag.withDescription("What the buyer pays for, 1 to 500 characters"),
+      Flag.withSchema(NewLink.fields.description)
+    ),
     amount: optionalAmount("amount", "A fixed amount in USD"),
     min: optionalAmount("min", "The least that the buyer may choose"),
     max: optionalAmount("max", "The most that the buyer may choose"),
     once: Flag.Boolean("once").pipe(Flag.withDescription("It is paid once"), Flag.withDefault(false)),
-    days: Flag.Int("days").pipe(Flag.withDescription("Days until it expires"), Flag.optional),
+    days: Flag.Int("days").pipe(
+      Flag.withDescription("Days until it expires"),
+      Flag.withSchema(Days),
+      Flag.optional
+    ),
     json
   },
   Effect.fn("link create")(function* (input) {

@@ -1,11 +1,12 @@
 // `webhook regenerate-secret`, `webhook reencrypt` and `webhook replay`.
-import { DateTime, Effect, Redacted } from "effect"
+import { DateTime, Effect, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ReplayRepo } from "../webhooks/ReplayRepo.ts"
 import { reencryptSecrets } from "../webhooks/reencryptSecrets.ts"
 import { regenerateSecret } from "../webhooks/regenerateSecret.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import { env, json, merchantId, print } from "./flags.ts"
+import { requireMerchant } from "./requireMerchant.ts"
 
 const regenerate = Command.make(
   "regenerate-secret",
@@ -60,6 +61,11 @@ const reencrypt = Command.make(
   )
 )
 
+/** To a hundred years. */
+const Hours = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 876_000 }, { message: "1 to 876000 hours" })
+)
+
 const replay = Command.make(
   "replay",
   {
@@ -67,11 +73,13 @@ const replay = Command.make(
     env,
     hours: Flag.Int("hours").pipe(
       Flag.withDescription("How far back, by when the event happened"),
+      Flag.withSchema(Hours),
       Flag.withDefault(24)
     ),
     json
   },
   Effect.fn("webhook replay")(function* (input) {
+    yield* requireMerchant(input.merchant)
     const at = yield* DateTime.nowAsDate
     const since = new Date(at.getTime() - input.hours * 3_600_000)
     const count = yield* (yield* ReplayRepo).replayFailed(

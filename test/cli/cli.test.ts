@@ -111,6 +111,47 @@ describe("CLI", () => {
     })
   )
 
+  liveEffect("an argument that the database would refuse is a wrong command line, and says so", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* directory
+      const of = ["--merchant", "01a1fc34-7205-710e-9410-874fee9a4996", "--env", "test"]
+      const caps = ["--cap-per-payment", "1", "--cap-per-day", "2"]
+      for (const [args, told] of [
+        [["webhook", "replay", ...of, "--hours", "1e9"], "1 to 876000 hours"],
+        [["webhook", "replay", ...of, "--hours", "-5"], "1 to 876000 hours"],
+        [["key", "rotate", ...of.slice(0, 2), "--key", "ak_test_x"], "a UUID"],
+        [["key", "revoke", ...of.slice(0, 2), "--key", "ak_test_x"], "a UUID"],
+        [["key", "create", ...of, "--name", "x".repeat(101)], "at most 100"],
+        [["agent", "create", ...of, ...caps, "--name", ""], "at least 1"],
+        [["link", "create", ...of, "--description", "x", "--days", "1000000000"], "1 to 36500 days"],
+        [["link", "create", ...of, "--description", "x".repeat(501)], "at most 500"]
+      ] as const) {
+        const answer = yield* cli(dataDir, ...args)
+        expect({ args, code: answer.code }).toEqual({ args, code: 2 })
+        expect(answer.output).toContain(told)
+      }
+    })
+  )
+
+  liveEffect("a merchant that there is not is no merchant without anything", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* directory
+      const unknown = ["--merchant", "01a1fc34-7205-710e-9410-874fee9a4996"]
+      const of = [...unknown, "--env", "test"]
+      for (const args of [
+        ["export", ...of, "--kind", "payments", "--from", "2026-01-01", "--to", "2026-12-31"],
+        ["webhook", "replay", ...of],
+        ["agent", "list", ...of],
+        ["agent", "create", ...of, "--name", "One", "--cap-per-payment", "1", "--cap-per-day", "2"],
+        ["audit", "list", ...unknown]
+      ]) {
+        const answer = yield* cli(dataDir, ...args)
+        expect({ args, code: answer.code }).toEqual({ args, code: 1 })
+        expect(answer.output).toContain("No merchant 01a1fc34-7205-710e-9410-874fee9a4996")
+      }
+    })
+  )
+
   liveEffect("changes where money goes, and prints before and after", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
