@@ -31,7 +31,7 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
         const zip = createGzip()
         const file = createWriteStream(partial, { mode: 0o600, flags: "w" })
         const written = pipeline(zip, file)
-        // Awaited at the end; an earlier failure surfaces at the next write.
+        // Awaited at the end, or by the write that fails.
         written.catch(() => undefined)
         return { zip, written }
       },
@@ -45,7 +45,11 @@ export const writeBackup = Effect.fn("BackupFile.write")(function* <A, E, R>(
             try: () =>
               new Promise<void>((done, fail) =>
                 zip.write(text, (error) => (error === undefined || error === null ? done() : fail(error)))
-              ),
+              ).catch(async (error) => {
+                // What ended the file comes first: a write after it knows only that it has ended.
+                await written
+                throw error
+              }),
             catch: fails
           }).pipe(Effect.timeout("60 seconds"), Effect.mapError(fails))
         yield* write(`${format}\n`)

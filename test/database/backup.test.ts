@@ -166,6 +166,23 @@ describe("the database as a file", () => {
     })
   )
 
+  liveEffect("a backup that cannot be written says why", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const own = yield* ownDatabase()
+      yield* cli({ DATABASE_URL: own, DATA_DIR: dataDir }, "merchant", "list")
+      const file = join(dataDir, "unmounted", "shop.backup.gz")
+      const { code, output } = yield* cli(
+        { DATABASE_URL: own, DATA_DIR: dataDir },
+        ...["backup", "--to", file]
+      )
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining(`${file} cannot be written: ENOENT: no such file or directory`)
+      ])
+    })
+  )
+
   liveEffect("a file that is damaged, cut or none leaves the database empty", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryDirectory
