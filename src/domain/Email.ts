@@ -1,12 +1,14 @@
 import { Schema, SchemaGetter } from "effect"
 
-/** An e-mail address in lower case, at most 254 characters. */
+const longest = 254
+
+/** An e-mail address in lower case, at most 254 characters: İ is two of them in lower case. */
 export const Email = Schema.String.check(
-  Schema.isMaxLength(254),
+  Schema.isMaxLength(longest),
   Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, { message: "an e-mail address" }),
   Schema.makeFilter((text) => text.isWellFormed() || "an e-mail address")
 ).pipe(
-  Schema.decodeTo(Schema.String, {
+  Schema.decodeTo(Schema.String.check(Schema.isMaxLength(longest)), {
     decode: SchemaGetter.transform((text) => text.toLowerCase()),
     encode: SchemaGetter.transform((text) => text)
   })
