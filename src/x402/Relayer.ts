@@ -11,6 +11,7 @@ import type { Address } from "../domain/Chain.ts"
 import type { MerchantId } from "../domain/Merchant.ts"
 import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { makeHotWallet, type WalletState } from "../wallets/HotWallet.ts"
+import { makeEmptyAlert } from "../wallets/makeEmptyAlert.ts"
 import { defaultOutboxTiming, makeOutbox, type TransactionStanding } from "../wallets/Outbox.ts"
 import { idsOf, OutboxRepo, type OutgoingTransaction } from "../wallets/OutboxRepo.ts"
 import type { Call } from "./Authorization.ts"
@@ -67,13 +68,11 @@ const make = Effect.gen(function* () {
   if (Option.isNone(key)) return off
   const wallet = makeHotWallet(() => toHex(key.value()), pool)
 
+  const emptyAlert = makeEmptyAlert(alerts, "relayer_empty", wallet)
   const tellEmpty = Effect.suspend(() =>
-    alerts.raise({
-      kind: "relayer_empty",
-      tenant: Option.none(),
-      subject: wallet.address,
-      message: `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on Base Sepolia.`
-    })
+    emptyAlert.tell(
+      `The relayer wallet ${wallet.address} is out of ETH for gas; payments by signature are not sent until it is funded. Send it ETH on Base Sepolia.`
+    )
   )
   const outbox = makeOutbox({
     wallet,
@@ -131,8 +130,9 @@ const make = Effect.gen(function* () {
       case "Blocked":
         return refused
       case "Created": {
-        if ((yield* outbox.offer(taken.transaction)) !== "refused")
-          return { _tag: "Sent", transaction: taken.transaction }
+        const offered = yield* outbox.offer(taken.transaction)
+        if (offered === "sent") yield* emptyAlert.paid
+        if (offered !== "refused") return { _tag: "Sent", transaction: taken.transaction }
         yield* outbox.fill(taken.transaction)
         yield* tellEmpty
         return refused

@@ -286,6 +286,22 @@ describe("the faucet between two lines on Postgres", () => {
       })
   )
 
+  it("an alert of the wallet is resolved once the wallet pays again", (world) =>
+    Effect.gen(function* () {
+      const { alerts, faucet, resolved } = yield* world.instance({ checkEvery: "1 hour" })
+      const grant = Effect.flatMap(request(world, someone()), (asked) => Effect.result(faucet.grant(asked)))
+      yield* world.leave(0n)
+      expect(tell(yield* grant)).toBe("FAUCET_UNAVAILABLE empty")
+      expect(alerts.map(({ kind }) => kind)).toEqual(["faucet_empty"])
+      yield* world.leave(4n * one)
+      expect(tell(yield* grant)).toBe("granted")
+      expect(resolved).toEqual(["faucet_not_configured faucet"])
+      yield* world.clock.pass(61)
+      expect(tell(yield* grant)).toBe("granted")
+      expect(tell(yield* grant)).toBe("granted")
+      expect(resolved.slice(1)).toEqual([`faucet_empty ${world.wallet}`])
+    }))
+
   it("an empty wallet, silent nodes and a faucet that is not configured: an error each, and an alert each", (world) =>
     Effect.gen(function* () {
       const asked = yield* request(world, someone())

@@ -54,6 +54,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
   ) {
     const node = yield* rpcProxy(chain.rpcUrl)
     const alerts: Array<Alert> = []
+    const resolved: Array<string> = []
     const nodeAlerts: Array<string> = []
     const built = yield* Layer.build(
       Layer.fresh(Layer.effect(Faucet, makeFaucet(timing))).pipe(
@@ -74,7 +75,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
         Layer.provide(
           Layer.succeed(Alerts, {
             raise: (alert) => Effect.sync(() => void alerts.push(alert)),
-            resolve: () => Effect.void
+            resolve: (kind, subject) => Effect.sync(() => void resolved.push(`${kind} ${subject}`))
           })
         ),
         Layer.provide(
@@ -99,6 +100,7 @@ export const faucetWorld = Effect.fnUntraced(function* (database: TestDatabase) 
       faucet: clocked,
       node,
       alerts,
+      resolved,
       nodeAlerts,
       verifier: yield* Effect.provideContext(ChainVerifier, built)
     }

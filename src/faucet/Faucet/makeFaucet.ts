@@ -8,6 +8,7 @@ import { Alerts } from "../../alerts/Alerts.ts"
 import { RpcPool } from "../../chain/RpcPool.ts"
 import { ChainUnavailable } from "../../domain/Errors.ts"
 import type { WalletState } from "../../wallets/HotWallet.ts"
+import { makeEmptyAlert } from "../../wallets/makeEmptyAlert.ts"
 import {
   defaultOutboxTiming,
   makeOutbox,
@@ -67,13 +68,13 @@ const make = Effect.fnUntraced(function* (
   const wallet: FaucetWallet = makeFaucetWallet(key, pool)
   const chainDown = () => Effect.fail(new ChainUnavailable({ retryAfter: 5 }))
 
+  const emptyAlert = makeEmptyAlert(alerts, "faucet_empty", wallet)
   const tellEmpty = (asset: string) =>
-    alerts.raise({
-      kind: "faucet_empty",
-      tenant: Option.none(),
-      subject: wallet.address,
-      message: `The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`
-    })
+    emptyAlert.tell(`The faucet's wallet ${wallet.address} is out of ${asset}. Fund it on Base Sepolia.`)
+  /** A process before this one may have had no wallet, and have told so. */
+  const configured = yield* Effect.cached(
+    Effect.ignoreCause(alerts.resolve("faucet_not_configured", "faucet"))
+  )
   const empty = (asset: string) => Effect.andThen(tellEmpty(asset), Effect.fail(emptyWallet))
 
   const tellShared = Effect.suspend(() =>
@@ -157,6 +158,7 @@ const make = Effect.fnUntraced(function* (
     // Others' grants took the last of it between the look and the block.
     if (usdc?.outcome === "reverted") return yield* empty("USDC")
     if (usdc?.outcome !== "moved") return gas?.outcome === "moved" ? yield* sharedWallet : "lost"
+    if (gas?.outcome === "moved") yield* Effect.andThen(emptyAlert.paid, configured)
     const grant: Grant = {
       recipient: request.recipient,
       usdcAtomic: faucet.usdcAtomic,
