@@ -42,6 +42,9 @@ const refusal = ({ env, message }: NetworkCheck) =>
     message: `${variables[env]}: ${message}. Set it to nodes of ${networks[env].name}.`
   })
 
+/** After so long a node that was wrong has been told to be right. */
+const recoveredMillis = 15_000
+
 type State = "unknown" | "right" | "wrong"
 
 const refuted = (state: State): Verification | undefined =>
@@ -61,6 +64,8 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
     let state: State = "unknown"
     let seen = 0
     let checkedAt = 0
+    let wasWrong = false
+    let rightSince = Number.NEGATIVE_INFINITY
 
     const check = Effect.gen(function* () {
       const connections = reconnections(env)
@@ -68,6 +73,8 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       seen = connections
       checkedAt = yield* Clock.currentTimeMillis
       const wrong = wrongNode(check)
+      if (wasWrong && wrong === undefined) rightSince = checkedAt
+      wasWrong = wrong !== undefined
       if (isRight(check)) state = "right"
       // Silent nodes change nothing: their answers, when they come, count as they did.
       else if (wrong !== undefined) state = "wrong"
@@ -80,7 +87,10 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
         // Mainnet execution is gated: nothing waits for its nodes.
         if (env === "test" && status === "unavailable")
           yield* pool.alert("unreachable", env, host, "does not answer")
-        else if (status === "ok") yield* pool.answered("unreachable", env, host)
+        else if (status === "ok") {
+          yield* pool.answered("unreachable", env, host)
+          yield* pool.answered("wrong_chain", env, host)
+        }
       }
     })
     const turn = Semaphore.makeUnsafe(1)
@@ -88,7 +98,11 @@ const make = Effect.fnUntraced(function* (options: NetworkWatchOptions) {
       Effect.suspend(() => (reconnections(env) === seen ? Effect.void : check))
     )
     const checkIfDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      state !== "right" && now - checkedAt >= again ? check : checkIfReconnected
+      // Nodes that have become right are checked until it is told.
+      (state !== "right" || (!wasWrong && checkedAt - rightSince < recoveredMillis)) &&
+      now - checkedAt >= again
+        ? check
+        : checkIfReconnected
     )
     const every = Effect.sleep(options.every ?? "1 second")
     yield* periodic(

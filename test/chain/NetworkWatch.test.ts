@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test"
 import { Clock, Effect, Layer } from "effect"
 import type { AppConfig } from "../../src/AppConfig.ts"
-import { type ChainAlert, ChainAlerts } from "../../src/chain/ChainAlerts.ts"
+import { type ChainAlert, ChainAlerts, ChainRecoveries } from "../../src/chain/ChainAlerts.ts"
 import { domainSeparator } from "../../src/chain/ChainVerifier/checkNodes.ts"
 import { ChainVerifier } from "../../src/chain/ChainVerifier.ts"
 import * as NetworkWatch from "../../src/chain/NetworkWatch.ts"
@@ -70,6 +70,7 @@ const start = Effect.fnUntraced(function* (
     )
   }
   const alerts: Array<ChainAlert> = []
+  const recoveries: Array<string> = []
   const before = yield* Clock.currentTimeMillis
   const context = yield* Layer.build(
     NetworkWatch.layer({ patience, again: 60, every: 20 }).pipe(
@@ -85,6 +86,11 @@ const start = Effect.fnUntraced(function* (
       Layer.provide(
         Layer.succeed(ChainAlerts, (alert: ChainAlert) => Effect.sync(() => void alerts.push(alert)))
       ),
+      Layer.provide(
+        Layer.succeed(ChainRecoveries, ({ kind, env }) =>
+          Effect.sync(() => void recoveries.push(`${kind} ${env}`))
+        )
+      ),
       Layer.provide(testConfig({ environment }))
     )
   )
@@ -98,7 +104,7 @@ const start = Effect.fnUntraced(function* (
     Effect.delay(40),
     Effect.repeat({ until: (now) => now === "verified", times: 50 })
   )
-  return { nodes: proxies.test, alerts, tookMillis, verdict, settlesSoon }
+  return { nodes: proxies.test, alerts, recoveries, tookMillis, verdict, settlesSoon }
 })
 
 /** The sentence with which a production start is refused, if it is. All of its nodes answer, be it late. */
@@ -162,6 +168,22 @@ describe(row.wrongChain, () => {
       nodes[0]?.behave(honest("test"))
       expect(yield* settlesSoon).toBe("verified")
     })
+  )
+  liveEffect("a wrong node's alert closes once it has been right for a while, or is right at a start", () =>
+    Effect.gen(function* () {
+      const { alerts, nodes, recoveries, verdict } = yield* start("development", {
+        test: [honest("test"), otherChain, honest("test")]
+      })
+      const closes = Effect.map(
+        verdict,
+        () => recoveries.filter((one) => one === "wrong_chain test").length
+      ).pipe(Effect.delay("100 millis"))
+      // What another process has told of the two others.
+      yield* Effect.repeat(closes, { until: (closed) => closed === 2 })
+      expect(alerts.map(({ kind }) => kind)).toContain("wrong_chain")
+      nodes[1]?.behave(honest("test"))
+      yield* Effect.repeat(closes, { until: (closed) => closed === 3 })
+    }).pipe(Effect.timeout("60 seconds"))
   )
   liveEffect("a node that comes back as another chain proves nothing, not even once", () =>
     Effect.gen(function* () {

@@ -42,7 +42,7 @@ export const makeNodeAlerts = (
       ...nodes.test.map((node) => `test ${node.host}`),
       ...nodes.live.map((node) => `live ${node.host}`)
     ].flatMap((node) =>
-      (["unreachable", "malformed_answer", "disagreement"] as const).map((kind) => [
+      (["unreachable", "malformed_answer", "disagreement", "wrong_chain"] as const).map((kind) => [
         `${kind} ${node}`,
         Number.NEGATIVE_INFINITY
       ])
