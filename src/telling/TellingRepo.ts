@@ -187,8 +187,12 @@ const make = Effect.gen(function* () {
                   yield* sql`
                     SELECT e.env, coalesce(p.volume, 0)::text AS settled, coalesce(p.count, 0)::int AS payments,
                       coalesce(r.volume, 0)::text AS refunded, coalesce(r.count, 0)::int AS refunds,
+                      -- As the pages count them: a transfer stands for itself, and leaves the list as it is explained.
                       (SELECT count(*)::int FROM alerts a WHERE a.merchant_id = ${merchant_id} AND a.env = e.env
-                        AND a.acknowledged_at IS NULL AND a.user_id IS NULL) AS alerts
+                        AND a.acknowledged_at IS NULL AND a.user_id IS NULL AND a.kind <> 'incoming_transfer')
+                        + (SELECT count(*)::int FROM incoming_transfers t
+                          WHERE t.merchant_id = ${merchant_id} AND t.env = e.env AND t.payment_id IS NULL
+                            AND t.dropped_at IS NULL AND t.handled_at IS NULL AND t.kind IS NOT NULL) AS alerts
                     FROM (VALUES ('live'), ('test')) e (env)
                     LEFT JOIN LATERAL (
                       SELECT sum(amount) AS volume, count(*) AS count FROM payments

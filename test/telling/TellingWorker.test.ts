@@ -268,6 +268,40 @@ describe("Telling people", () => {
       })
   )
 
+  liveEffect("a week tells of transfers as long as they are to be explained, and no longer", () =>
+    Effect.gen(function* () {
+      const { port, taken } = yield* smtpServer(() => undefined)
+      const { instance, services } = world(port)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const waits = yield* shop("Waits", [{ email: "waits@example.com", alerts: "none" }])
+        const done = yield* shop("Done", [{ email: "done@example.com", alerts: "none" }])
+        yield* sql`UPDATE merchants SET summary_until = now() - interval '14 days' WHERE id IN (${waits}, ${done})`
+        for (const merchant of [waits, done]) {
+          // One alert tells of all that came on a day. Nobody is shown it, and nobody acknowledges it.
+          yield* sql`
+            INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+            VALUES (gen_random_uuid(), ${merchant}, 'test', 'incoming_transfer', ${merchant}::text, 'Came', now())`
+          for (const ordinal of [0, 1])
+            yield* sql`
+              INSERT INTO incoming_transfers (id, chain_id, transaction_id, payer, receiver, amount, ordinal, merchant_id,
+                env, block_number, block_hash, block_time, created_at, kind, handled_at, handled_by)
+              VALUES (gen_random_uuid(), 84532, sha256(${merchant}::text::bytea), decode(repeat('33', 20), 'hex'),
+                decode(repeat('11', 20), 'hex'), 1, ${ordinal}, ${merchant}, 'test', 1, sha256('1'), now(),
+                now(), 'unknown', ${merchant === done ? new Date() : null}, ${merchant === done ? "Ada" : null})`
+        }
+        yield* instance
+        yield* until(
+          "the week was told",
+          Effect.sync(() => taken.length > 0)
+        )
+        yield* Effect.sleep("300 millis")
+        expect(taken.flatMap(({ to }) => to)).toEqual(["waits@example.com"])
+        expect(taken[0]?.text).toContain("To look at: 2")
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
   liveEffect("a time zone that the database does not have keeps nobody's week", () =>
     Effect.gen(function* () {
       const { port, taken } = yield* smtpServer(() => undefined)
