@@ -28,7 +28,7 @@ export interface Backlog {
   readonly unreadSeconds: number
   /** How late the most overdue delivery is, in seconds. */
   readonly overdueSeconds: number
-  /** Open alerts of each kind. */
+  /** Open alerts of each kind that somebody can close for all: none of transfers, nor of one member. */
   readonly alerts: ReadonlyMap<string, number>
 }
 
@@ -54,7 +54,11 @@ export class BacklogRepo extends Context.Service<
               (SELECT coalesce(greatest(0, max(extract(epoch FROM ${at}::timestamptz - block_time))), 0)::float8
                 FROM chain_cursors) AS unread_seconds,
               (SELECT coalesce(jsonb_object_agg(kind, open), '{}') FROM (
-                SELECT kind, count(*) AS open FROM alerts WHERE acknowledged_at IS NULL GROUP BY kind
+                -- What a member is told of its merchant is the member's alone, and transfers are the queue above.
+                SELECT kind, count(*) AS open FROM alerts
+                WHERE acknowledged_at IS NULL AND kind <> 'incoming_transfer'
+                  AND (user_id IS NULL OR merchant_id IS NULL)
+                GROUP BY kind
               ) AS kinds) AS alerts`
           const row = yield* Schema.decodeUnknownEffect(Row)(found)
           return {

@@ -18,7 +18,10 @@ const unread = gaugeBy(
   "quittance_chain_unread_seconds",
   "Age of the newest block whose transfers have been read"
 )({})
-const openAlerts = gaugeBy("quittance_open_alerts", "Unacknowledged alerts, by kind")
+const openAlerts = gaugeBy(
+  "quittance_open_alerts",
+  "Unacknowledged alerts, by kind; transfers are in quittance_queue_depth"
+)
 const balance = gaugeBy(
   "quittance_wallet_balance",
   "What a wallet of the service holds, in whole USDC or ETH"
