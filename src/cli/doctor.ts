@@ -9,6 +9,7 @@ import { AppConfig } from "../AppConfig.ts"
 import { Bytes, Quantity } from "../chain/RpcSchemas.ts"
 import * as Database from "../Database.ts"
 import { ClockRepo } from "../database/ClockRepo.ts"
+import { isClosed } from "../database/Copy.ts"
 import { type Env, networks } from "../domain/Chain.ts"
 import { DerivedWallets } from "../wallets/DerivedWallets.ts"
 import { EndpointUrlRepo } from "../webhooks/EndpointUrlRepo.ts"
@@ -66,15 +67,29 @@ const clockFinding = Effect.gen(function* () {
     : ok("database", "It answers, and its clock is right")
 })
 
+/** A moved database answers as ever. */
+const writingFindings = Effect.gen(function* () {
+  const { database } = yield* AppConfig
+  return (yield* isClosed(Database.whereOf(database)))
+    ? [
+        failure(
+          "database",
+          "It is closed to writing, as `database move` leaves it. Set DATABASE_URL to where the shop was moved; to go on with this one instead, run: bun run cli database reopen"
+        )
+      ]
+    : []
+})
+
 /** The database, and the receivers that it names. */
 const databaseFindings = Effect.gen(function* () {
   const clock = yield* clockFinding
+  const closed = yield* writingFindings
   // A database that no service has started on yet names none.
   const receivers = yield* Effect.catchCause(receiverFindings, () => Effect.succeed([]))
-  return [clock, ...receivers]
+  return [clock, ...closed, ...receivers]
 }).pipe(
   Effect.provide(
-    Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer).pipe(Layer.provide(Database.layerCopy))
+    Layer.mergeAll(ClockRepo.layer, EndpointUrlRepo.layer).pipe(Layer.provideMerge(Database.layerCopy))
   ),
   Effect.timeout("45 seconds"),
   Effect.catchCause(() =>

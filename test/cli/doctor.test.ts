@@ -1,7 +1,9 @@
 // `doctor` beside a running service, and where things are wrong.
 import { describe, expect } from "bun:test"
+import { SQL } from "bun"
 import { Effect } from "effect"
 import { freePort } from "../../src/dev/freePort.ts"
+import { ownDatabase } from "../support/ownDatabase.ts"
 import { spawnProgram, spawnService, temporaryDirectory, untilReady } from "../support/process.ts"
 import { liveEffect } from "../support/run.ts"
 
@@ -112,6 +114,28 @@ describe("cli doctor", () => {
       ])
       for (const told of ["TESTNET_CONFIRMATIONS meant", "serves chain 1", "900 s old", "Check DATABASE_URL"])
         expect(ill.output()).toContain(told)
+    })
+  )
+
+  liveEffect("a database that was moved away is named, though it answers", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryDirectory
+      const DATABASE_URL = yield* ownDatabase()
+      const url = new URL(DATABASE_URL)
+      const sql = new SQL(DATABASE_URL, { max: 1 })
+      yield* Effect.promise(() =>
+        sql.unsafe(`ALTER DATABASE ${url.pathname.slice(1)} SET default_transaction_read_only = on`)
+      )
+      yield* Effect.promise(() => sql.close())
+      const closed = yield* spawnProgram(["src/cli/main.ts", "doctor", "--json"], {
+        DATA_DIR: dataDir,
+        DATABASE_URL,
+        HOST: "127.0.0.1",
+        BASE_SEPOLIA_RPC_URLS: `http://127.0.0.1:${(yield* node(84532, 2)).port}`
+      })
+      expect(yield* closed.exited).toBe(1)
+      expect(findings(closed.output())).toContain("database failure")
+      expect(closed.output()).toContain("bun run cli database reopen")
     })
   )
 })
