@@ -126,7 +126,7 @@ export class Receivers extends Context.Service<
                 onSome: (due) => ({
                   action: "receiver.change_requested" as const,
                   env: place.env,
-                  summary: `asked for another receiving address: ${after} instead of ${before} from ${due.toISOString().slice(0, 16).replace("T", " ")} UTC on; until then any member can withdraw it`
+                  summary: `asked for another receiving address: ${after} instead of ${before} from ${due.toISOString().slice(0, 16).replace("T", " ")} UTC on; until then an owner or a developer can withdraw it`
                 })
               })
             )

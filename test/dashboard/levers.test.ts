@@ -196,10 +196,13 @@ describe("Money's levers on Postgres", () => {
       expect((await changes(person)).filter(({ action }) => action === "receiver.changed")).toHaveLength(1)
     })
 
-    test("is withdrawn by any member, without a password; then nothing changes", async () => {
+    test("is withdrawn by another owner, without a password; then nothing changes", async () => {
       const person = await signUp(service.baseUrl)
       const second = await colleague(person)
       await ask(person, freshAddress())
+      expect((await changes(person))[0]?.summary).toEndWith(
+        "until then an owner or a developer can withdraw it"
+      )
       await aged(second)
       const withdraw = () => second.call("DELETE", `${at(second, "live")}/receiver/change`)
       expect((await withdraw()).status).toBe(204)
