@@ -65,6 +65,7 @@ describe("Money's levers in the dashboard", () => {
     await page.getByRole("button", { name: "Change address" }).click()
     await page.getByRole("dialog").getByText("can be withdrawn").waitFor()
     await page.getByRole("dialog").getByRole("button", { name: "Change address" }).click()
+    await page.getByText(/takes over on [A-Z][a-z]{2} \d{1,2}, \d{2}:\d{2}; until then/).waitFor()
     await page.getByRole("button", { name: "Withdraw the change" }).waitFor()
     await page.getByText(`asked for another receiving address: ${next}`).waitFor()
     await screenshot(page, "receiver-waits")

@@ -6,6 +6,7 @@ import { ApiError, call, useAction } from "./api.ts"
 import { ChangeLog } from "./ChangeLog.tsx"
 import { CodeField, withCode } from "./CodeField.tsx"
 import { Face } from "./Face.tsx"
+import { shortTime } from "./format.ts"
 import { Members } from "./Members.tsx"
 import {
   Button,
@@ -118,7 +119,7 @@ const Receiver = ({ data, reload }: Part) => {
     toast(
       dueAt === null
         ? `New intents now name ${after.slice(0, 8)}…`
-        : `${after.slice(0, 8)}… takes over in a day; until then it can be withdrawn`
+        : `${after.slice(0, 8)}… takes over on ${shortTime(dueAt)}; until then it can be withdrawn`
     )
     await reload()
   })
