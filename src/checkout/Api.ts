@@ -66,6 +66,9 @@ export class CheckoutApi extends endpointGroup("checkout")(
           description: "How long an open payment waits for its money."
         }),
         audience: Schema.String.annotate({ description: "What a buyer's token carries as `aud`." }),
+        tokenLifetimeSeconds: Schema.Int.annotate({
+          description: "How long a buyer's token may live, from `iat` and `nbf` to `ext`."
+        }),
         chain: Schema.Struct({
           id: Schema.Int,
           name: Schema.String,

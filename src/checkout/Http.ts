@@ -72,6 +72,7 @@ const context = HttpApiBuilder.group(
           now: (yield* DateTime.nowAsDate).toISOString(),
           paymentExpirySeconds: Math.floor(Duration.toSeconds(config.paymentExpiry)),
           audience,
+          tokenLifetimeSeconds: merchant.tokenLifetimeSeconds,
           chain: {
             id: chainId,
             name,

@@ -10,7 +10,7 @@ import { press, receiver, toReview, untilState } from "./checkoutWorld.ts"
 const { browserTest, world } = checkoutSuite({
   identityAudience: "https://acme.example",
   boundTokensOnly: true,
-  tokenLifetimeSeconds: 7200
+  tokenLifetimeSeconds: 600
 })
 
 describe("A merchant with rules for tokens", () => {
@@ -38,7 +38,7 @@ describe("A merchant with rules for tokens", () => {
       })
     const [payment, other] = [await createIntent(), await createIntent()]
     for (const { token } of [payment, other]) await call("POST", "/payments", { intentToken: token })
-    const own = { audience: "https://acme.example", lifetimeSeconds: 7200, now, id: payment.id }
+    const own = { audience: "https://acme.example", lifetimeSeconds: 600, now, id: payment.id }
     const reasonOf = async (
       method: string,
       path: string,
@@ -67,7 +67,7 @@ describe("A merchant with rules for tokens", () => {
     const refused = (reason: string) => `401 INVALID_BUYER_TOKEN ${reason}`
     for (const ask of [report, announce]) {
       expect(await ask({ audience: baseUrl })).toBe(refused("audience"))
-      expect(await ask({ lifetimeSeconds: 7201 })).toBe(refused("lifetime"))
+      expect(await ask({ lifetimeSeconds: 601 })).toBe(refused("lifetime"))
       expect(await ask({ id: other.id })).toBe(refused("payment"))
       expect(await ask({ id: "unbound" })).toBe(refused("payment"))
     }

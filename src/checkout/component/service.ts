@@ -25,6 +25,8 @@ export interface CheckoutContext {
   readonly paymentExpirySeconds: number
   /** `aud` of the buyer's token. */
   readonly audience: string
+  /** How long that token may live; a release before this one does not say. */
+  readonly tokenLifetimeSeconds?: number
   readonly chain: {
     readonly id: number
     readonly name: string
@@ -167,6 +169,7 @@ const isContext = (value: unknown): value is Omit<CheckoutContext, "skew"> =>
   typeof textAt(at(value, "merchant"), "name") === "string" &&
   ["test", "live"].includes(textAt(value, "env") ?? "") &&
   typeof textAt(value, "audience") === "string" &&
+  ["number", "undefined"].includes(typeof at(value, "tokenLifetimeSeconds")) &&
   typeof textAt(value, "now") === "string" &&
   typeof at(value, "paymentExpirySeconds") === "number" &&
   typeof at(at(value, "chain"), "id") === "number" &&

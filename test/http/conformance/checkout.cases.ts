@@ -21,6 +21,7 @@ for (const env of ["test", "live"] as const) {
       livemode: env === "live",
       now: expect.stringMatching(/^\d{4}-.*Z$/),
       paymentExpirySeconds: expect.any(Number),
+      tokenLifetimeSeconds: 86_400,
       audience: "http://localhost:8787",
       chain: { id: chainId, name, explorerUrl },
       token: { address: usdc.address, chainId, symbol: "USDC", decimals: 6 },

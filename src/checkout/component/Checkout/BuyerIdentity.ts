@@ -4,15 +4,16 @@ import { sameHex } from "../erc20.ts"
 import type { CheckoutContext } from "../service.ts"
 import { askSignature, type Eip1193Provider, type Hex, WalletError } from "../wallets.ts"
 
-const lifetimeSeconds = 2 * 3600
-/** A token with less left than this is not used for a new payment. */
-const reserveSeconds = 15 * 60
+/** Of a token, where the merchant allows as much. */
+const usualSeconds = 2 * 3600
+/** A token with less left than this part of its life is not used for a new payment. */
+const reservePart = 1 / 8
 
 interface Identity {
   readonly token: string
   readonly account: string
-  /** Unix seconds. */
-  readonly expires: number
+  /** When it is used for nothing new, in Unix seconds. */
+  readonly goodUntil: number
 }
 
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -31,11 +32,7 @@ export class BuyerIdentity {
   /** Whether a token of the account is at hand. */
   isKnown(account: string): boolean {
     const identity = this.#identity
-    return (
-      identity !== undefined &&
-      sameHex(identity.account, account) &&
-      identity.expires > seconds() + reserveSeconds
-    )
+    return identity !== undefined && sameHex(identity.account, account) && identity.goodUntil > seconds()
   }
 
   forget(): void {
@@ -52,6 +49,7 @@ export class BuyerIdentity {
     const { provider } = wallet
     if (context?.env !== "test") throw new WalletError("unauthorized", "live payments are not open")
     const now = seconds()
+    const lifetimeSeconds = Math.min(usualSeconds, context.tokenLifetimeSeconds ?? usualSeconds)
     const token = await createDidToken(
       {
         address: account,
@@ -66,7 +64,7 @@ export class BuyerIdentity {
         ...(this.#paymentId === undefined ? {} : { id: this.#paymentId })
       }
     )
-    this.#identity = { token, account, expires: now + lifetimeSeconds }
+    this.#identity = { token, account, goodUntil: now + Math.floor(lifetimeSeconds * (1 - reservePart)) }
     return token
   }
 }
