@@ -12,9 +12,24 @@ const day = (name: string, description: string) =>
 
 /** As much as the reader takes: nothing piles up where it is slow. */
 const write = (bytes: Uint8Array) =>
-  Effect.callback<void>((resume) => {
-    process.stdout.write(bytes, () => resume(Effect.void))
+  Effect.callback<void, CommandFailed>((resume) => {
+    process.stdout.write(bytes, (error) =>
+      resume(
+        error === undefined || error === null
+          ? Effect.void
+          : new CommandFailed({
+              message: `The export cannot be written: ${error.message}. What there is of it is not whole.`
+            })
+      )
+    )
   })
+
+/** Whoever writes is told: a stream whose failure nobody hears ends the process. */
+const unheard = () => undefined
+const writable = Effect.acquireRelease(
+  Effect.sync(() => process.stdout.on("error", unheard)),
+  () => Effect.sync(() => process.stdout.off("error", unheard))
+)
 
 export const exportBooks = Command.make(
   "export",
@@ -46,8 +61,9 @@ export const exportBooks = Command.make(
     })
     if (Option.isNone(period))
       return yield* new CommandFailed({ message: "--to must be the day of --from or a later one." })
+    yield* writable
     yield* books
       .export(kind, { merchantId: merchant, env: of }, period.value, format)
       .pipe(Stream.runForEach(write))
-  })
+  }, Effect.scoped)
 ).pipe(Command.withDescription("Export a period of a merchant's books as CSV or JSON"))

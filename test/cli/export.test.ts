@@ -43,6 +43,19 @@ describe("quittance export", () => {
       const wrong = yield* exported("2026-01-31", "2026-01-01", "csv")
       expect(wrong.code).toBe(1)
       expect(wrong.output).toContain("--to must be the day of --from or a later one.")
+      // A disk that is full is told in a sentence, and nobody takes the file for the books.
+      const full = yield* spawnProgram(
+        [
+          ...["src/cli/main.ts", "export", "--merchant", merchant.id, "--env", "test", "--kind", "refunds"],
+          ...["--from", "2026-01-01", "--to", "2026-01-31"]
+        ],
+        { DATA_DIR: dataDir },
+        ["sh", "-c", 'exec "$@" > /dev/full', "sh"]
+      )
+      expect([yield* full.exited, full.output()]).toEqual([
+        1,
+        "The export cannot be written: ENOSPC: no space left on device, write. What there is of it is not whole.\n"
+      ])
     })
   )
 })
