@@ -33,6 +33,7 @@ export interface PayIntent {
 
 const ChainContext = Schema.Struct({
   audience: Schema.String,
+  tokenLifetimeSeconds: Schema.Int,
   chain: Schema.Struct({ rpcUrl: Schema.optionalKey(Schema.String) })
 })
 const mintAbi = parseAbi(["function mint(address to, uint256 value) returns (bool)"])
@@ -99,7 +100,7 @@ export const payIntent = Effect.fn("payIntent")(function* ({
   )
   if (/^[a-z]+_live_/.test(secretKey) || /^[a-z]+_live_/.test(publishableKey))
     return yield* fail("Live payments are not open yet: this pays with test keys alone.")
-  const { audience, chain } = (yield* api(
+  const { audience, chain, tokenLifetimeSeconds } = (yield* api(
     "GET",
     "/api/v1/checkout-context",
     publishableKey,
@@ -139,7 +140,12 @@ export const payIntent = Effect.fn("payIntent")(function* ({
 
   const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   const buyerDidToken = yield* attempt("The buyer's identity", () =>
-    createDidToken(buyer, { audience, lifetimeSeconds: 900, now, id: opened.id })
+    createDidToken(buyer, {
+      audience,
+      lifetimeSeconds: Math.min(900, tokenLifetimeSeconds),
+      now,
+      id: opened.id
+    })
   )
   const { receiver } = intent.body.intent
   const change = { amountAtomic: String(atomic), chainId, receiver, tokenAddress: usdc.address }
