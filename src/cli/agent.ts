@@ -172,6 +172,11 @@ const fund = Command.make(
     if (agent.env !== "test") {
       return yield* new CommandFailed({ message: "The faucet funds test agents only." })
     }
+    if (agent.status === "revoked") {
+      return yield* new CommandFailed({
+        message: "The agent is revoked: nothing is paid from its wallet any more."
+      })
+    }
     const grant = yield* (yield* Faucet)
       .grant({ merchantId: input.merchant, recipient: agent.address, clientAddress: "operator" })
       .pipe(Effect.mapError(({ message }) => new CommandFailed({ message })))

@@ -264,6 +264,8 @@ describe("CLI", () => {
       expect(unfunded.output).toContain("FAUCET_PRIVATE_KEY")
       expect((yield* run("agent", "revoke", ...which)).code).toBe(0)
       expect((yield* run("agent", "resume", ...which)).code).toBe(1)
+      const wasted = yield* run("agent", "fund", ...which)
+      expect([wasted.code, wasted.output]).toEqual([1, expect.stringContaining("is revoked")])
       const bad = yield* run("agent", "update", ...which, "--cap-per-day", "0")
       expect(bad.code).toBe(2)
     })
