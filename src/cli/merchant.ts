@@ -78,10 +78,23 @@ const list = Command.make(
 const optionalAddress = (name: string, description: string) =>
   address(name).pipe(Flag.withDescription(description), Flag.optional)
 
-/** The refusal with the text that the address's owner may sign, as the lines of a terminal. */
-const takenOf = ({ message, details = [] }: ReceiverTaken) =>
+interface Changed {
+  readonly env: Env
+  readonly before: string
+  readonly after: string
+  readonly withdrawn?: string
+}
+
+/** The refusal with the text that the address's owner may sign, as the lines of a terminal, behind what is done. */
+const takenOf = ({ message, details = [] }: ReceiverTaken, done: ReadonlyArray<Changed>) =>
   new CommandFailed({
     message: [
+      ...done
+        .filter(({ after, before }) => before !== after)
+        .map(
+          ({ after, before, env }) =>
+            `The receiving address on ${env} was changed from ${before} to ${after}; nothing else was.`
+        ),
       message,
       ...details.flatMap(({ message: advice, expected }) => [
         advice.replace("send the signature", "give it as --signature"),
@@ -141,17 +154,12 @@ const update = Command.make(
     const unknown = new CommandFailed({
       message: `No merchant ${input.merchant}. List them: bun run cli merchant list`
     })
-    const changes: Array<{
-      readonly env: Env
-      readonly before: string
-      readonly after: string
-      readonly withdrawn?: string
-    }> = []
+    const changes: Array<Changed> = []
     for (const [env, receiver] of wanted) {
       if (Option.isNone(receiver)) continue
       const changed = yield* receivers
         .change({ merchantId: input.merchant, env, address: receiver.value }, input.signature, operator)
-        .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal))))
+        .pipe(Effect.catchTag("ReceiverTaken", (refusal) => Effect.fail(takenOf(refusal, changes))))
       if (Option.isNone(changed)) return yield* unknown
       const { after, before, withdrawn } = changed.value
       changes.push({
