@@ -6,6 +6,7 @@ import {
   giveUp,
   readAttempt,
   sweepAttempts,
+  wasAddressShown,
   watchAttempt,
   writeAttempt
 } from "./attempt.ts"
@@ -211,7 +212,8 @@ export class Checkout {
       const signed = readSigned(payment.id)
       wallet.offerWalletConnect(this.#options.baseUrl, context)
       const elsewhere = await this.#lock.isHeldElsewhere()
-      tell({ type: "Loaded", context, payment, attempt, signed, elsewhere })
+      const addressShown = wasAddressShown(payment.id)
+      tell({ type: "Loaded", context, payment, attempt, signed, elsewhere, addressShown })
     } catch (error) {
       if (error instanceof ServiceError) {
         tellDevelopers(error)

@@ -45,6 +45,8 @@ export type Happening =
       readonly signed?: SignedTerms | undefined
       /** Another tab is asking its wallet right now. */
       readonly elsewhere: boolean
+      /** The buyer has seen the address in this browser. */
+      readonly addressShown?: boolean
     }
   | { readonly type: "LoadFailed"; readonly refusal: Refusal }
   /** The payment waits no longer for its money. */

@@ -86,6 +86,8 @@ export interface Model {
   /** What a wallet scans to be connected, while it is being connected. */
   readonly pairingUri: string | undefined
   readonly address: PaymentAddress | undefined
+  /** The buyer has seen the address, perhaps before a reload. */
+  readonly addressShown: boolean
   /** The receipt's page, once it has settled. */
   readonly receipt: string | undefined
   /** Whether a buyer's token for the account is at hand. */
@@ -124,6 +126,7 @@ export const initial: Model = {
   panel: undefined,
   pairingUri: undefined,
   address: undefined,
+  addressShown: false,
   receipt: undefined,
   identified: false,
   loads: 0,

@@ -179,6 +179,20 @@ export const giveUp = (attempt: Attempt): void => {
     markAnnounced(paymentId, from, announced, "lost", isSeen ? kept.nonce : undefined)
 }
 
+const shownPrefix = "quittance-address:"
+
+/** Who was shown the address may have sent to it: nobody can say afterwards that nothing was charged. */
+export const noteAddressShown = (paymentId: string): void => {
+  try {
+    localStorage.setItem(shownPrefix + paymentId, String(Date.now()))
+  } catch {
+    // Without storage a reload opens nothing either.
+  }
+}
+
+export const wasAddressShown = (paymentId: string): boolean =>
+  localStorage.getItem(shownPrefix + paymentId) !== null
+
 /** Drops records of long ago. */
 export const sweepAttempts = (now: number): void => {
   try {
@@ -188,7 +202,9 @@ export const sweepAttempts = (now: number): void => {
         ? (parse(text)?.startedAt ?? 0)
         : key.startsWith(announcedPrefix)
           ? (parseAnnounced(text)?.at ?? 0)
-          : now
+          : key.startsWith(shownPrefix)
+            ? Number(text)
+            : now
       if (at < now - keptMillis) localStorage.removeItem(key)
     }
   } catch {

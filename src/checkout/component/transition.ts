@@ -31,9 +31,9 @@ export const transition = (model: Model, message: Message): Next => {
     case "TimeOver":
       // What was sent from elsewhere may still be found, and what the wallet was asked for is looked up.
       if (!mayPay(model) || model.panel !== undefined || model.busy === "checking") return [model, []]
-      return model.address === undefined
-        ? [leave(model, "expired"), []]
-        : [leave(model, "failed", { reason: "failedUnverified" }), []]
+      return model.addressShown
+        ? [leave(model, "failed", { reason: "failedUnverified" }), []]
+        : [leave(model, "expired"), []]
     case "Retry":
       return [leave(model, "loading"), [{ run: "load" }]]
 
@@ -130,7 +130,7 @@ export const transition = (model: Model, message: Message): Next => {
       ]
     }
     case "AddressRead":
-      return [{ ...model, address: message.address }, []]
+      return [{ ...model, address: message.address, addressShown: true }, []]
     case "ReceiptRead":
       return [{ ...model, receipt: message.url }, []]
     case "AddressUnread":

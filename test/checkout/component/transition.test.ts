@@ -339,6 +339,10 @@ describe("The flow", () => {
       expect(after(...shown("address"), ...end)[0]).toMatchObject(ending)
       expect(after(...shown("phone"), ...end)[0].state).toBe("expired")
     }
+    // After a reload.
+    const again: Message = { ...loaded, payment: expired, addressShown: true }
+    expect(after(again)[0]).toMatchObject({ state: "failed", reason: "failedUnverified" })
+    expect(after({ ...loaded, payment: expired })[0].state).toBe("expired")
   })
 
   test("an attempt without a hash is looked up before anything else", () => {

@@ -1,3 +1,4 @@
+import { noteAddressShown } from "../attempt.ts"
 import { sameHex } from "../erc20.ts"
 import type { Tell } from "../Message.ts"
 import type { Session } from "./Session.ts"
@@ -11,6 +12,7 @@ export const readAddress = async ({ claims, model, service }: Session, tell: Tel
     // What the service says is held against what the intent names.
     const { receiver } = claims ?? {}
     if (receiver === undefined || !sameHex(address.address, receiver)) return tell({ type: "AddressUnread" })
+    noteAddressShown(payment.id)
     tell({ type: "AddressRead", address })
   } catch {
     tell({ type: "AddressUnread" })

@@ -49,9 +49,9 @@ export const expiredScreen = ({ button, t, tools }: Pieces): Screen => ({
 })
 
 /** Who was shown the address may have sent to it. */
-const reasonOf = ({ address, reason }: Model): ReadonlyArray<MessageKey> => {
+const reasonOf = ({ addressShown, reason }: Model): ReadonlyArray<MessageKey> => {
   if (reason === undefined) return []
-  return [reason === "cancelledByBuyer" && address !== undefined ? "addressMatched" : reason]
+  return [reason === "cancelledByBuyer" && addressShown ? "addressMatched" : reason]
 }
 
 export const cancelledScreen = ({ button, explorer, model, t }: Pieces): Screen => ({

@@ -17,8 +17,7 @@ export const decided = (model: Model, payment: CheckoutPayment): Next | undefine
     return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
     // Money may have been sent for it all the same: the buyer is told whom to ask.
-    const mayHaveSent =
-      model.attempt !== undefined || model.signed !== undefined || model.address !== undefined
+    const mayHaveSent = model.attempt !== undefined || model.signed !== undefined || model.addressShown
     return payment.failureReason === "expired" && !mayHaveSent
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]

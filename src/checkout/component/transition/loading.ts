@@ -10,7 +10,8 @@ import { handedIn } from "./signature.ts"
 
 export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
   const { context, payment, attempt } = message
-  const known = { ...model, context, payment, attempt, loads: 0 }
+  const addressShown = model.addressShown || message.addressShown === true
+  const known = { ...model, context, payment, attempt, addressShown, loads: 0 }
   const done = decided(known, payment)
   if (done !== undefined) return done
   if (message.elsewhere && attempt?.hash == null) {
