@@ -83,6 +83,41 @@ describe("A transaction", () => {
     await browser.close()
   })
 
+  browserTest(
+    "whose report is refused for another reason is not said to be wrong, nor that nothing was charged",
+    async () => {
+      const { context, createIntent, open, transfers, wallet } = world()
+      const buyer = await wallet()
+      const browser = await context([buyer])
+      const page = await open(browser, (await createIntent()).token)
+      await toReview(page)
+      const refuse = (code: string, retryable: boolean, status: number) =>
+        browser.route(/\/api\/v1\/payments/, (route) =>
+          route.request().method() === "PATCH" || route.request().url().endsWith("/payments")
+            ? route.fulfill({ status, json: { error: { code, message: "x", retryable } } })
+            : route.continue()
+        )
+      // A proxy before the service, with a face of its own.
+      await browser.route("**/api/v1/payments/*", (route) =>
+        route.request().method() === "PATCH"
+          ? route.fulfill({ status: 403, json: { message: "blocked" } })
+          : route.continue()
+      )
+      await press(page, "Pay $10.00")
+      await page.getByText("No connection. We keep trying").first().waitFor()
+      await refuse("RATE_LIMITED", true, 429)
+      await page.getByText("The payment service does not answer.").first().waitFor()
+      await refuse("INVALID_API_KEY", false, 401)
+      await untilState(page, "failed")
+      await page.getByText("This page can no longer follow your payment.").last().waitFor()
+      await page.reload()
+      await untilState(page, "failed")
+      await page.getByText("This page can no longer follow your payment.").last().waitFor()
+      expect(await transfers(buyer)).toBe(1)
+      await browser.close()
+    }
+  )
+
   browserTest("under a nonce that the wallet chose itself is followed by that nonce", async () => {
     const { automine, context, createIntent, mine, open, transfers, wallet } = world()
     const buyer = await wallet()

@@ -217,7 +217,9 @@ export class Checkout {
     } catch (error) {
       if (error instanceof ServiceError) {
         tellDevelopers(error)
-        tell({ type: "LoadFailed", refusal: error.refusal })
+        const id = this.paymentId ?? ""
+        const onRecord = (readAttempt(id) ?? readSigned(id)) !== undefined || wasAddressShown(id)
+        tell({ type: "LoadFailed", refusal: error.refusal, onRecord })
       }
       // A sandboxed frame has neither storage nor locks: no double payment could be ruled out there.
       else this.#cannotStart("STORAGE_BLOCKED")

@@ -48,7 +48,12 @@ export type Happening =
       /** The buyer has seen the address in this browser. */
       readonly addressShown?: boolean
     }
-  | { readonly type: "LoadFailed"; readonly refusal: Refusal }
+  | {
+      readonly type: "LoadFailed"
+      readonly refusal: Refusal
+      /** This browser has asked for money for it, or shown where to send it. */
+      readonly onRecord?: boolean
+    }
   /** The payment waits no longer for its money. */
   | { readonly type: "TimeOver" }
   | { readonly type: "WalletsFound"; readonly wallets: ReadonlyArray<WalletChoice> }

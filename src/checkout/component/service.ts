@@ -92,6 +92,9 @@ export const isBecause = (
   ...reasons: ReadonlyArray<AuthorizationReason | MismatchReason>
 ): boolean => reasons.some((reason) => reason === refusal.reason)
 
+/** Whether the shop's key is refused, whatever it asks for. */
+export const isOfKey = ({ code }: Refusal): boolean => code.includes("KEY")
+
 export class ServiceError extends Error {
   override readonly name = "ServiceError"
   readonly refusal: Refusal
@@ -310,12 +313,14 @@ export const checkoutService = (baseUrl: string, publishableKey: string): Checko
     if (response.ok) return { answer, response }
     const error = at(answer, "error")
     const details = at(error, "details")
+    const code = textAt(error, "code")
     throw new ServiceError({
-      code: textAt(error, "code") ?? "NETWORK",
+      code: code ?? "NETWORK",
       reason: textAt(error, "reason"),
       actual: textAt(Array.isArray(details) ? details[0] : undefined, "actual"),
       retryAfter: secondsIn(response),
-      retryable: at(error, "retryable") === true || response.status >= 500,
+      // What has no code is not the service's: a proxy before it, that lets nothing through now.
+      retryable: at(error, "retryable") === true || response.status >= 500 || code === undefined,
       said: textAt(error, "message"),
       docUrl: textAt(error, "docUrl")
     })

@@ -27,7 +27,7 @@ export const transition = (model: Model, message: Message): Next => {
     case "Loaded":
       return loaded(model, message)
     case "LoadFailed":
-      return loadRefused(model, message.refusal)
+      return loadRefused(model, message)
     case "TimeOver":
       // What was sent from elsewhere may still be found, and what the wallet was asked for is looked up.
       if (!mayPay(model) || model.panel !== undefined || model.busy === "checking") return [model, []]

@@ -389,9 +389,25 @@ describe("The flow", () => {
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "amount" })[0].state).toBe("failed")
     expect(ending("TEST_SETTLEMENT_MISMATCH", { reason: "payer", actual: "0x1" })[0].step).toBe("prove")
     expect(ending("PAYMENT_FAILED")[0].state).toBe("failed")
+    // What is not about the transfer says nothing of it.
+    expect(ending("INVALID_API_KEY")[0]).toMatchObject({ state: "failed", reason: "failedUnreported" })
+    expect(ending("RATE_LIMITED", { retryable: true })[0].notice?.key).toBe("noticeUnreachable")
+    expect(ending("INTERNAL_ERROR", { retryable: true })[0].notice?.key).toBe("noticeUnreachable")
+    expect(ending("CHAIN_UNAVAILABLE", { retryable: true })[0].notice?.key).toBe("noticeChainDown")
     const [used, commands] = ending("TEST_SETTLEMENT_MISMATCH", { reason: "already_used" })
     expect(used.attempt).toMatchObject({ hash: null, refused: [hash] })
     expect(runs(commands)).toEqual(["save", "inquire"])
+  })
+
+  test("a key that is refused after money was asked for does not say that nothing was charged, nor to pay again", () => {
+    const refused = refusal("INVALID_API_KEY")
+    const signed = { payer: account, validAfter: "0", validBefore: "9", signature: "0x" }
+    const relayed = after({ ...loaded, signed }, { type: "StillPending", payment, retryAfter: undefined })[0]
+    const [ended, commands] = transition(relayed, { type: "RelayRefused", refusal: refused })
+    expect(ended).toMatchObject({ state: "failed", reason: "failedUnreported", signed })
+    expect(commands).toEqual([])
+    const unread = (onRecord: boolean) => after({ type: "LoadFailed", refusal: refused, onRecord })[0].reason
+    expect([unread(false), unread(true)]).toEqual(["failedKey", "failedUnreported"])
   })
 
   test("retry-after is honoured, and polls grow apart up to ten seconds", () => {

@@ -128,6 +128,8 @@ export const de: Messages = {
     "Die Zahlung wurde nicht rechtzeitig bestätigt. Wenden Sie sich mit der Referenz an {merchant}.",
   failedMismatch:
     "Die Überweisung passt nicht zu dieser Zahlung. Wenden Sie sich mit der Referenz an {merchant}; zahlen Sie nicht noch einmal.",
+  failedUnreported:
+    "Diese Seite kann Ihre Zahlung nicht mehr verfolgen. Wenn Sie sie bestätigt oder gesendet haben, zahlen Sie nicht noch einmal: Wenden Sie sich an den Shop.",
   failedStorage:
     "Dieser Browser speichert keine Daten für diese Seite, eine doppelte Zahlung wäre nicht auszuschließen.",
   errorCode: "Code {code}",

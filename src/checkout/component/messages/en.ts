@@ -130,6 +130,8 @@ export const en = {
   failedUnverified: "The payment was not confirmed in time. Contact {merchant} with the reference.",
   failedMismatch:
     "The transfer does not match this payment. Contact {merchant} with the reference; do not pay again.",
+  failedUnreported:
+    "This page can no longer follow your payment. If you approved or sent it, do not pay again: contact the shop.",
   failedStorage: "This browser keeps no data for this page, so a double payment could not be ruled out.",
   errorCode: "Code {code}",
 

@@ -120,6 +120,8 @@ export const es: Messages = {
   failedUnverified: "El pago no se confirmó a tiempo. Contacta con {merchant} y da la referencia.",
   failedMismatch:
     "La transferencia no corresponde a este pago. Contacta con {merchant} y da la referencia; no pagues otra vez.",
+  failedUnreported:
+    "Esta página ya no puede seguir su pago. Si lo aprobó o lo envió, no pague otra vez: contacte con la tienda.",
   failedStorage: "Este navegador no guarda datos de esta página y no se podría descartar un pago doble.",
   errorCode: "Código {code}",
   expiredTitle: "Este pago ha caducado",

@@ -126,6 +126,8 @@ export const fr: Messages = {
   failedUnverified: "Le paiement n’a pas été confirmé à temps. Contactez {merchant} avec la référence.",
   failedMismatch:
     "Le transfert ne correspond pas à ce paiement. Contactez {merchant} avec la référence ; ne payez pas à nouveau.",
+  failedUnreported:
+    "Cette page ne peut plus suivre votre paiement. Si vous l’avez approuvé ou envoyé, ne payez pas à nouveau : contactez la boutique.",
   failedStorage:
     "Ce navigateur ne conserve aucune donnée pour cette page : un double paiement ne pourrait être exclu.",
   errorCode: "Code {code}",

@@ -121,6 +121,8 @@ export const ja: Messages = {
   failedUnverified: "時間内に確認できませんでした。照会番号を添えて {merchant} にお問い合わせください。",
   failedMismatch:
     "送金がこのお支払いと一致しません。照会番号を添えて {merchant} にお問い合わせください。再度支払わないでください。",
+  failedUnreported:
+    "このページではお支払いを確認できなくなりました。承認または送金済みの場合は、再度支払わず、ショップにお問い合わせください。",
   failedStorage: "このブラウザはページのデータを保存しないため、二重払いを防げません。",
   errorCode: "コード {code}",
   expiredTitle: "このお支払いは期限切れです",

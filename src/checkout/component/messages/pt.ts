@@ -123,6 +123,8 @@ export const pt: Messages = {
   failedUnverified: "O pagamento não foi confirmado a tempo. Fale com {merchant} e informe a referência.",
   failedMismatch:
     "A transferência não corresponde a este pagamento. Fale com {merchant} e informe a referência; não pague de novo.",
+  failedUnreported:
+    "Esta página não consegue mais acompanhar o seu pagamento. Se você o aprovou ou enviou, não pague de novo: fale com a loja.",
   failedStorage:
     "Este navegador não guarda dados desta página, e um pagamento duplo não poderia ser descartado.",
   errorCode: "Código {code}",

@@ -113,6 +113,7 @@ export const zh: Messages = {
   failedUnreachable: "无法连接支付服务。请检查网络连接。",
   failedUnverified: "付款未能及时确认。请凭参考号联系 {merchant}。",
   failedMismatch: "转账与此付款不符。请凭参考号联系 {merchant}，不要再次付款。",
+  failedUnreported: "此页面无法再跟踪您的付款。如果您已批准或已转账，请不要再次付款，并联系商店。",
   failedStorage: "此浏览器不保存本页数据，无法排除重复付款。",
   errorCode: "代码 {code}",
   expiredTitle: "此付款已过期",

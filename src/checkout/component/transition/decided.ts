@@ -11,14 +11,17 @@ export const forgetting = (
   ...(signed === undefined ? [] : [{ run: "forgetSigned" } as const])
 ]
 
+/** Money may have been sent for it, by this browser or from elsewhere. */
+export const mayHaveSent = ({ addressShown, attempt, signed }: Model): boolean =>
+  attempt !== undefined || signed !== undefined || addressShown
+
 /** The state of a payment that is not pending any more; undefined where it is. */
 export const decided = (model: Model, payment: CheckoutPayment): Next | undefined => {
   if (payment.status === "settled")
     return [leave(model, "settled", { payment, attempt: undefined, signed: undefined }), forgetting(model)]
   if (payment.status === "failed") {
-    // Money may have been sent for it all the same: the buyer is told whom to ask.
-    const mayHaveSent = model.attempt !== undefined || model.signed !== undefined || model.addressShown
-    return payment.failureReason === "expired" && !mayHaveSent
+    // Where money may have been sent all the same, the buyer is told whom to ask.
+    return payment.failureReason === "expired" && !mayHaveSent(model)
       ? [leave(model, "expired", { payment }), []]
       : [leave(model, "failed", { payment, reason: "failedUnverified", code: "PAYMENT_FAILED" }), []]
   }

@@ -1,8 +1,8 @@
 import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import type { Model } from "../Model.ts"
-import type { Refusal } from "../service.ts"
-import { decided } from "./decided.ts"
+import { isOfKey } from "../service.ts"
+import { decided, mayHaveSent } from "./decided.ts"
 import { enter, leave } from "./enter.ts"
 import { after, pollDelay } from "./polling.ts"
 import { proceed } from "./proceed.ts"
@@ -24,13 +24,18 @@ export const loaded = (model: Model, message: MessageOf<"Loaded">): Next => {
   return [next, [...commands, { run: "restore" }]]
 }
 
-export const loadRefused = (model: Model, refusal: Refusal): Next => {
+export const loadRefused = (model: Model, { onRecord, refusal }: MessageOf<"LoadFailed">): Next => {
   if (refusal.code === "LIVE_MODE_GATED") {
     return [leave(model, "failed", { reason: "gatedText", code: refusal.code }), []]
   }
   if (refusal.code === "INTENT_TOKEN_EXPIRED") return [leave(model, "expired", { code: refusal.code }), []]
   if (!refusal.retryable) {
-    const reason = /KEY/.test(refusal.code) ? "failedKey" : "failedInvalid"
+    const reason =
+      onRecord === true || mayHaveSent(model)
+        ? "failedUnreported"
+        : isOfKey(refusal)
+          ? "failedKey"
+          : "failedInvalid"
     return [leave(model, "failed", { reason, code: refusal.code }), []]
   }
   const loads = model.loads + 1

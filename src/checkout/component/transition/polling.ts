@@ -1,6 +1,7 @@
 // When the checkout asks again.
 import type { Command, Next } from "../Command.ts"
 import type { Model } from "../Model.ts"
+import type { MessageKey } from "../messages/en.ts"
 import type { Refusal } from "../service.ts"
 
 /** Milliseconds until the n-th poll: from one second to ten. */
@@ -17,12 +18,17 @@ export const nextPoll = (model: Model, retryAfter: number | undefined): Readonly
   )
 ]
 
+const silence: Readonly<Record<string, MessageKey>> = {
+  NETWORK: "noticeOffline",
+  CHAIN_UNAVAILABLE: "noticeChainDown"
+}
+
 /** There is no verdict yet: the buyer is told why, and the service is asked again. */
 export const unanswered = (model: Model, { code, retryAfter }: Refusal): Next => [
   {
     ...model,
     polls: model.polls + 1,
-    notice: { key: code === "NETWORK" ? "noticeOffline" : "noticeChainDown", tone: "warning" }
+    notice: { key: silence[code] ?? "noticeUnreachable", tone: "warning" }
   },
   nextPoll(model, retryAfter)
 ]

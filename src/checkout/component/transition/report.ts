@@ -30,8 +30,9 @@ export const reportRefused = (model: Model, refusal: Refusal): Next => {
     case "TEST_SETTLEMENT_MISMATCH":
       break
     default:
+      // What was sent is on record: nothing here says that it does not pay.
       if (!refusal.retryable)
-        return [leave(model, "failed", { reason: "failedMismatch", code: refusal.code }), []]
+        return [leave(model, "failed", { reason: "failedUnreported", code: refusal.code }), []]
       return unanswered(model, refusal)
   }
   if (isBecause(refusal, "reverted")) return [leave(model, "cancelled", { reason: "cancelledReverted" }), []]

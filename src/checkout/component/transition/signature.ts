@@ -3,7 +3,7 @@ import type { Next } from "../Command.ts"
 import type { MessageOf } from "../Message.ts"
 import { isOnChain, type Model, type Notice } from "../Model.ts"
 import type { MessageKey } from "../messages/en.ts"
-import { isBecause, type Refusal } from "../service.ts"
+import { isBecause, isOfKey, type Refusal } from "../service.ts"
 import { forgetting } from "./decided.ts"
 import { announced } from "./elsewhere.ts"
 import { leave } from "./enter.ts"
@@ -65,6 +65,9 @@ export const relayRefused = (model: Model, refusal: Refusal): Next => {
       if (isBecause(refusal, "expired", "not_yet_valid")) return again("noticeSignAgain")
       return byTransfer(model, "noticeCannotSign")
     default:
+      // The signature may be under way: what the shop's key may do says nothing of it.
+      if (isOfKey(refusal))
+        return [leave(model, "failed", { reason: "failedUnreported", code: refusal.code }), []]
       if (!refusal.retryable) return byTransfer(model, "noticeCannotSign")
       return unanswered(model, refusal)
   }
