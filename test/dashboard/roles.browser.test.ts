@@ -118,4 +118,46 @@ describe("What each role is offered", () => {
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await context.close()
   })
+
+  browserTest("a dialog says nothing of what went wrong in an earlier one", async () => {
+    const context = await newContext({ width: 1280 })
+    const [name = "", value = ""] = (cookies.get("owner") ?? "").split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/keys`)
+    const dialog = page.getByRole("dialog")
+    const act = (what: string) => dialog.getByRole("button", { name: what, exact: true }).click()
+    const refused = { error: { code: "X", message: "Refused here.", requestId: "r", retryable: false } }
+    let answer = Promise.resolve()
+    await page.route("**/rotate", async (route) => {
+      await answer
+      await route.fulfill({ status: 409, json: refused })
+    })
+    await page
+      .getByRole("button", { name: /^Rotate/ })
+      .first()
+      .click()
+    await act("Rotate key")
+    await dialog.getByText("Refused here.").waitFor()
+    await act("Cancel")
+    await page
+      .getByRole("button", { name: /^Rotate/ })
+      .last()
+      .click()
+    await dialog.getByText("You get a new key").waitFor()
+    expect(await page.getByText("Refused here.").count()).toBe(0)
+    // An answer that comes after the dialog is told beside the next one.
+    const late = Promise.withResolvers<void>()
+    answer = late.promise
+    await act("Rotate key")
+    await act("Cancel")
+    await page
+      .getByRole("button", { name: /^Rotate/ })
+      .first()
+      .click()
+    late.resolve()
+    await page.getByText("Refused here.").waitFor()
+    expect(await dialog.getByText("Refused here.").count()).toBe(0)
+    await context.close()
+  })
 })

@@ -145,11 +145,11 @@ const Actions = (props: {
   const change = useAction(async (fields: AgentFields) => {
     await call<void>("PATCH", path, fields)
     await done(`Changed ${fields.name}`)
-  })
+  }, open)
   const act = useAction(async (action: "pause" | "resume" | "revoke", word: string) => {
     await call<void>("POST", `${path}/${action}`)
     await done(`${word} ${agent.name}`)
-  })
+  }, open)
   const confirm = { busy: act.busy, error: act.error, onClose: close }
   const show = (what: Open, text: string, kind: "plain" | "danger" = "plain") => (
     <Button kind={kind} onClick={() => setOpen(what)}>

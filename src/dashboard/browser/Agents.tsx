@@ -102,7 +102,7 @@ export const Agents = () => {
   const create = useAction(async (fields: AgentFields) => {
     setOpen(await call<CreatedAgent>("POST", `${api}/agents`, fields))
     await page.reload()
-  })
+  }, open)
   return (
     <>
       <div class="head">

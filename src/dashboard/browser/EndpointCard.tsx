@@ -71,16 +71,16 @@ export const EndpointCard = (props: {
   const change = useAction(async (url: string) => {
     await call("PATCH", `${api}/webhook-endpoint`, { url })
     await done("The endpoint's URL was changed")
-  })
+  }, open)
   const remove = useAction(async () => {
     await call("DELETE", `${api}/webhook-endpoint`)
     await done("The endpoint was deleted")
-  })
+  }, open)
   const regenerate = useAction(async () => {
     const { secret } = await call<EndpointWithSecret>("POST", `${api}/webhook-endpoint/secret`)
     await done("The secret was regenerated")
     props.onSecret(secret)
-  })
+  }, open)
   return (
     <Card
       title="Endpoint"

@@ -102,23 +102,23 @@ export const Keys = () => {
     }
     setOpen({ tag: "issued", issued: await call<IssuedKeyView>("POST", `${api}/keys`, body), rotated: false })
     await page.reload()
-  })
+  }, open)
   const rotate = useAction(async (key: KeyView) => {
     const issued = await call<IssuedKeyView>("POST", `${api}/keys/${key.id}/rotate`)
     setOpen({ tag: "issued", issued, rotated: true })
     await page.reload()
-  })
+  }, open)
   const rename = useAction(async (key: KeyView, name: string) => {
     await call<void>("PUT", `${api}/keys/${key.id}/name`, { name: name === "" ? null : name })
     close()
     await page.reload()
-  })
+  }, open)
   const revoke = useAction(async (key: KeyView) => {
     await call<void>("POST", `${api}/keys/${key.id}/revoke`)
     close()
     toast(`Revoked ${nameOf(key)}`)
     await page.reload()
-  })
+  }, open)
 
   return (
     <>

@@ -88,14 +88,14 @@ export const Links = () => {
     setOlder(undefined)
     toast("Payment link created")
     await page.reload()
-  })
+  }, creating)
   const close = useAction(async (link: LinkView) => {
     await call<void>("POST", `${api}/links/${link.id}/close`)
     setClosing(undefined)
     setOlder(undefined)
     toast("Payment link closed")
     await page.reload()
-  })
+  }, closing)
 
   return (
     <>

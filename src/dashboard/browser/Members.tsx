@@ -78,13 +78,13 @@ export const Members = ({ data, reload }: Part) => {
       await refresh()
       navigate("/dashboard")
     } else await reload()
-  })
+  }, leaving)
   const changeRole = useAction(async (member: Member, next: Role) => {
     await call("PUT", `${api}/members/${member.id}/role`, { role: next })
     setChanging(undefined)
     toast(`${member.email}: ${roleWords[next].name}`)
     await Promise.all([reload(), refresh()])
-  })
+  }, changing)
   return (
     <Card title="Members">
       <ul class="list">

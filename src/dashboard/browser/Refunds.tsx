@@ -69,7 +69,7 @@ export const Refunds = (props: {
     setCancelling(undefined)
     toast("Refund cancelled")
     await reload()
-  })
+  }, cancelling)
   if (part.payer === null && part.refunds.length === 0) return null
   return (
     <Card

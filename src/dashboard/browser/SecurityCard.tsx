@@ -33,7 +33,7 @@ const Passkeys = ({ data, reload }: Part) => {
     setAdding(false)
     toast("The passkey was added")
     await reload()
-  })
+  }, adding)
   const remove = useAction(async (id: string) => {
     await call("DELETE", `/passkeys/${id}`)
     toast("The passkey was removed")
@@ -109,7 +109,7 @@ const Authenticator = ({ data, reload }: Part) => {
     setCodes((await call<RecoveryCodes>("POST", "/authenticator/confirm", { code: code.trim() })).codes)
     setSetUp(undefined)
     await Promise.all([reload(), refresh()])
-  })
+  }, setUp)
   const renew = useAction(async () => {
     setCodes((await call<RecoveryCodes>("POST", "/recovery-codes")).codes)
     await reload()

@@ -122,7 +122,7 @@ const Receiver = ({ data, reload }: Part) => {
         : `${after.slice(0, 8)}… takes over on ${shortTime(dueAt)}; until then it can be withdrawn`
     )
     await reload()
-  })
+  }, next)
   const withdraw = useAction(async () => {
     await call("DELETE", `${api}/receiver/change`)
     toast("Withdrawn: the address stays as it is")

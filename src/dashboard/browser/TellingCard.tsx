@@ -66,7 +66,7 @@ const Hooks = ({ data, reload }: Part) => {
     setAdding(false)
     if (made.secret !== null) setSecret(made.secret)
     await reload()
-  })
+  }, adding)
   const remove = useAction(async (id: string) => {
     await call("DELETE", `${api}/telling/hooks/${id}`)
     await reload()

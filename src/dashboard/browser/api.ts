@@ -1,9 +1,10 @@
 // Requests to the dashboard's API, and pages that stay current: a page asks again every
 // few seconds while it is looked at, and is sent only what has changed.
-import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Envelope } from "../../http/Envelope.ts"
 import { isFollowing, onChange } from "./following.ts"
 import { confirmedByPassword } from "./passwordPrompt.ts"
+import { toast } from "./toasts.ts"
 
 type EnvelopeError = (typeof Envelope.Encoded)["error"]
 
@@ -160,10 +161,11 @@ const wantsPassword = (failure: unknown) =>
 
 /**
  * An action of a form or button: whether it runs, and what was wrong with it. Where it wants the password
- * again, it is asked for, and the action repeated.
+ * again, it is asked for, and the action repeated. What is wrong is of the `dialog` that is open, and goes with it.
  */
 export const useAction = <A extends ReadonlyArray<unknown>>(
-  action: (...args: A) => Promise<void>
+  action: (...args: A) => Promise<void>,
+  dialog?: unknown
 ): {
   readonly run: (...args: A) => Promise<void>
   readonly busy: boolean
@@ -171,7 +173,11 @@ export const useAction = <A extends ReadonlyArray<unknown>>(
 } => {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
+  const shown = useRef(dialog)
+  shown.current = dialog
+  useLayoutEffect(() => setError(undefined), [dialog])
   const run = async (...args: A) => {
+    const askedIn = shown.current
     setBusy(true)
     setError(undefined)
     try {
@@ -182,7 +188,8 @@ export const useAction = <A extends ReadonlyArray<unknown>>(
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
       if (failure.status === 401 && failure.code === "SIGN_IN_REQUIRED") sessionEnded.notify()
-      setError(failure)
+      if (shown.current === askedIn) setError(failure)
+      else toast(failure.message, "bad")
     } finally {
       setBusy(false)
     }
