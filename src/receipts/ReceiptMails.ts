@@ -7,6 +7,7 @@ import { AppConfig } from "../AppConfig.ts"
 import type { Locale } from "../domain/Locale.ts"
 import { Mails } from "../mail/Mails.ts"
 import { filled, mailWords } from "../mail/mailWords.ts"
+import { catalogues } from "./pages/catalogues.ts"
 import { ReceiptMailRepo } from "./ReceiptMails/ReceiptMailRepo.ts"
 import type { SignedReceipt } from "./Receipts.ts"
 
@@ -38,7 +39,11 @@ export class ReceiptMails extends Context.Service<
         send: Effect.fn("ReceiptMails.send")(function* ({ receipt, url }, email, locale) {
           if (!isOn) return
           const words = mailWords[locale]
-          const values = { merchant: receipt.merchant, amount: receipt.amount }
+          const isTest = receipt.env === "test"
+          const values = {
+            merchant: `${receipt.merchant}${isTest ? " (test)" : ""}`,
+            amount: receipt.amount
+          }
           yield* repo.ask(
             receipt.jti,
             createHash("sha256").update(email).digest(),
@@ -47,7 +52,13 @@ export class ReceiptMails extends Context.Service<
             mails.queue({
               recipient: email,
               subject: filled(words.receiptSubject, values),
-              body: [filled(words.receipt, values), url, "", words.receiptWhy].join("\n")
+              body: [
+                ...(isTest ? [catalogues[locale].testPayment, ""] : []),
+                filled(words.receipt, values),
+                url,
+                "",
+                words.receiptWhy
+              ].join("\n")
             })
           )
         })

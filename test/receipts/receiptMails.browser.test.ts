@@ -60,7 +60,8 @@ describe("Receipts by mail", () => {
       204, 204, 204
     ])
     expect(await arrived(1)).toEqual(["buyer@example.com"])
-    expect(taken[0]?.text).toContain("Ihr Beleg von Shop")
+    expect(taken[0]?.text).toContain("Ihr Beleg von Shop (test)")
+    expect(taken[0]?.text).toContain("Testzahlung: es floss kein echtes Geld.")
     for (const name of ["b", "c", "d", "e"]) await ask(id, `${name}@example.com`)
     expect((await arrived(3)).sort()).toEqual(["b@example.com", "buyer@example.com", "c@example.com"])
     await Bun.sleep(2_500)
