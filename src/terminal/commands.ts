@@ -6,7 +6,7 @@ import { Quittance } from "../client/Quittance.ts"
 import { QuittanceError } from "../client/QuittanceError.ts"
 import type { Payment } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
-import { CommandRefused } from "./CommandRefused.ts"
+import { CommandRefused, numberOf } from "./CommandRefused.ts"
 import { forward, receiverUrl } from "./forward.ts"
 import { keepSettings, readSettings } from "./settings.ts"
 
@@ -47,7 +47,7 @@ const payments: Command = {
       return print({ payment }, JSON.stringify(payment, undefined, 2))
     }
     const page = await quittance.payments.list({
-      limit: Number(flags["limit"] ?? 20),
+      limit: numberOf("limit", flags["limit"] ?? "20"),
       ...(flags["order"] === undefined ? {} : { intentUrl: flags["order"] }),
       ...(flags["transaction"] === undefined ? {} : { transactionId: flags["transaction"] })
     })

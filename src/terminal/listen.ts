@@ -5,6 +5,7 @@ import { dirname, join } from "node:path"
 import { Quittance } from "../client/Quittance.ts"
 import type { Event } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
+import { numberOf } from "./CommandRefused.ts"
 import { forward, receiverUrl } from "./forward.ts"
 import { readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
 
@@ -38,7 +39,8 @@ const newest = async (quittance: Quittance): Promise<string> => {
 
 export const listen: Command = {
   summary: "Forward events to a URL, from where it last stopped",
-  usage: "listen --forward-to http://localhost:3000/webhooks/quittance [--from-start] [--cursor FILE]",
+  usage:
+    "listen --forward-to http://localhost:3000/webhooks/quittance [--from-start] [--cursor FILE] [--patience 60]",
   options: {
     "forward-to": { type: "string" },
     cursor: { type: "string" },
@@ -49,6 +51,7 @@ export const listen: Command = {
   run: async ({ flags, say, print }) => {
     const settings = readSettings(flags)
     const url = receiverUrl(flags["forward-to"] ?? "")
+    const patienceSeconds = numberOf("patience", flags["patience"] ?? "60")
     const path = flags["cursor"] ?? cursorPath(settings, url)
     const quittance = new Quittance({ ...settings, retries: 6 })
     const kept = readCursor(path)
@@ -65,7 +68,7 @@ export const listen: Command = {
         const status = await forward(url, one.event, {
           ...orderOf(one),
           secret: settings.webhookSecret,
-          patienceSeconds: Number(flags["patience"] ?? 60),
+          patienceSeconds,
           onWait: () => say(`${url} does not answer; trying again.`)
         })
         cursor = one.event.id

@@ -29,7 +29,7 @@ const overview = () =>
 const find = (words: ReadonlyArray<string>) => {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(" ")
-    const command = all[name]
+    const command = Object.hasOwn(all, name) ? all[name] : undefined
     if (command !== undefined) return { command, name, rest: words.slice(length) }
   }
   return undefined

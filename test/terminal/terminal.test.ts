@@ -241,6 +241,9 @@ describe("quittance", () => {
       [["nothing", "here"], "no command nothing here"],
       [["webhooks"], "`quittance webhooks resend`"],
       [["open", "safe"], "no page safe"],
+      [["listen", "--forward-to", forwardTo, "--patience", "abc"], "--patience takes a whole number"],
+      [["payments", "--limit", "1e2"], "--limit takes a whole number"],
+      [["constructor"], "no command constructor"],
       [["webhooks", "resend"], "Usage: quittance webhooks resend EVENT"]
     ] as const) {
       const { exitCode, error } = await run(...words)
