@@ -90,7 +90,10 @@ const headerOf = (headers: WebhookHeaders, wanted = headerName): string | undefi
   if (typeof headers === "string") return wanted === headerName ? headers : undefined
   if ("get" in headers && typeof headers.get === "function") return headers.get(wanted) ?? undefined
   for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() === wanted && typeof value === "string") return value
+    if (name.toLowerCase() !== wanted) continue
+    if (typeof value === "string") return value
+    // As `Headers` has one that came more than once.
+    if (Array.isArray(value) && value.length > 0) return value.join(", ")
   }
   return undefined
 }

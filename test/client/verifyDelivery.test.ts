@@ -29,6 +29,8 @@ describe("verifyDelivery", () => {
       event,
       order
     })
+    const lists = Object.fromEntries(Object.entries(signed.headers).map(([name, value]) => [name, [value]]))
+    expect(await verifyDelivery(signed.body, lists, secret, { now })).toEqual({ event, order })
   })
 
   test("names no order where the delivery names none", async () => {

@@ -170,11 +170,16 @@ describe("verifyWebhook", () => {
       for (const headers of [
         good,
         new Headers({ "x-service-signature": good }),
-        { "X-Service-Signature": good }
+        { "X-Service-Signature": good },
+        { "x-service-signature": [good] }
       ]) {
         expect(await verifyWebhook(raw, headers, secret, { now })).toEqual(event)
       }
     }
+    const twice = verifyWebhook(body, { "x-service-signature": [good, good] }, secret, { now })
+    expect(twice).rejects.toMatchObject({ reason: "malformed_header" })
+    const none = verifyWebhook(body, { "x-service-signature": [] }, secret, { now })
+    expect(none).rejects.toMatchObject({ reason: "missing_header" })
   })
 
   test("tries several secrets, as after a regeneration", async () => {
