@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Schema, Scope } from "effect"
+import { signTestWebhook } from "../../src/client/verifyWebhook.ts"
 import { buyer, makeShop, type Shop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { startService, type TestService } from "../support/service.ts"
@@ -220,6 +221,40 @@ describe("The WooCommerce plugin", () => {
     expect(answer.said).toEqual([200, "on hold"])
     expect(answer.order.status).toBe("on-hold")
     expect(answer.order.completed).toBeUndefined()
+    // Come to terms about, and told of again.
+    await gateway("two", "status", { status: "processing" })
+    const again = await gateway("two", "webhook", { body, headers })
+    expect(again.said).toEqual([200, "paid already"])
+    expect(again.order.notes).toHaveLength(1)
+  })
+
+  testPhp("a second payment of an order is noted once, also where the order was refunded", async () => {
+    const settled = async (intentUrl: string) => {
+      const transactionId = `0x${crypto.randomUUID()}`
+      const change = { amountAtomic: "42500000", chainId: 84_532, receiver: "0x", tokenAddress: "0x" }
+      const id = crypto.randomUUID()
+      const event = { id, type: "payment.settled" as const, livemode: false, transactionId }
+      const order = { paymentId: crypto.randomUUID(), intentUrl }
+      return signTestWebhook({ ...event, tokenChanges: [change] }, secret, { order })
+    }
+    const url = "https://shop.example.com/checkout/order-received/1042/?key=wc_order_abc"
+    expect((await gateway("six", "webhook", await settled(url))).said).toEqual([200, "paid"])
+    for (const [status, count] of [
+      ["processing", 1],
+      ["refunded", 2]
+    ] as const) {
+      await gateway("six", "status", { status })
+      const second = await settled(url)
+      for (let times = 0; times < 2; times++) {
+        const { order, said } = await gateway("six", "webhook", second)
+        expect(said).toEqual([200, "paid already"])
+        expect(order).toMatchObject({ status, completed: 1 })
+        expect(order.notes).toHaveLength(count)
+      }
+    }
+    // What names no order pays none.
+    for (const other of ["https://pay.example.com/link/abc", "https://shop.example.com/?key[]=wc_order_abc"])
+      expect((await gateway("seven", "webhook", await settled(other))).said).toEqual([404, "no such order"])
   })
 
   testPhp(

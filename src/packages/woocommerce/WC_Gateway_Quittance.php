@@ -82,17 +82,21 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return [200, 'nothing to do'];
         }
         parse_str((string) parse_url($named['intentUrl'] ?? '', PHP_URL_QUERY), $query);
-        $order = wc_get_order(wc_get_order_id_by_order_key((string) ($query['key'] ?? '')));
+        $key = $query['key'] ?? '';
+        // A payment link's page has none: orders that were imported may have an empty one.
+        $order = is_string($key) && $key !== '' ? wc_get_order(wc_get_order_id_by_order_key($key)) : false;
         if (!$order) {
             return [404, 'no such order'];
         }
         $transaction = $event['transactionId'];
         // Also of an order that was cancelled or refunded since: an event that comes again ships nothing.
-        if ($order->get_transaction_id() === $transaction) {
+        $noted = array_filter(explode(' ', (string) $order->get_meta('_quittance_noted')));
+        if ($order->get_transaction_id() === $transaction || in_array($transaction, $noted, true)) {
             return [200, 'paid already'];
         }
-        if ($order->is_paid()) {
+        if ($order->is_paid() || $order->has_status('refunded')) {
             $order->add_order_note("Paid once more, by transaction $transaction. Refund one of them at your Quittance service.");
+            $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'paid already'];
         }
         $paid = array_sum(array_map(fn (array $change): int => (int) $change['amountAtomic'], $event['tokenChanges']));
@@ -100,6 +104,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         $order->save();
         if ($paid !== $this->atomic_of($order)) {
             $order->update_status('on-hold', "Transaction $transaction paid another amount than the order's present total.");
+            $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'on hold'];
         }
         $order->payment_complete($transaction);
@@ -144,6 +149,17 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         } catch (QuittanceException $error) {
             return new WP_Error('quittance', $error->getMessage());
         }
+    }
+
+    /**
+     * Transactions that a note tells of: one that comes again is told once.
+     *
+     * @param list<string> $transactions
+     */
+    private function keep_noted(WC_Order $order, array $transactions): void
+    {
+        $order->update_meta_data('_quittance_noted', implode(' ', $transactions));
+        $order->save();
     }
 
     /** @param array<string, mixed> $refund */

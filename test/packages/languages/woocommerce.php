@@ -16,7 +16,7 @@ function add_filter(string $name, callable $run): void { $GLOBALS['hooks'][$name
 function get_woocommerce_currency(): string { return getenv('CURRENCY') ?: 'USD'; }
 function wc_add_notice(string $text, string $kind): void { fwrite(STDERR, "$kind: $text\n"); }
 function wc_get_order(int|false|null $id): WC_Order|false { return $id === 1042 ? new WC_Order() : false; }
-function wc_get_order_id_by_order_key(string $key): int { return $key === 'wc_order_abc' ? 1042 : 0; }
+function wc_get_order_id_by_order_key(string $key): int { return in_array($key, ['wc_order_abc', ''], true) ? 1042 : 0; }
 function wc_get_logger(): object { return new class { public function error(string $text, array $context): void {} }; }
 function WC(): object { return new class { public function api_request_url(string $name): string { return "https://shop.example.com/wc-api/$name/"; } }; }
 
@@ -32,6 +32,7 @@ final class WC_Order
     public function update_meta_data(string $name, string $value): void { $GLOBALS['kept']['meta'][$name] = $value; }
     public function save(): void {}
     public function is_paid(): bool { return in_array($GLOBALS['kept']['status'] ?? 'pending', ['processing', 'completed'], true); }
+    public function has_status(string $status): bool { return ($GLOBALS['kept']['status'] ?? 'pending') === $status; }
     public function get_transaction_id(): string { return $GLOBALS['kept']['transaction'] ?? ''; }
     public function add_order_note(string $note): void { $GLOBALS['kept']['notes'][] = $note; }
     public function update_status(string $status, string $note): void { $GLOBALS['kept']['status'] = $status; $this->add_order_note($note); }
