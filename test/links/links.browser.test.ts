@@ -126,6 +126,9 @@ describe("Payment links", () => {
       await field.fill("7.50")
       await page.keyboard.press("Enter")
       await payOn(page, "$7.50")
+      await press(page, "Done")
+      await page.getByText("You may close this page.").waitFor()
+      await page.getByRole("heading", { name: "Payment complete" }).waitFor()
       await browser.close()
     }
   )

@@ -52,6 +52,11 @@ const show = ({ intentToken, publishableKey }: Opened) => {
   checkout.addEventListener("closed", (event) => {
     // Nothing was charged: the link opens another payment.
     if (isIn(event, "expired")) location.reload()
+    // What was paid, or is to be asked about, stays on the page.
+    if (isIn(event, "settled") || isIn(event, "failed")) {
+      message.textContent = text("mayClose")
+      message.hidden = false
+    }
     if (!isIn(event, "cancelled") || !choosesAmount) return
     forget()
     askAmount()

@@ -13,6 +13,7 @@ export const de: LinkMessages = {
   closed: "Dieser Zahlungslink ist geschlossen. Bitten Sie den Händler um einen neuen.",
   unknown: "Unter dieser Adresse gibt es keinen Zahlungslink.",
   unreachable: "Der Zahlungsdienst ist nicht erreichbar. Versuchen Sie es noch einmal.",
+  mayClose: "Sie können diese Seite schließen.",
   testMode: "Testmodus: es fließt kein echtes Geld.",
   print: "Drucken",
   share: "Teilen",

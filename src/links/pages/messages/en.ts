@@ -13,6 +13,7 @@ export const en = {
   closed: "This payment link is closed. Ask the merchant for a new one.",
   unknown: "There is no payment link at this address.",
   unreachable: "The payment service cannot be reached. Try again.",
+  mayClose: "You may close this page.",
   testMode: "Test mode: no real money moves.",
   print: "Print",
   share: "Share",

@@ -13,6 +13,7 @@ export const es: LinkMessages = {
   closed: "Este enlace de pago está cerrado. Pide uno nuevo al comercio.",
   unknown: "No hay ningún enlace de pago en esta dirección.",
   unreachable: "No se puede contactar con el servicio de pago. Inténtalo de nuevo.",
+  mayClose: "Ya puedes cerrar esta página.",
   testMode: "Modo de prueba: no se mueve dinero real.",
   print: "Imprimir",
   share: "Compartir",

@@ -13,6 +13,7 @@ export const fr: LinkMessages = {
   closed: "Ce lien de paiement est fermé. Demandez-en un nouveau au marchand.",
   unknown: "Il n’y a pas de lien de paiement à cette adresse.",
   unreachable: "Le service de paiement est injoignable. Réessayez.",
+  mayClose: "Vous pouvez fermer cette page.",
   testMode: "Mode test : aucun argent réel ne circule.",
   print: "Imprimer",
   share: "Partager",

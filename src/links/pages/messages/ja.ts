@@ -13,6 +13,7 @@ export const ja: LinkMessages = {
   closed: "この支払いリンクは終了しました。お店に新しいリンクをお求めください。",
   unknown: "このアドレスに支払いリンクはありません。",
   unreachable: "決済サービスに接続できません。もう一度お試しください。",
+  mayClose: "このページは閉じて構いません。",
   testMode: "テストモード：実際のお金は動きません。",
   print: "印刷",
   share: "共有",

@@ -13,6 +13,7 @@ export const pt: LinkMessages = {
   closed: "Este link de pagamento está fechado. Peça um novo ao lojista.",
   unknown: "Não há link de pagamento neste endereço.",
   unreachable: "Não foi possível acessar o serviço de pagamento. Tente de novo.",
+  mayClose: "Você já pode fechar esta página.",
   testMode: "Modo de teste: nenhum dinheiro real é movido.",
   print: "Imprimir",
   share: "Compartilhar",

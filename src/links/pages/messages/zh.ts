@@ -13,6 +13,7 @@ export const zh: LinkMessages = {
   closed: "此付款链接已关闭。请向商家索取新的链接。",
   unknown: "此地址没有付款链接。",
   unreachable: "无法连接付款服务。请重试。",
+  mayClose: "您可以关闭此页面。",
   testMode: "测试模式：不会转移真实资金。",
   print: "打印",
   share: "分享",
