@@ -490,6 +490,31 @@ describe("agent proxy", () => {
     const history = JSON.stringify(await called(5, "history"))
     expect(history).toContain("p1")
     expect(history).not.toContain("19.75")
+    // A redirect says where to, and what could not be done says why, and that nothing was paid.
+    onUpstream = () => new Response(null, { status: 302, headers: { location: "/elsewhere" } })
+    const fetches = async (id: number, given: Readonly<Record<string, unknown>>) =>
+      (await ask({ id, method: "tools/call", params: { name: "fetch", arguments: given } })).result
+    expect((await fetches(7, { url: `${upstream}/a/b` })).structuredContent).toMatchObject({
+      status: 302,
+      location: `${upstream}/elsewhere`
+    })
+    for (const [given, said] of [
+      [
+        { url: "http://127.0.0.1:1/" },
+        "127.0.0.1:1 does not answer, or its answer broke off. Nothing was paid."
+      ],
+      [{ url: "file:///etc/hosts" }, "Give an http(s) address."],
+      [{ url: upstream, headers: { "a header": "x" } }, "A header's name or value is not valid."]
+    ] as const) {
+      const failed = await fetches(8, given)
+      expect(failed.isError).toBeTrue()
+      expect(JSON.parse(failed.content[0].text).message).toBe(said)
+    }
+    onService = () =>
+      Response.json({ error: { code: "INVALID_API_KEY", message: "Revoked." } }, { status: 401 })
+    expect(JSON.stringify(await called(9, "balance"))).toContain("Revoked.")
+    onService = () => new Response("<html>", { status: 502 })
+    expect(JSON.stringify(await called(10, "history"))).toContain("SERVICE_UNAVAILABLE")
     child.kill()
   })
 })

@@ -1,5 +1,5 @@
 // The proxy as an MCP server on standard input and output, for agents that speak it.
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { McpProtocol, McpServer, Tool, Toolkit } from "effect/ai"
 import { outcomeHeaders, type PayingFetch } from "./PayingFetch.ts"
 import { readUpTo } from "./readUpTo.ts"
@@ -11,9 +11,12 @@ const fetchTimeoutMillis = 120_000
 const brokenOff =
   "The resource was paid and its answer broke off. Fetch again with the same requestId: it repeats this payment and makes no other."
 
+/** Why a tool did nothing. */
+const Refused = Schema.Struct({ code: Schema.String, message: Schema.String })
+
 const Fetch = Tool.make("fetch", {
   description:
-    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. Give the same requestId to repeat a request without paying again.",
+    "Fetches an http(s) address. A 402 is paid from the agent's wallet within its cap, and the request is repeated once. A redirect is not followed: fetch its location. Give the same requestId to repeat a request without paying again.",
   parameters: Schema.Struct({
     url: Schema.String,
     method: Schema.optionalKey(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])),
@@ -24,31 +27,41 @@ const Fetch = Tool.make("fetch", {
   success: Schema.Struct({
     status: Schema.Int,
     contentType: Schema.NullOr(Schema.String),
+    location: Schema.NullOr(Schema.String),
     body: Schema.String,
     truncated: Schema.Boolean,
     requestId: Schema.String,
     paid: Schema.NullOr(Schema.String),
     refused: Schema.NullOr(Schema.String),
     message: Schema.NullOr(Schema.String)
-  })
+  }),
+  failure: Refused
 })
 
 const Balance = Tool.make("balance", {
   description: "The agent's wallet, what it holds, its caps, and what is left of the last 24 hours.",
   parameters: Tool.EmptyParams,
-  success: Schema.Unknown
+  success: Schema.Unknown,
+  failure: Refused
 })
 
 const History = Tool.make("history", {
   description: "The agent's newest payments and what became of them.",
   parameters: Tool.EmptyParams,
-  success: Schema.Unknown
+  success: Schema.Unknown,
+  failure: Refused
 })
 
 const toolkit = Toolkit.make(Fetch, Balance, History)
 
 const Summary = Schema.Struct({ agent: Schema.Record(Schema.String, Schema.Unknown) })
-const decodeSummary = Schema.decodeUnknownEffect(Summary)
+const decodeSummary = Schema.decodeUnknownOption(Summary)
+const decodeEnvelope = Schema.decodeUnknownOption(Schema.Struct({ error: Refused }))
+
+const serviceSilent = {
+  code: "SERVICE_UNAVAILABLE",
+  message: "The payment service does not answer. Try again later."
+}
 
 const readText = async (response: Response) => {
   const { bytes, cancel, isWhole } = await readUpTo(response.body, maxTextBytes)
@@ -58,48 +71,74 @@ const readText = async (response: Response) => {
 
 /** An MCP server that speaks on stdio until its input ends. */
 export const layer = (paying: PayingFetch) => {
-  const agent = Effect.promise(() => paying.agent()).pipe(
-    Effect.flatMap(decodeSummary),
-    Effect.map(({ agent: found }) => found),
-    Effect.orDie
+  const agent = Effect.tryPromise({ try: () => paying.agent(), catch: () => serviceSilent }).pipe(
+    Effect.flatMap((answer) =>
+      Option.match(decodeSummary(answer), {
+        onSome: ({ agent: found }) => Effect.succeed(found),
+        onNone: () =>
+          Effect.fail(
+            Option.match(decodeEnvelope(answer), {
+              onSome: ({ error: { code, message } }) => ({ code, message }),
+              onNone: () => serviceSilent
+            })
+          )
+      })
+    )
   )
   const handlers = toolkit.toLayer({
-    fetch: ({ url, method, headers, body, requestId }) =>
-      Effect.promise(async () => {
-        const id = requestId ?? crypto.randomUUID()
-        const response = await paying.fetch({
-          requestId: id,
-          url,
-          method: method ?? "GET",
-          headers: new Headers({ ...headers, "accept-encoding": "identity" }),
-          body: body === undefined ? undefined : new TextEncoder().encode(body),
-          signal: AbortSignal.timeout(fetchTimeoutMillis)
-        })
-        const paid = response.headers.get(outcomeHeaders.amount)
-        const told = {
-          status: response.status,
-          contentType: response.headers.get("content-type"),
-          requestId: id,
-          paid
-        }
-        try {
-          return {
-            ...told,
-            ...(await readText(response)),
-            refused: response.headers.get(outcomeHeaders.refused),
-            message: response.headers.get(outcomeHeaders.message)
+    fetch: Effect.fnUntraced(function* ({ url, method, headers, body, requestId }) {
+      const target = URL.parse(url)
+      if (target === null || !/^https?:$/.test(target.protocol))
+        return yield* Effect.fail({ code: "NO_TARGET", message: "Give an http(s) address." })
+      const sent = yield* Effect.try({
+        try: () => new Headers({ ...headers, "accept-encoding": "identity" }),
+        catch: () => ({ code: "INVALID_HEADERS", message: "A header's name or value is not valid." })
+      })
+      const id = requestId ?? crypto.randomUUID()
+      return yield* Effect.tryPromise({
+        // It fails only before anything is paid.
+        catch: () => ({
+          code: "UPSTREAM_UNREACHABLE",
+          message: `${target.host} does not answer, or its answer broke off. Nothing was paid.`
+        }),
+        try: async () => {
+          const response = await paying.fetch({
+            requestId: id,
+            url,
+            method: method ?? "GET",
+            headers: sent,
+            body: body === undefined ? undefined : new TextEncoder().encode(body),
+            signal: AbortSignal.timeout(fetchTimeoutMillis)
+          })
+          const paid = response.headers.get(outcomeHeaders.amount)
+          const location = response.headers.get("location")
+          const told = {
+            status: response.status,
+            contentType: response.headers.get("content-type"),
+            location: location === null ? null : (URL.parse(location, url)?.href ?? location),
+            requestId: id,
+            paid
           }
-        } catch (error) {
-          if (paid === null) throw error
-          return {
-            ...told,
-            body: "",
-            truncated: true,
-            refused: "PAYMENT_OUTCOME_UNKNOWN",
-            message: brokenOff
+          try {
+            return {
+              ...told,
+              ...(await readText(response)),
+              refused: response.headers.get(outcomeHeaders.refused),
+              message: response.headers.get(outcomeHeaders.message)
+            }
+          } catch (error) {
+            if (paid === null) throw error
+            return {
+              ...told,
+              body: "",
+              truncated: true,
+              refused: "PAYMENT_OUTCOME_UNKNOWN",
+              message: brokenOff
+            }
           }
         }
-      }),
+      })
+    }),
     balance: () => Effect.map(agent, ({ payments: _payments, ...rest }) => rest),
     history: () => Effect.map(agent, ({ payments }) => payments)
   })
