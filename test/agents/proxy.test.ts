@@ -134,6 +134,22 @@ describe("agent proxy", () => {
     expect(lines.join("\n")).not.toContain(key)
   })
 
+  test("a redirect within the resource's origin is followed through the proxy, one that leaves it is not", async () => {
+    onService = signs
+    onUpstream = (request) => {
+      if (new URL(request.url).pathname === "/goods") return new Response("the goods")
+      return request.headers.has("payment-signature")
+        ? new Response(null, { status: 303, headers: { location: "/goods" } })
+        : paymentRequired()
+    }
+    const bought = await fetch(`${proxy}/${upstream}/order`, { method: "POST", body: "x" })
+    expect(await bought.text()).toBe("the goods")
+    expect(upstreamRequests.map(({ method }) => method)).toEqual(["POST", "POST", "GET"])
+    onUpstream = () => new Response(null, { status: 302, headers: { location: "https://other.example/x" } })
+    const left = await fetch(`${proxy}/${upstream}/`, { redirect: "manual" })
+    expect(left.headers.get("location")).toBe("https://other.example/x")
+  })
+
   test("a service whose answer is lost is asked again for the same request id", async () => {
     onUpstream = asksOnce
     let tries = 0

@@ -73,6 +73,7 @@ export const buyThroughProxy = async (command: ReadonlyArray<string>, cwd: strin
       fetch(`${proxy}/${url}`, { ...init, redirect: "manual" })
     const bought = await through(`${api.url}/goods`, { method: "POST", body: "please", decompress: false })
     const bytes = await bought.bytes()
+    const { headers: moved } = await through(`${api.url}/moved`)
     const large = await through(`${api.url}/goods`, {
       method: "POST",
       body: new Uint8Array(10 * 1024 * 1024 + 1)
@@ -84,7 +85,7 @@ export const buyThroughProxy = async (command: ReadonlyArray<string>, cwd: strin
       etag: bought.headers.get("etag"),
       goods: gunzipSync(bytes).toString(),
       signatures: api.signatures,
-      moved: (await through(`${api.url}/moved`)).headers.get("location"),
+      moved: moved.get("location")?.replace(`${proxy}/${api.url}`, "through the proxy: "),
       none: (await through(`${api.url}/none`)).status,
       large: [large.status, large.headers.get("quittance-payment-refused")],
       half: await through(broken.url)

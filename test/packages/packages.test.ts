@@ -143,7 +143,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
       expect(spoken.stdout.toString()).toContain('"serverInfo"')
     })
 
-    test(`the agent's proxy on ${runtime} pays, and changes nothing that it passes on`, async () => {
+    test(`the agent's proxy on ${runtime} pays, and changes nothing that it passes on but where its resource's redirects lead`, async () => {
       expect(await buyThroughProxy([program, installed("agent-proxy/bin.js")], directory)).toEqual({
         status: 200,
         paid: "0.25",
@@ -151,7 +151,7 @@ export const told = (detail: CheckoutEventDetail): string => detail.state\n`
         etag: '"1"',
         goods: "the goods",
         signatures: [null, "c2lnbmVk"],
-        moved: "/goods",
+        moved: "through the proxy: /goods",
         none: 204,
         large: [413, "BODY_TOO_LARGE"],
         half: "broke off"

@@ -55,8 +55,13 @@ const inert = {
   "x-frame-options": "DENY"
 }
 
-const cleaned = (response: Response): Response => {
+const cleaned = (response: Response, target: URL, ownHost: string): Response => {
   const headers = new Headers(response.headers)
+  // Within an origin a redirect stays behind the proxy. One that leaves it is the client's to follow, which
+  // then knows that its credentials are for another host.
+  const location = Math.floor(response.status / 100) === 3 ? headers.get("location") : null
+  const next = location === null ? null : URL.parse(location, target)
+  if (next?.origin === target.origin) headers.set("location", `http://${ownHost}/${next.href}`)
   for (const name of [...headers.keys()]) if (name.startsWith("access-control-")) headers.delete(name)
   for (const name of [...hopHeaders, ...browserHeaders]) headers.delete(name)
   for (const [name, value] of Object.entries(inert)) headers.set(name, value)
@@ -68,7 +73,8 @@ const makeHandler =
   (paying: PayingFetch, ownHosts: () => ReadonlyArray<string>) =>
   async (request: LoopbackRequest): Promise<Response> => {
     // A name that resolves to loopback is not ours (DNS rebinding).
-    if (!ownHosts().includes(request.headers.get("host") ?? "")) {
+    const ownHost = request.headers.get("host") ?? ""
+    if (!ownHosts().includes(ownHost)) {
       return refusal(421, "WRONG_HOST", "Address the proxy as 127.0.0.1 or localhost.")
     }
     if (isFromBrowser(request.headers)) {
@@ -99,7 +105,9 @@ const makeHandler =
           headers: forwarded(request.headers),
           body,
           signal: request.signal
-        })
+        }),
+        target,
+        ownHost
       )
     } catch {
       return refusal(502, "UPSTREAM_UNREACHABLE", `${target.host} does not answer. Nothing was paid.`)
