@@ -8,7 +8,7 @@ import type { Payment } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
 import { CommandRefused, numberOf } from "./CommandRefused.ts"
 import { forward, receiverUrl } from "./forward.ts"
-import { keepSettings, readSettings } from "./settings.ts"
+import { given, keepSettings, readSettings } from "./settings.ts"
 
 const ask = async (question: string) => {
   if (process.stdin.isTTY !== true)
@@ -25,7 +25,7 @@ const login: Command = {
   options: {},
   required: ["url"],
   run: async ({ flags, print }) => {
-    const key = flags["key"] ?? process.env["QUITTANCE_KEY"] ?? (await ask("Secret key (sk_test_…): "))
+    const key = flags["key"] ?? given(process.env, "QUITTANCE_KEY") ?? (await ask("Secret key (sk_test_…): "))
     const settings = readSettings({ url: flags["url"], key })
     await new Quittance(settings).payments.list({ limit: 1 })
     const path = keepSettings(settings)

@@ -85,7 +85,10 @@ const main = async (given: ReadonlyArray<string>): Promise<void> => {
 
 const sentence = (error: unknown) => {
   if (error instanceof QuittanceError)
-    return `${error.message} (${error.code}${error.requestId === undefined ? "" : `, ${error.requestId}`})`
+    return [
+      `${error.message} (${error.code}${error.requestId === undefined ? "" : `, ${error.requestId}`})`,
+      ...error.details.map(({ message, path }) => `  ${path}: ${message}`)
+    ].join("\n")
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -14,9 +14,13 @@ export interface Settings {
 
 type Kept = { readonly [K in keyof Settings]?: string }
 
+/** A variable that is empty is not set: files of variables name those that they do not use. */
+export const given = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
+  env[name] === "" ? undefined : env[name]
+
 export const settingsPath = (env: NodeJS.ProcessEnv = process.env): string =>
-  env["QUITTANCE_CONFIG"] ??
-  join(env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "quittance", "cli.json")
+  given(env, "QUITTANCE_CONFIG") ??
+  join(given(env, "XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "quittance", "cli.json")
 
 const isMissing = (error: unknown) =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT"
@@ -55,8 +59,8 @@ export const readSettings = (
   env: NodeJS.ProcessEnv = process.env
 ): Settings => {
   const kept = readKept(settingsPath(env))
-  const baseUrl = flags["url"] ?? env["QUITTANCE_URL"] ?? kept.baseUrl
-  const key = flags["key"] ?? env["QUITTANCE_KEY"] ?? kept.key
+  const baseUrl = flags["url"] ?? given(env, "QUITTANCE_URL") ?? kept.baseUrl
+  const key = flags["key"] ?? given(env, "QUITTANCE_KEY") ?? kept.key
   if (baseUrl === undefined || key === undefined)
     throw new CommandRefused(
       "Not logged in. Run `quittance login --url https://pay.example.com`, or set QUITTANCE_URL and QUITTANCE_KEY."
@@ -67,7 +71,7 @@ export const readSettings = (
     )
   if (!/^sk_(test|live)_/.test(key))
     throw new CommandRefused("The key must be a secret key, sk_test_… or sk_live_…, from the dashboard.")
-  return { baseUrl, key, webhookSecret: env["WEBHOOK_SECRET"] ?? kept.webhookSecret ?? newSecret() }
+  return { baseUrl, key, webhookSecret: given(env, "WEBHOOK_SECRET") ?? kept.webhookSecret ?? newSecret() }
 }
 
 export const keepSettings = (settings: Settings, env: NodeJS.ProcessEnv = process.env): string => {

@@ -53,8 +53,13 @@ describe("quittance", () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  const run = async (...words: ReadonlyArray<string>) => {
-    const child = Bun.spawn([node, program, ...words], { env, stdout: "pipe", stderr: "pipe" })
+  const run = (...words: ReadonlyArray<string>) => runIn({}, ...words)
+  const runIn = async (more: Readonly<Record<string, string>>, ...words: ReadonlyArray<string>) => {
+    const child = Bun.spawn([node, program, ...words], {
+      env: { ...env, ...more },
+      stdout: "pipe",
+      stderr: "pipe"
+    })
     const [output, error] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text()
@@ -251,5 +256,11 @@ describe("quittance", () => {
       expect(error).toContain(told)
     }
     expect((await run("payments", "--help")).output).toContain("Usage: quittance payments")
+    const { exitCode, error } = await run("payments", "--limit", "500")
+    expect(exitCode).toBe(1)
+    expect(error).toContain("query.limit: ")
+    const empty = { QUITTANCE_URL: "", QUITTANCE_KEY: "", WEBHOOK_SECRET: "" }
+    const sample = ["trigger", "payment.settled", "--forward-to", forwardTo] as const
+    expect((await runIn(empty, ...sample)).exitCode).toBe(0)
   })
 })
