@@ -200,7 +200,7 @@ export class Quittance {
 
     this.paymentLinks = paymentLinkCalls(call, answered)
     this.refunds = refundCalls(call, answered)
-    this.books = bookCalls(options, call, answered)
+    this.books = bookCalls(call, answered)
 
     const update = async (url: string, { signal }: CallOptions = {}) =>
       answered<{ readonly endpoint: WebhookEndpoint }>(

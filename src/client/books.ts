@@ -1,8 +1,7 @@
 // Exports of a merchant's books, as they stream, and statements.
 
-import { QuittanceError } from "./QuittanceError.ts"
 import type { Statement, StatementBalances } from "./resources.ts"
-import type { CallOptions, QuittanceOptions, Transport } from "./transport.ts"
+import type { CallOptions, Transport } from "./transport.ts"
 
 export interface BookPeriod {
   /** The first day, `2026-01-01`. */
@@ -33,30 +32,17 @@ const query = (fields: object) =>
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   )
 
-export const bookCalls = (
-  { baseUrl, fetch: own, key }: QuittanceOptions,
-  call: Transport,
-  answered: <A>(body: unknown) => A
-): BookCalls => ({
-  export: async (kind, period, { signal } = {}) => {
-    const path = `/api/v1/exports/${kind}?${query(period)}`
-    // The body of a refusal is short; what streams is read by the caller alone, without a deadline.
-    const send = own ?? ((input: string, init: RequestInit) => fetch(input, init))
-    const response = await send(`${baseUrl.replace(/\/+$/, "")}${path}`, {
-      headers: { authorization: `Bearer ${key}` },
-      ...(signal === undefined ? {} : { signal })
-    })
-    if (response.ok && response.body !== null) return response.body
-    // Asked again by the transport, which knows what an error is.
-    await response.body?.cancel()
-    await call({ method: "GET", path, idempotent: true, signal })
-    throw new QuittanceError({
-      code: "NO_ANSWER",
-      status: response.status,
-      message: "The export did not begin. Try again.",
-      retryable: true
-    })
-  },
+export const bookCalls = (call: Transport, answered: <A>(body: unknown) => A): BookCalls => ({
+  export: async (kind, period, { signal } = {}) =>
+    answered(
+      await call({
+        method: "GET",
+        path: `/api/v1/exports/${kind}?${query(period)}`,
+        idempotent: true,
+        signal,
+        stream: true
+      })
+    ),
   statement: async (period, { signal } = {}) =>
     answered(
       await call({ method: "GET", path: `/api/v1/statement?${query(period)}`, idempotent: true, signal })

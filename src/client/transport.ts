@@ -27,6 +27,8 @@ interface Call {
   /** Whether a call whose answer was lost may be made again. */
   readonly idempotent: boolean
   readonly signal?: AbortSignal | undefined
+  /** Answers the body as it comes: the time-out ends where it begins. */
+  readonly stream?: boolean
 }
 
 const maxWait = 30_000
@@ -100,25 +102,29 @@ export const makeTransport = (options: QuittanceOptions) => {
   const send = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init))
   const origin = baseUrl.replace(/\/+$/, "")
 
-  const attempt = async ({ method, path, body, signal }: Call): Promise<unknown> => {
-    const deadline = AbortSignal.timeout(timeout)
+  const attempt = async ({ method, path, body, signal, stream }: Call): Promise<unknown> => {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new DOMException("no answer in time", "TimeoutError")), timeout)
     try {
       const response = await send(`${origin}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${key}`,
-          accept: "application/json",
+          accept: stream === true ? "*/*" : "application/json",
           ...(body === undefined ? {} : { "content-type": "application/json" })
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline])
+        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
       })
+      if (stream === true && response.ok && response.body !== null) return response.body
       const text = await response.text()
       if (!response.ok) throw errorOf(response, text)
       return text === "" ? undefined : parse(text)
     } catch (error) {
       if (error instanceof QuittanceError || signal?.aborted === true) throw error
       throw noAnswer(error)
+    } finally {
+      clearTimeout(timer)
     }
   }
 

@@ -231,6 +231,15 @@ describe("Quittance's retries", () => {
     expect((await client.payments.list()).payments).toEqual([])
     expect(calls).toHaveLength(3)
   })
+  test("an export is tried again as any read, and what ends it is a QuittanceError", async () => {
+    const period = { from: "2026-01-01", to: "2026-01-31" }
+    const file = new Response("at,id\r\n")
+    const again = scripted([envelope(500, "INTERNAL_ERROR"), new TypeError("socket"), file])
+    expect(await new Response(await again.client.books.export("payments", period)).text()).toBe("at,id\r\n")
+    expect(again.calls).toHaveLength(3)
+    const { client } = scripted([new TypeError("socket")], { retries: 0 })
+    expect(await refused(client.books.export("payments", period))).toMatchObject({ code: "NO_ANSWER" })
+  })
   test("a creation whose answer was lost is not made twice", async () => {
     const { client, calls } = scripted([new TypeError("socket")])
     expect(await refused(client.webhookEndpoint.create("https://a.example.com/"))).toMatchObject({
