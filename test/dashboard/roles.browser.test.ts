@@ -119,6 +119,28 @@ describe("What each role is offered", () => {
     await context.close()
   })
 
+  browserTest(
+    "a deep link leads through the sign-in to its very page, and Back out of the dashboard",
+    async () => {
+      const context = await newContext()
+      const page = await context.newPage()
+      const deep = `${service.baseUrl}/dashboard/${merchantId}/test/payments?status=settled`
+      await page.goto(deep)
+      await page.getByLabel("E-mail").fill("developer@example.com")
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Sign in", exact: true }).click()
+      await page.getByRole("heading", { name: "Payments" }).waitFor()
+      expect(page.url()).toBe(deep)
+      await page.goBack()
+      expect(page.url()).toBe("about:blank")
+      await page.goto(`${service.baseUrl}/dashboard`)
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.goBack()
+      expect(page.url()).toBe("about:blank")
+      await context.close()
+    }
+  )
+
   browserTest("a dialog says nothing of what went wrong in an earlier one", async () => {
     const context = await newContext({ width: 1280 })
     const [name = "", value = ""] = (cookies.get("owner") ?? "").split("=")

@@ -46,7 +46,7 @@ const Main = () => {
     setFormats(session.user.locale)
     setState({ tag: "in", session })
     const back = new URLSearchParams(location.search).get("to")
-    if (back?.startsWith("/dashboard/") === true) navigate(back)
+    if (back?.startsWith("/dashboard/") === true) navigate(back, { replace: true })
     else enter(session)
   }
 
@@ -56,7 +56,7 @@ const Main = () => {
   const home = state.tag === "in" && isRoot && !atDoor
   useEffect(() => {
     if (state.tag === "out" && !atDoor) {
-      const to = place === undefined ? "" : `?to=${encodeURIComponent(address.pathname)}`
+      const to = place === undefined ? "" : `?to=${encodeURIComponent(address.pathname + address.search)}`
       navigate(`/dashboard/sign-in${to}`, { replace: true })
     }
     if (home && state.session.merchants.length > 0) enter(state.session)

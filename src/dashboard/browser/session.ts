@@ -20,10 +20,11 @@ export const useSession = (): SignedInSession => {
   return found
 }
 
-/** Goes to the first merchant's overview. */
+/** Goes to the first merchant's overview, in place of the address that led here: Back leads past it. */
 export const enter = (session: SessionView): void => {
   const [merchant] = session.merchants
-  navigate(merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: "test" }))
+  const to = merchant === undefined ? "/dashboard" : hrefOf({ merchantId: merchant.id, env: "test" })
+  navigate(to, { replace: true })
 }
 
 /** A link to a page of the present merchant and environment. */
