@@ -141,6 +141,34 @@ describe("What each role is offered", () => {
     }
   )
 
+  browserTest(
+    "who loses their role amid a form is told so, and offered no more than the new one may",
+    async () => {
+      const at = `/merchants/${merchantId}/test`
+      const owner = { cookie: cookies.get("owner") ?? "" }
+      const { members } = (await request(service.baseUrl, "GET", `${at}/settings`, owner)).body
+      const of = (members as ReadonlyArray<{ readonly id: string; readonly email: string }>).find(
+        ({ email }) => email === "developer@example.com"
+      )
+      const becomes = (role: string) =>
+        request(service.baseUrl, "PUT", `${at}/members/${of?.id}/role`, { ...owner, body: { role } })
+      const context = await newContext()
+      const [name = "", value = ""] = (cookies.get("developer") ?? "").split("=")
+      await context.addCookies([{ name, value, url: service.baseUrl }])
+      const page = await context.newPage()
+      await page.goto(`${service.baseUrl}/dashboard/${merchantId}/test/keys`)
+      await page.getByRole("button", { name: "Create key" }).click()
+      await becomes("read_only")
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click()
+      await page.getByRole("dialog").getByRole("alert").waitFor()
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
+      await page.getByRole("button", { name: "Create key" }).waitFor({ state: "detached" })
+      expect(await page.getByRole("button", { name: /^(Rotate|Revoke)/ }).count()).toBe(0)
+      await becomes("developer")
+      await context.close()
+    }
+  )
+
   browserTest("a dialog says nothing of what went wrong in an earlier one", async () => {
     const context = await newContext({ width: 1280 })
     const [name = "", value = ""] = (cookies.get("owner") ?? "").split("=")

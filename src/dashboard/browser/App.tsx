@@ -1,7 +1,7 @@
 // Which page the address shows, and to whom.
 import { useCallback, useEffect, useState } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
-import { ApiError, call, sessionEnded } from "./api.ts"
+import { ApiError, call, roleChanged, sessionEnded } from "./api.ts"
 import { Door } from "./Door.tsx"
 import { setFormats } from "./format.ts"
 import { Layout } from "./Layout.tsx"
@@ -39,6 +39,7 @@ const Main = () => {
   }, [])
   useEffect(() => {
     sessionEnded.notify = () => setState({ tag: "out" })
+    roleChanged.notify = () => void refresh()
     void refresh()
   }, [refresh])
 

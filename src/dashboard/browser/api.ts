@@ -78,6 +78,9 @@ export interface Page<T> {
 /** Called when a request finds the session gone. */
 export const sessionEnded = { notify: (): void => {} }
 
+/** Called when a request is refused for the person's role, which has changed since the session was read. */
+export const roleChanged = { notify: (): void => {} }
+
 const retryMillis = 10_000
 
 /**
@@ -188,6 +191,7 @@ export const useAction = <A extends ReadonlyArray<unknown>>(
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
       if (failure.status === 401 && failure.code === "SIGN_IN_REQUIRED") sessionEnded.notify()
+      if (failure.code === "ROLE_REQUIRED") roleChanged.notify()
       if (shown.current === askedIn) setError(failure)
       else toast(failure.message, "bad")
     } finally {
