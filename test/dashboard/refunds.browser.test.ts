@@ -132,6 +132,22 @@ describe("Refunds in the dashboard", () => {
     await page.context().close()
   })
 
+  browserTest("a transfer whose report got no answer is not offered to be sent once more", async () => {
+    const { page } = await opened(1280, "light", person.receiver)
+    await page.route("**/refunds/*/transaction", (route) => route.abort())
+    // The watch would find it meanwhile.
+    await page.route(/\/refunds\/[0-9a-f-]{36}$/, (route) => route.abort())
+    await page.getByRole("button", { name: "Continue" }).click()
+    const dialog = page.getByRole("dialog", { name: "Refund $10.00" })
+    await dialog.getByRole("button", { name: "Send with Test Wallet" }).click()
+    await dialog.getByText("The service does not answer.").waitFor()
+    expect(await dialog.getByRole("button", { name: "Send with Test Wallet" }).count()).toBe(0)
+    await page.unroute("**/refunds/*/transaction")
+    await page.unroute(/\/refunds\/[0-9a-f-]{36}$/)
+    await dialog.getByText("The chain shows the transfer.").waitFor()
+    await page.context().close()
+  })
+
   browserTest("a wallet with another account is told which one to choose, and sends nothing", async () => {
     const { page } = await opened(1280, "light", buyer)
     await page.getByRole("button", { name: "Continue" }).click()

@@ -45,6 +45,8 @@ const Ways = (props: {
   const { api } = useSession()
   const wallets = useWallets()
   const [walletError, setWalletError] = useState<string>()
+  /** The transaction that a wallet has named. */
+  const [sent, setSent] = useState<string>()
   const report = useAction(async (transactionId: string) => {
     await call("POST", `${api}/refunds/${refund.id}/transaction`, { transactionId })
     await props.onSent()
@@ -59,8 +61,12 @@ const Ways = (props: {
     }).catch((error) => {
       setWalletError(walletWords(error, from))
     })
-    if (hash !== undefined) await report.run(hash)
+    if (hash === undefined) return
+    setSent(hash)
+    await report.run(hash)
   })
+  // Until the service has said that it proves nothing, another one may be a second refund.
+  const maySend = sent === undefined || report.error?.code === "REFUND_NOT_PROVEN"
   return (
     <div class="stack">
       <dl class="facts">
@@ -85,7 +91,7 @@ const Ways = (props: {
       </dl>
       {refund.transactionId === undefined ? (
         <>
-          {wallets.length === 0 ? null : (
+          {wallets.length === 0 || !maySend ? null : (
             <div class="actions start">
               {wallets.map((wallet) => (
                 <Button
@@ -117,10 +123,12 @@ const Ways = (props: {
               onSubmit={(event) => void report.run((fieldsOf(event)["transactionId"] ?? "").trim())}
             >
               <Field
+                key={sent}
                 label="Transaction hash"
                 name="transactionId"
                 mono
                 required
+                value={sent ?? ""}
                 placeholder="0x…"
                 hint="Where you have sent it elsewhere. Without it, the transfer is found within seconds as well."
                 error={report.error?.of("transactionId")}
