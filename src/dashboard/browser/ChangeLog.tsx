@@ -4,6 +4,7 @@ import type { AuditPage } from "../settings/Api.ts"
 import { call, useAction, usePage } from "./api.ts"
 import { Badge, Button, Card, Loaded, Problem, Time } from "./parts.tsx"
 import { useSession } from "./session.ts"
+import { withOlder } from "./withOlder.ts"
 
 type Entry = AuditPage["entries"][number]
 
@@ -24,15 +25,15 @@ export const ChangeLog = () => {
   const { api } = useSession()
   const page = usePage<AuditPage>(`${api}/audit`, 10_000)
   const [older, setOlder] = useState<AuditPage>()
-  const more = useAction(async (before: number) => {
-    const next = await call<AuditPage>("GET", `${api}/audit?before=${before}`)
-    setOlder({ ...next, entries: [...(older?.entries ?? []), ...next.entries] })
+  const more = useAction(async (shown: AuditPage["entries"]) => {
+    const next = await call<AuditPage>("GET", `${api}/audit?before=${shown.at(-1)?.position}`)
+    setOlder({ ...next, entries: [...shown, ...next.entries] })
   })
   return (
     <Card title="Changes">
       <Loaded page={page}>
         {({ entries, hasMore }) => {
-          const shown = [...entries, ...(older?.entries ?? [])]
+          const shown = withOlder(entries, older?.entries ?? [], ({ position }) => position)
           const last = shown.at(-1)
           return (
             <>
@@ -51,7 +52,7 @@ export const ChangeLog = () => {
               <Problem error={more.error} />
               {last !== undefined && (older?.hasMore ?? hasMore) ? (
                 <div class="actions start">
-                  <Button busy={more.busy} onClick={() => void more.run(last.position)}>
+                  <Button busy={more.busy} onClick={() => void more.run(shown)}>
                     Show earlier changes
                   </Button>
                 </div>

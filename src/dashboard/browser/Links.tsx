@@ -24,6 +24,7 @@ import {
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
+import { withOlder } from "./withOlder.ts"
 
 const amountOf = ({ amount, maxAmount = "", minAmount = "" }: LinkView) =>
   amount === undefined ? `${usd(minAmount)} to ${usd(maxAmount)}` : usd(amount)
@@ -67,9 +68,9 @@ export const Links = () => {
   const { api } = useSession()
   const page = useMerchantPage<LinksPage>("/links", { everyMillis: 5_000 })
   const [older, setOlder] = useState<LinksPage>()
-  const more = useAction(async (last: LinkView) => {
-    const next = await call<LinksPage>("GET", `${api}/links?startingAfter=${last.id}`)
-    setOlder({ ...next, links: [...(older?.links ?? []), ...next.links] })
+  const more = useAction(async (shown: LinksPage["links"]) => {
+    const next = await call<LinksPage>("GET", `${api}/links?startingAfter=${shown.at(-1)?.id}`)
+    setOlder({ ...next, links: [...shown, ...next.links] })
   })
   const [creating, setCreating] = useState(false)
   const [chosen, setChosen] = useState(false)
@@ -110,7 +111,7 @@ export const Links = () => {
       <Card flush>
         <Loaded page={page}>
           {({ hasMore, links: newest }) => {
-            const links = [...newest, ...(older?.links ?? [])]
+            const links = withOlder(newest, older?.links ?? [], ({ id }) => id)
             const last = links.at(-1)
             return last === undefined ? (
               <Empty icon="external" title="No payment links">
@@ -139,7 +140,7 @@ export const Links = () => {
                 <Problem error={more.error} />
                 {(older?.hasMore ?? hasMore) ? (
                   <div class="actions start">
-                    <Button busy={more.busy} onClick={() => void more.run(last)}>
+                    <Button busy={more.busy} onClick={() => void more.run(links)}>
                       Show older links
                     </Button>
                   </div>
