@@ -224,6 +224,26 @@ describe("Payment links", () => {
     }
   )
 
+  browserTest("a payment goes on where the shop's key was rotated since it was opened", async () => {
+    const { context, keys, wallet } = world()
+    const link = await newLink({ amount: "3.00" })
+    const browser = await context([await wallet()])
+    const page = await browser.newPage()
+    await page.goto(link.url)
+    await page.getByRole("button", { name: "Test Wallet" }).waitFor()
+    const reference = () => page.locator("quittance-checkout footer bdi").first().textContent()
+    const before = await reference()
+    const rotated = `${keys.test.publishable.slice(0, -1)}${keys.test.publishable.endsWith("A") ? "B" : "A"}`
+    await page.evaluate(
+      `for (const [name, kept] of Object.entries(sessionStorage)) if (name.startsWith("quittance-link:"))
+        sessionStorage.setItem(name, kept.replace("${keys.test.publishable}", "${rotated}"))`
+    )
+    await page.reload()
+    await payOn(page, "$3.00")
+    expect(await reference()).toBe(before)
+    await browser.close()
+  })
+
   browserTest("a payment that is over leads to another one", async () => {
     const { context, wallet } = world()
     const link = await newLink({ amount: "3.00" })

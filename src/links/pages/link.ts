@@ -47,7 +47,10 @@ const show = ({ intentToken, publishableKey }: Opened) => {
   checkout.setAttribute("publishable-key", publishableKey)
   const forget = () => sessionStorage.removeItem(kept)
   checkout.addEventListener("settled", forget)
-  checkout.addEventListener("failed", forget)
+  checkout.addEventListener("failed", (event) => {
+    forget()
+    renew(event, publishableKey).catch(() => undefined)
+  })
   // Who cancels may choose another amount, or go on after all.
   checkout.addEventListener("closed", (event) => {
     // Nothing was charged: the link opens another payment.
@@ -68,14 +71,23 @@ const show = ({ intentToken, publishableKey }: Opened) => {
   element("checkout").replaceChildren(checkout)
 }
 
-const open = async (asked: Parameters<typeof openLink>[1]) => {
-  const opened = await openLink(id, asked)
+const keep = (opened: Opened) => {
   try {
     sessionStorage.setItem(kept, JSON.stringify(opened))
   } catch {
     // Without storage a reload opens another payment.
   }
   show(opened)
+}
+
+const open = async (asked: Parameters<typeof openLink>[1]) => keep(await openLink(id, asked))
+
+/** Where the shop's key was rotated meanwhile, the same payment goes on with the new one. */
+const renew = async (event: Event, publishableKey: string) => {
+  const paymentId: unknown = event instanceof CustomEvent ? event.detail?.paymentId : undefined
+  if (typeof paymentId !== "string") return
+  const opened = await openLink(id, { paymentId })
+  if (opened.publishableKey !== publishableKey) keep(opened)
 }
 
 let opening = false
