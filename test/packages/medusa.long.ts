@@ -186,6 +186,27 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect((await refund()).error).toContain("Send 2.50 USDC")
   })
 
+  test("an intent of before that a page still showed pays the session, where its amount is the same", async () => {
+    const id = await collection(7)
+    const session = await sessionIn(id, 7)
+    const update = { id: session.id, currency_code: "usd", amount: 7, data: session.data }
+    const updated = Schema.decodeUnknownSync(Session)((await call("updatePaymentSession", update)).answer)
+    expect(updated.data.paymentId).not.toBe(session.data.paymentId)
+    await paid(session.data.intentToken, 7_000_000n)
+    const payment = Schema.decodeUnknownSync(PaymentOfMedusa)(
+      (await call("authorizePaymentSession", session.id, {})).answer
+    )
+    expect(payment.captured_at).not.toBeNull()
+    const refund = await call("refundPayment", { payment_id: payment.id, amount: 7 })
+    expect(refund.error).toContain("Send 7.00 USDC")
+    // One of another amount does not.
+    const other = await sessionIn(await collection(8), 8)
+    const more = { id: other.id, currency_code: "usd", amount: 9, data: other.data }
+    await call("updatePaymentSession", more)
+    await paid(other.data.intentToken, 8_000_000n)
+    expect((await call("authorizePaymentSession", other.id, {})).error).toBeDefined()
+  })
+
   test("a total that changes makes a new intent; another currency is refused", async () => {
     const id = await collection(10)
     const session = await sessionIn(id, 10)

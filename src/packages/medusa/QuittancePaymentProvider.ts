@@ -74,11 +74,9 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     if (currency_code.toLowerCase() !== "usd")
       throw new Error(`Quittance takes US dollars alone, not ${currency_code.toUpperCase()}.`)
     const session = textOf(data, "session_id")
-    const returnUrl = new URL(this.#options.returnUrl)
-    returnUrl.searchParams.set(sessionParameter, session)
     const { intent, intentToken, paymentId } = await this.#quittance.paymentIntents.create({
       amount: usdOf(amount),
-      intentUrl: returnUrl.href
+      intentUrl: this.#returnUrlOf(session)
     })
     const fragment = new URLSearchParams({ token: intentToken, key: this.#options.publishableKey })
     const payUrl = `${this.#options.baseUrl.replace(/\/+$/, "")}/pay#${fragment}`
@@ -106,7 +104,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     if (payment === undefined) return { status: "requires_more", ...(data === undefined ? {} : { data }) }
     return {
       status: statuses[payment.status],
-      data: { ...data, transactionId: payment.reportedTransactionId }
+      data: { ...data, paymentId: payment.id, transactionId: payment.reportedTransactionId }
     }
   }
 
@@ -118,7 +116,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   async capturePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
     const payment = await this.#paymentOf(data)
     if (payment?.status !== "settled") throw new Error("The payment has not settled.")
-    return { data: { ...data, transactionId: payment.reportedTransactionId } }
+    return { data: { ...data, paymentId: payment.id, transactionId: payment.reportedTransactionId } }
   }
 
   /**
@@ -177,8 +175,24 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return { action: "captured", data: { session_id: session, amount } }
   }
 
-  /** Undefined where the buyer has not opened it. */
+  #returnUrlOf(session: string): string {
+    const returnUrl = new URL(this.#options.returnUrl)
+    returnUrl.searchParams.set(sessionParameter, session)
+    return returnUrl.href
+  }
+
+  /** A page that is still open pays the session's intent of before; its money counts where the amount is the same. */
   async #paymentOf(data: Readonly<Record<string, unknown>> | undefined): Promise<Payment | undefined> {
+    const latest = await this.#latestOf(data)
+    if (latest?.status === "settled") return latest
+    const intentUrl = this.#returnUrlOf(textOf(data, "session_id"))
+    const { payments } = await this.#quittance.payments.list({ intentUrl, limit: 100 })
+    const amount = Number(textOf(data, "amount"))
+    return payments.find((one) => one.status === "settled" && Number(one.amount) === amount) ?? latest
+  }
+
+  /** Undefined where the buyer has not opened it. */
+  async #latestOf(data: Readonly<Record<string, unknown>> | undefined): Promise<Payment | undefined> {
     try {
       return await this.#quittance.payments.retrieve(textOf(data, "paymentId"))
     } catch (error) {
