@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
 
   return Books.of({
     export: (kind, tenant, period, format) => {
-      const { head, line, separator, tail } = makeExportText(kind, format, period.timeZone)
+      const { head, line, separator, tail } = makeExportText(kind, tenant.env, format, period.timeZone)
       let isFirst = true
       const body = rows(kind, tenant, period).pipe(
         Stream.map((page) => {
@@ -168,8 +168,8 @@ export class Books extends Context.Service<
       other: nothing
     }
     return Books.of({
-      export: (kind, _, period, format) => {
-        const { head, tail } = makeExportText(kind, format, period.timeZone)
+      export: (kind, { env }, period, format) => {
+        const { head, tail } = makeExportText(kind, env, format, period.timeZone)
         return Stream.make(new TextEncoder().encode(head + tail))
       },
       statement: (_, period) =>

@@ -1,5 +1,6 @@
 // Rows of the books as CSV (RFC 4180) and JSON. Pure.
 import { parseAddress } from "../chain/Address.ts"
+import type { Env } from "../domain/Chain.ts"
 import { formatUsd } from "../domain/Money.ts"
 import type { BookRow, ExportKind } from "./BooksRepo.ts"
 
@@ -67,7 +68,7 @@ const quoted = (text: string) => {
 }
 
 /** Makes the lines of one export. */
-export const makeExportText = (kind: ExportKind, format: ExportFormat, timeZone: string) => {
+export const makeExportText = (kind: ExportKind, env: Env, format: ExportFormat, timeZone: string) => {
   const columns = Object.entries(exportColumns[kind])
   const local = localTimes(timeZone)
 
@@ -87,15 +88,16 @@ export const makeExportText = (kind: ExportKind, format: ExportFormat, timeZone:
   return format === "csv"
     ? {
         // Excel reads UTF-8 where it finds this mark.
-        head: `\uFEFF${[...header, "currency"].join(",")}\r\n`,
+        head: `\uFEFF${[...header, "currency", "env"].join(",")}\r\n`,
         line: (row: BookRow) =>
-          `${[...valuesOf(row).map(([, value]) => quoted(value ?? "")), "USDC"].join(",")}\r\n`,
+          `${[...valuesOf(row).map(([, value]) => quoted(value ?? "")), "USDC", env].join(",")}\r\n`,
         separator: "",
         tail: ""
       }
     : {
         head: `{"${kind}":[\n`,
-        line: (row: BookRow) => JSON.stringify(Object.fromEntries([...valuesOf(row), ["currency", "USDC"]])),
+        line: (row: BookRow) =>
+          JSON.stringify(Object.fromEntries([...valuesOf(row), ["currency", "USDC"], ["env", env]])),
         separator: ",\n",
         tail: "\n]}\n"
       }

@@ -78,13 +78,20 @@ describe("Books on Postgres", () => {
       amount: "10.00",
       refunded: "4.00",
       transaction: transactionId,
-      currency: "USDC"
+      currency: "USDC",
+      env: "test"
     })
     const text = await textOf(
       await client.books.export("refunds", { from: yesterday(), to: tomorrow(), format: "json" })
     )
     expect(JSON.parse(text).refunds).toMatchObject([
-      { id: refund.id, amount: "4.00", reference: payment.refCode, reason: '=HYPERLINK("x"), broken' }
+      {
+        id: refund.id,
+        amount: "4.00",
+        env: "test",
+        reference: payment.refCode,
+        reason: '=HYPERLINK("x"), broken'
+      }
     ])
     const asCsv = await textOf(await client.books.export("refunds", { from: yesterday(), to: tomorrow() }))
     expect(asCsv).toContain(`"'=HYPERLINK(""x""), broken"`)
