@@ -11,7 +11,8 @@ import { templateDatabase } from "../support/testPostgres.ts"
 const whole: Readonly<Record<string, string>> = {
   webhook_workers: "a row for each process",
   receipt_keys: "a row for each rotation of ENCRYPTION_KEYS",
-  merchants: "the operator's list"
+  merchants: "the operator's list",
+  chain_cursors: "a row for each network"
 }
 
 /** Statements that read several such tables whole, by how they begin. */
