@@ -51,6 +51,8 @@ describe("agents' wallets after a restore", () => {
         const funded = yield* agent(before, alice)
         // The disk is lost; the operator restores last night's copy. Bob makes an agent.
         yield* cli(after, "restore", "--from", file)
+        // Agents of the same second have the numbers of the next ones.
+        yield* Effect.sleep("2 seconds")
         const given = yield* agent(after, bob)
         expect(given).not.toBe(funded)
       })

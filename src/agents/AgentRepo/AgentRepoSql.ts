@@ -15,7 +15,8 @@ const decodeIndex = Schema.decodeUnknownEffect(Schema.Struct({ wallet_index: Sch
 
 /**
  * The index of a wallet that is made now: the seconds since 2026. One that was lost with a database restored
- * from an older copy is not given again, with what its wallet holds, and is found by the time it was made.
+ * from an older copy is not given again, with what its wallet holds, and is found by the time it was made. Where
+ * more are made than one a second, the numbers run ahead by as many seconds as the restore must take.
  */
 const walletIndexAt = (at: Date) => Math.floor((at.getTime() - Date.UTC(2026, 0, 1)) / 1000)
 
