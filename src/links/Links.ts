@@ -27,6 +27,9 @@ interface Owner {
 
 type PaidTo = Tenant & Partial<Pick<KeptLink, "publishableKey">>
 
+/** A command would take one that begins with a hyphen for an option. */
+const linkIdOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url").replace(/^-/, "_")
+
 interface ListedPage {
   readonly limit?: number | undefined
   readonly startingAfter?: string | undefined
@@ -169,7 +172,7 @@ export class Links extends Context.Service<
         if (expiresAt !== null && expiresAt.getTime() <= at.getTime())
           return yield* refused("body.expiresAt", "Must be in the future.")
         const link: KeptLink = {
-          id: Buffer.from(yield* random.randomBytes(18)).toString("base64url"),
+          id: linkIdOf(yield* random.randomBytes(18)),
           merchantId: owner.merchant.id,
           env: owner.env,
           publishableKey: yield* publishableKey(owner),

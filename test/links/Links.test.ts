@@ -14,11 +14,13 @@ import { PaymentRepo } from "../../src/payments/PaymentRepo.ts"
 import { testConfig } from "../support/memory.ts"
 import { testEffect } from "../support/run.ts"
 
-const layer = Links.layer.pipe(
-  Layer.provide(PaymentIntents.layer),
-  Layer.provideMerge(Layer.mergeAll(LinkRepo.layerMemory, KeyAuth.layerMemory, PaymentRepo.layerMemory)),
-  Layer.provide([testConfig(), SecureRandom.layerWebCrypto])
-)
+const layerWith = (random: Layer.Layer<SecureRandom.SecureRandom>) =>
+  Links.layer.pipe(
+    Layer.provide(PaymentIntents.layer),
+    Layer.provideMerge(Layer.mergeAll(LinkRepo.layerMemory, KeyAuth.layerMemory, PaymentRepo.layerMemory)),
+    Layer.provide([testConfig(), random])
+  )
+const layer = layerWith(SecureRandom.layerWebCrypto)
 const usd = (dollars: number) => AtomicUsdc.make(BigInt(dollars) * 1_000_000n)
 
 const shop = Effect.gen(function* () {
@@ -33,7 +35,25 @@ const shop = Effect.gen(function* () {
 
 const day = new Date("2026-03-01T00:00:00Z")
 
+/** Eighteen bytes are hyphens in base64url. */
+const hyphens = Layer.succeed(
+  SecureRandom.SecureRandom,
+  SecureRandom.make((size) =>
+    size === 18
+      ? Uint8Array.from({ length: size }, (_, index) => [0xfb, 0xef, 0xbe][index % 3] ?? 0)
+      : crypto.getRandomValues(new Uint8Array(size))
+  )
+)
+
 describe("payment links", () => {
+  testEffect("an id begins with no hyphen: a command would take it for an option", () =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const { id } = yield* links.create(yield* shop, { description: "Tea", amount: usd(5) })
+      expect(id).toBe(`_${"-".repeat(23)}`)
+    }).pipe(Effect.provide(layerWith(hyphens)))
+  )
+
   testEffect("a fixed amount is the only one it takes", () =>
     Effect.gen(function* () {
       const links = yield* Links
