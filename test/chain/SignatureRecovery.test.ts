@@ -1,7 +1,7 @@
 // The service's own recovery beside viem's: in turns, in the thread, from memory, and where the thread is lost.
 import { afterAll, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -73,6 +73,29 @@ test(
       expect(yield* judged(recover, 200)).toBe(50)
       counts = false
       expect(turns).toBeGreaterThan(0)
+    }).pipe(Effect.scoped, Effect.runPromise),
+  180_000
+)
+
+/** How nice each thread of this process is: the 17th of what follows its name (proc(5)). */
+const niceOfThreads = () =>
+  readdirSync("/proc/self/task").map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8")
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16])
+  })
+
+test.skipIf(process.platform !== "linux")(
+  "the thread gives way to the event loop, which stays as it was",
+  () =>
+    Effect.gen(function* () {
+      const recover = yield* make()
+      const before = niceOfThreads()
+      expect(yield* judged(recover, 200)).toBe(50)
+      yield* Effect.sleep("1 second")
+      expect(yield* judged(recover, 200)).toBe(50)
+      const [main, ...others] = niceOfThreads()
+      expect(main).toBe(before[0])
+      expect(others).toContain(10)
     }).pipe(Effect.scoped, Effect.runPromise),
   180_000
 )
