@@ -56,8 +56,8 @@ describe("floors", () => {
       reportRate: 1,
       rounds: [{ quiet: arrivals(1), arriving: arrivals(p99), flooded: arrivals(100), reportsPerSecond: 1 }]
     })
-    expect(below({ flood: flood(6) })).toEqual([])
-    expect(below({ flood: flood(6.1) })).toEqual(["retrieve beside reports, p99 of the quiet"])
+    expect(below({ flood: flood(4) })).toEqual([])
+    expect(below({ flood: flood(4.1) })).toEqual(["retrieve beside reports, p99 of the quiet"])
   })
 
   test("a time above its floor is not met, nor is what is no number", () => {
