@@ -6,8 +6,9 @@ import { Quittance } from "../client/Quittance.ts"
 import { QuittanceError } from "../client/QuittanceError.ts"
 import type { Payment } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
-import { CommandRefused, numberOf } from "./CommandRefused.ts"
+import { CommandRefused } from "./CommandRefused.ts"
 import { forward, receiverUrl } from "./forward.ts"
+import { numberOf } from "./numberOf.ts"
 import { given, keepSettings, readSettings } from "./settings.ts"
 
 const ask = async (question: string) => {

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path"
 import { Quittance } from "../client/Quittance.ts"
 import type { Event } from "../client/resources.ts"
 import type { Command } from "./Command.ts"
-import { numberOf } from "./CommandRefused.ts"
 import { forward, receiverUrl } from "./forward.ts"
+import { numberOf } from "./numberOf.ts"
 import { readSettings, type Settings, settingsPath, writeOwn } from "./settings.ts"
 
 const pollMillis = 500
