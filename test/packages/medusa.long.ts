@@ -207,6 +207,25 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect((await call("authorizePaymentSession", other.id, {})).error).toBeDefined()
   })
 
+  test("one of before that the merchant gives back by hand pays nothing any more", async () => {
+    const session = await sessionIn(await collection(6), 6)
+    await call("updatePaymentSession", {
+      id: session.id,
+      currency_code: "usd",
+      amount: 6,
+      data: session.data
+    })
+    await paid(session.data.intentToken, 6_000_000n)
+    const refund = await shop.call({
+      method: "POST",
+      path: "/api/v1/refunds",
+      key: shop.keys.full,
+      body: { paymentId: session.data.paymentId }
+    })
+    expect(refund.status).toBe(201)
+    expect((await call("authorizePaymentSession", session.id, {})).error).toBeDefined()
+  })
+
   test("a total that changes makes a new intent; another currency is refused", async () => {
     const id = await collection(10)
     const session = await sessionIn(id, 10)

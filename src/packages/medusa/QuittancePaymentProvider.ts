@@ -188,7 +188,17 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const intentUrl = this.#returnUrlOf(textOf(data, "session_id"))
     const { payments } = await this.#quittance.payments.list({ intentUrl, limit: 100 })
     const amount = Number(textOf(data, "amount"))
-    return payments.find((one) => one.status === "settled" && Number(one.amount) === amount) ?? latest
+    for (const one of payments) {
+      const pays = one.status === "settled" && Number(one.amount) === amount
+      if (pays && !(await this.#isRefunded(one.id))) return one
+    }
+    return latest
+  }
+
+  /** Whether the merchant gives it back, or has: it then pays for nothing any more. */
+  async #isRefunded(paymentId: string): Promise<boolean> {
+    const { refunds } = await this.#quittance.refunds.list({ paymentId, limit: 100 })
+    return refunds.some(({ status }) => status === "pending" || status === "proven")
   }
 
   /** Undefined where the buyer has not opened it. */
