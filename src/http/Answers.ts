@@ -52,12 +52,15 @@ const invalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest 
   })
 
 /** Of every answer. Under https browsers keep to it for a year (RFC 6797). */
-export const commonHeaders = (requestId: string, baseUrl: string): Readonly<Record<string, string>> => ({
-  "cache-control": "no-store",
-  "x-request-id": requestId,
-  "x-content-type-options": "nosniff",
-  ...(baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {})
-})
+export const commonHeaders = (requestId: string, baseUrl: string): Record<string, string> => {
+  const headers: Record<string, string> = {
+    "cache-control": "no-store",
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff"
+  }
+  if (baseUrl.startsWith("https:")) headers["strict-transport-security"] = "max-age=31536000"
+  return headers
+}
 
 export const crossOriginHeaders = {
   "access-control-allow-origin": "*",

@@ -71,43 +71,46 @@ export const layer = (
       const named = namedRequest(config)
       const { stopping } = yield* Readiness
 
-      return (httpEffect) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const dressed = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
+        const headers = commonHeaders(requestId, baseUrl)
+        // Cached by browsers and revalidated by its ETag.
+        if (response.headers["cache-control"] === "no-cache") headers["cache-control"] = "no-cache"
+        if (stopping()) headers["connection"] = "close"
+        return HttpServerResponse.setHeaders(response, headers)
+      }
+
+      const failed = (
+        cause: Cause.Cause<unknown>,
+        request: HttpServerRequest.HttpServerRequest,
+        requestId: string
+      ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown> => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const error = Cause.squash(cause)
+        if (isRouteNotFound(error))
+          return counted(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
+        if (isUnreadable(error)) return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
+        return Effect.map(unexpectedFailure(cause, requestId), (told) =>
+          errorAnswer(told, requestId, baseUrl)
+        )
+      }
+
+      return (httpEffect) => {
+        // Made once: what a request makes anew is what every request costs.
+        const answered = Effect.catchCause(httpEffect, (cause) =>
+          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+            Effect.flatMap(RequestId, (requestId) => failed(cause, request, requestId))
+          )
+        )
+        return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
           const requestId = requestIdOf(request.headers["x-request-id"])
           const refusal = refusedUnrouted(request, withoutQuery)
-          if (refusal !== undefined) {
-            return counted(
-              Effect.succeed(
-                HttpServerResponse.setHeaders(
-                  errorAnswer(refusal, requestId, baseUrl),
-                  commonHeaders(requestId, baseUrl)
-                )
-              )
-            )
-          }
-          return named(httpEffect, requestId, request.url).pipe(
-            Effect.provideService(RequestId, requestId),
-            Effect.catchCause((cause) => {
-              if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-              const error = Cause.squash(cause)
-              if (isRouteNotFound(error))
-                return counted(Effect.succeed(unrouted(request, requestId, baseUrl, table)))
-              if (isUnreadable(error))
-                return Effect.succeed(errorAnswer(new PayloadTooLarge(), requestId, baseUrl))
-              return Effect.map(unexpectedFailure(cause, requestId), (told) =>
-                errorAnswer(told, requestId, baseUrl)
-              )
-            }),
-            Effect.map((response) =>
-              HttpServerResponse.setHeaders(response, {
-                ...commonHeaders(requestId, baseUrl),
-                // Cached by browsers and revalidated by its ETag.
-                ...(response.headers["cache-control"] === "no-cache" ? { "cache-control": "no-cache" } : {}),
-                ...(stopping() ? { connection: "close" } : {})
-              })
-            )
-          )
+          const response =
+            refusal === undefined
+              ? Effect.provideService(named(answered, requestId, request.url), RequestId, requestId)
+              : counted(Effect.succeed(errorAnswer(refusal, requestId, baseUrl)))
+          return Effect.map(response, (one) => dressed(one, requestId))
         })
+      }
     }),
     { global: true }
   )

@@ -41,30 +41,26 @@ export class PaymentIntents extends Context.Service<
         const tokens = yield* IntentTokens
         const random = yield* SecureRandom.SecureRandom
 
-        const create = Effect.fnUntraced(function* (
+        const create = (
           { merchant, env }: Principal,
           { amount, id, intentUrl }: IntentInput
-        ) {
+        ): Effect.Effect<typeof CreatedIntent.Encoded, ReceiverTaken> => {
           if (merchant.movedReceivers?.includes(env) === true)
-            return yield* new ReceiverTaken({ message: moved })
+            return Effect.fail(new ReceiverTaken({ message: moved }))
           const { chainId, usdc } = networks[env]
           const token = { address: usdc.address, chainId }
           const receiver = merchant.receivers[env]
-          const intentToken = yield* tokens.sign({
-            // Time-ordered, so that the payments' index grows at its end.
-            jti: id ?? drawnId(yield* random.uuidV7()),
-            amount,
-            intentUrl,
-            merchant: merchant.id,
-            env,
-            receiver,
-            token
-          })
-          return {
-            intent: { amount: formatUsd(amount), currency: "USD" as const, mode: env, receiver, token },
-            intentToken
-          }
-        })
+          const intent = { amount: formatUsd(amount), currency: "USD" as const, mode: env, receiver, token }
+          const signedAs = (jti: PaymentId) =>
+            Effect.map(
+              tokens.sign({ jti, amount, intentUrl, merchant: merchant.id, env, receiver, token }),
+              (intentToken) => ({ intent, intentToken })
+            )
+          // Time-ordered, so that the payments' index grows at its end.
+          return id === undefined
+            ? Effect.flatMap(random.uuidV7(), (drawn) => signedAs(drawnId(drawn)))
+            : signedAs(id)
+        }
 
         const renew = ({ amount, env, id, intentUrl, merchantId, receiver }: Payment) => {
           const { chainId, usdc } = networks[env]

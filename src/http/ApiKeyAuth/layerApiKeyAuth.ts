@@ -3,7 +3,6 @@ import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../AppConfig.ts"
 import {
-  type InvalidApiKey,
   KeyKindNotAllowed,
   LiveModeNoTestFunds,
   ManagePermissionRequired,
@@ -36,6 +35,8 @@ export const refusal = (access: Access, principal: Principal) => {
   if (manage === true && principal.permission !== "manage") return new ManagePermissionRequired()
   return undefined
 }
+
+type Refusal = RateLimited | NonNullable<ReturnType<typeof refusal>>
 
 /** How many client addresses may use a publishable key to the full at once. */
 const addressesPerKey = 50
@@ -75,27 +76,24 @@ export const layerApiKeyAuth: Layer.Layer<ApiKeyAuth, never, KeyAuth | RateLimit
       const waitOf = ({ keyId, kind }: Principal) =>
         kind === "publishable" ? publicWaitOf(keyId) : limiter.take(keyId, limit)
 
-      /** The principal of a key that the endpoint admits, within its limits. */
-      const admitted = (
-        key: string,
-        access: Access
-      ): Effect.Effect<
-        Principal,
-        InvalidApiKey | RateLimited | NonNullable<ReturnType<typeof refusal>>,
-        HttpServerRequest.HttpServerRequest
-      > =>
-        Effect.flatMap(keys.authenticate(key), (principal) =>
-          Effect.flatMap(waitOf(principal), (wait) => {
-            const refused = wait > 0 ? new RateLimited({ retryAfter: wait }) : refusal(access, principal)
-            return refused === undefined ? Effect.succeed(principal) : Effect.fail(refused)
-          })
-        )
+      /** What is asked for, where the endpoint admits the principal, within its limits. */
+      const admitted = <A, E>(
+        principal: Principal,
+        access: Access,
+        asked: Effect.Effect<A, E, CurrentPrincipal>
+      ): Effect.Effect<A, E | Refusal, HttpServerRequest.HttpServerRequest> =>
+        Effect.flatMap(waitOf(principal), (wait): Effect.Effect<A, E | Refusal> => {
+          const refused = wait > 0 ? new RateLimited({ retryAfter: wait }) : refusal(access, principal)
+          return refused === undefined
+            ? Effect.provideService(asked, CurrentPrincipal, principal)
+            : Effect.fail(refused)
+        })
 
       return ApiKeyAuth.of((httpEffect, { endpoint }) => {
         const access = accessOf(endpoint)
         return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-          Effect.flatMap(admitted(bearerOf(headers["authorization"]), access), (principal) =>
-            Effect.provideService(httpEffect, CurrentPrincipal, principal)
+          Effect.flatMap(keys.authenticate(bearerOf(headers["authorization"])), (principal) =>
+            admitted(principal, access, httpEffect)
           )
         )
       })
