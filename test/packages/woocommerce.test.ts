@@ -228,6 +228,26 @@ describe("The WooCommerce plugin", () => {
     expect(again.order.notes).toHaveLength(1)
   })
 
+  testPhp("an event that comes after its payment was given back ships nothing", async () => {
+    const { body, headers } = await paid(tokenOf((await gateway("eight", "pay")).said), 42_500_000n)
+    const paymentId = headers["quittance-payment-id"]
+    const refund = { method: "POST" as const, path: "/api/v1/refunds", key: shop.keys.full }
+    expect((await shop.call({ ...refund, body: { paymentId } })).status).toBe(201)
+    // As long as the service does not say, the event is sent again.
+    const away = { WC_SECRET_KEY: "sk_test_wrong" }
+    expect((await gateway("eight", "webhook", { body, headers }, away)).said).toEqual([
+      503,
+      "INVALID_API_KEY"
+    ])
+    for (const said of ["given back", "paid already"]) {
+      const answer = await gateway("eight", "webhook", { body, headers })
+      expect(answer.said).toEqual([200, said])
+      expect(answer.order.status).toBe("on-hold")
+      expect(answer.order.completed).toBeUndefined()
+      expect(answer.order.notes).toHaveLength(1)
+    }
+  })
+
   testPhp("a second payment of an order is noted once, also where the order was refunded", async () => {
     const settled = async (intentUrl: string) => {
       const transactionId = `0x${crypto.randomUUID()}`

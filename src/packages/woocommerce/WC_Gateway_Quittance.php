@@ -107,6 +107,18 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'on hold'];
         }
+        try {
+            $returned = $this->is_given_back($named['paymentId']);
+        } catch (QuittanceException $error) {
+            // The service sends the event again.
+            return [503, $error->errorCode];
+        }
+        if ($returned) {
+            $note = "Transaction $transaction paid the order, and was given back before this event came. Nothing is shipped for it.";
+            $order->has_status('cancelled') ? $order->add_order_note($note) : $order->update_status('on-hold', $note);
+            $this->keep_noted($order, [...$noted, $transaction]);
+            return [200, 'given back'];
+        }
         $order->payment_complete($transaction);
         return [200, 'paid'];
     }
@@ -149,6 +161,17 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
         } catch (QuittanceException $error) {
             return new WP_Error('quittance', $error->getMessage());
         }
+    }
+
+    /** Whether the merchant gives the payment back by hand, or some of it, or has. */
+    private function is_given_back(string $payment): bool
+    {
+        foreach ($this->quittance()->refunds->list(paymentId: $payment, limit: 100)['refunds'] as $refund) {
+            if ($refund['status'] === 'pending' || $refund['status'] === 'proven') {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
