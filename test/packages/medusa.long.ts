@@ -226,6 +226,27 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect((await call("authorizePaymentSession", session.id, {})).error).toBeDefined()
   })
 
+  test("one that the merchant gives back by hand before the session completes pays nothing, and is asked for anew", async () => {
+    const session = await sessionIn(await collection(5), 5)
+    await paid(session.data.intentToken, 5_000_000n)
+    const refund = await shop.call({
+      method: "POST",
+      path: "/api/v1/refunds",
+      key: shop.keys.full,
+      body: { paymentId: session.data.paymentId }
+    })
+    expect(refund.status).toBe(201)
+    expect((await call("authorizePaymentSession", session.id, {})).error).toBeDefined()
+    const update = { id: session.id, currency_code: "usd", amount: 5, data: session.data }
+    const again = Schema.decodeUnknownSync(Session)((await call("updatePaymentSession", update)).answer)
+    expect(again.data.paymentId).not.toBe(session.data.paymentId)
+    await paid(again.data.intentToken, 5_000_000n)
+    const payment = Schema.decodeUnknownSync(PaymentOfMedusa)(
+      (await call("authorizePaymentSession", session.id, {})).answer
+    )
+    expect(payment.captured_at).not.toBeNull()
+  })
+
   test("a total that changes makes a new intent; another currency is refused", async () => {
     const id = await collection(10)
     const session = await sessionIn(id, 10)

@@ -89,32 +89,30 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
 
   /** A payment that is open stays for the same amount; for another one, or before it is opened, there is a new one. */
   async updatePayment(input: InitiatePaymentInput): Promise<PaymentProviderOutput> {
-    const payment = await this.#paymentOf(input.data)
+    const { payment, isReturned } = await this.#standingOf(input.data)
     const isSame = payment !== undefined && Number(payment.amount) === Number(usdOf(input.amount))
-    if (isSame && payment.status !== "failed")
+    if (isSame && payment.status !== "failed" && !isReturned)
       return { ...(input.data === undefined ? {} : { data: input.data }) }
-    if (payment?.status === "settled")
+    if (payment?.status === "settled" && !isReturned)
       throw new Error(`The session is paid with ${payment.amount} USD: refund it before the total changes.`)
     const { data } = await this.initiatePayment(input)
     return { ...(data === undefined ? {} : { data }) }
   }
 
   async authorizePayment({ data }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
-    const payment = await this.#paymentOf(data)
-    if (payment === undefined) return { status: "requires_more", ...(data === undefined ? {} : { data }) }
-    return {
-      status: statuses[payment.status],
-      data: { ...data, paymentId: payment.id, transactionId: payment.reportedTransactionId }
-    }
+    const { payment, isReturned } = await this.#standingOf(data)
+    return this.#statusOf(data, payment, isReturned)
   }
 
+  /** Also of a payment that was captured, and refunded since. */
   async getPaymentStatus({ data }: PaymentProviderInput): Promise<AuthorizePaymentOutput> {
-    return this.authorizePayment({ ...(data === undefined ? {} : { data }) })
+    const { payment } = await this.#standingOf(data)
+    return this.#statusOf(data, payment, false)
   }
 
   /** The money is in the merchant's wallet already. */
   async capturePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
-    const payment = await this.#paymentOf(data)
+    const { payment } = await this.#standingOf(data)
     if (payment?.status !== "settled") throw new Error("The payment has not settled.")
     return { data: { ...data, paymentId: payment.id, transactionId: payment.reportedTransactionId } }
   }
@@ -144,7 +142,7 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
   }
 
   async retrievePayment({ data }: PaymentProviderInput): Promise<PaymentProviderOutput> {
-    const payment = await this.#paymentOf(data)
+    const { payment } = await this.#standingOf(data)
     return { data: { ...data, ...(payment === undefined ? {} : { payment }) } }
   }
 
@@ -181,18 +179,36 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     return returnUrl.href
   }
 
-  /** A page that is still open pays the session's intent of before; its money counts where the amount is the same. */
-  async #paymentOf(data: Readonly<Record<string, unknown>> | undefined): Promise<Payment | undefined> {
+  #statusOf(
+    data: Readonly<Record<string, unknown>> | undefined,
+    payment: Payment | undefined,
+    isReturned: boolean
+  ): AuthorizePaymentOutput {
+    if (payment === undefined) return { status: "requires_more", ...(data === undefined ? {} : { data }) }
+    return {
+      status: isReturned ? "canceled" : statuses[payment.status],
+      data: { ...data, paymentId: payment.id, transactionId: payment.reportedTransactionId }
+    }
+  }
+
+  /**
+   * The session's payment, and whether its money was given back, so that it pays for nothing. A page that is still
+   * open pays the session's intent of before; its money counts where the amount is the same.
+   */
+  async #standingOf(
+    data: Readonly<Record<string, unknown>> | undefined
+  ): Promise<{ readonly payment: Payment | undefined; readonly isReturned: boolean }> {
     const latest = await this.#latestOf(data)
-    if (latest?.status === "settled") return latest
+    const isReturned = latest?.status === "settled" && (await this.#isRefunded(latest.id))
+    if (latest?.status === "settled" && !isReturned) return { payment: latest, isReturned }
     const intentUrl = this.#returnUrlOf(textOf(data, "session_id"))
     const { payments } = await this.#quittance.payments.list({ intentUrl, limit: 100 })
     const amount = Number(textOf(data, "amount"))
     for (const one of payments) {
-      const pays = one.status === "settled" && Number(one.amount) === amount
-      if (pays && !(await this.#isRefunded(one.id))) return one
+      const pays = one.id !== latest?.id && one.status === "settled" && Number(one.amount) === amount
+      if (pays && !(await this.#isRefunded(one.id))) return { payment: one, isReturned: false }
     }
-    return latest
+    return { payment: latest, isReturned }
   }
 
   /** Whether the merchant gives it back, or has: it then pays for nothing any more. */
