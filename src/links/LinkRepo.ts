@@ -61,18 +61,19 @@ export interface LinkPage {
   readonly before?: KeptLink | undefined
 }
 
+/** What asking for the rest of an incoming transfer came to. */
+export type RestAsked =
+  | { readonly _tag: "Asked"; readonly link: KeptLink }
+  | { readonly _tag: "Unknown" }
+  /** The merchant gives the transfer back, or has. */
+  | { readonly _tag: "GivenBack" }
+
 export class LinkRepo extends Context.Service<
   LinkRepo,
   {
     readonly insert: (link: KeptLink) => Effect.Effect<void>
-    /**
-     * Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. None
-     * where the tenant has no such transfer.
-     */
-    readonly insertRest: (
-      link: KeptLink,
-      incomingTransferId: string
-    ) => Effect.Effect<Option.Option<KeptLink>>
+    /** Of a link that asks for the rest of an incoming transfer: the open one that there is, or this one. */
+    readonly insertRest: (link: KeptLink, incomingTransferId: string) => Effect.Effect<RestAsked>
     readonly find: (id: string) => Effect.Effect<Option.Option<KeptLink>>
     /** The newest first; those before one of them where it is named. */
     readonly list: (tenant: Tenant, page: LinkPage) => Effect.Effect<ReadonlyArray<KeptLink>>
@@ -117,17 +118,29 @@ export class LinkRepo extends Context.Service<
         insert: Effect.fn("LinkRepo.insert")(function* (link) {
           yield* sql`INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, NULL::uuid`
         }, Effect.orDie),
-        insertRest: Effect.fn("LinkRepo.insertRest")(function* (link, incomingTransferId) {
-          yield* sql`
-            INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, t.id FROM incoming_transfers t
-            WHERE t.id = ${incomingTransferId} AND t.merchant_id = ${link.merchantId} AND t.env = ${link.env}
-            ON CONFLICT (rest_of) WHERE rest_of IS NOT NULL AND closed_at IS NULL DO NOTHING`
-          const [standing] = yield* all(sql`
-            SELECT ${columns} FROM payment_links
-            WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL
-              AND merchant_id = ${link.merchantId} AND env = ${link.env}`)
-          return Option.fromUndefinedOr(standing)
-        }, Effect.orDie),
+        insertRest: Effect.fn("LinkRepo.insertRest")(
+          function* (link, incomingTransferId): Effect.fn.Return<RestAsked, unknown> {
+            // A refund holds this lock as well: what is asked after it sees every one that came before.
+            const known = yield* sql`
+              SELECT 1 FROM incoming_transfers
+              WHERE id = ${incomingTransferId} AND merchant_id = ${link.merchantId} AND env = ${link.env}
+              FOR SHARE`
+            if (known.length === 0) return { _tag: "Unknown" }
+            yield* sql`
+              INSERT INTO payment_links (${names}) SELECT ${valuesOf(link)}, ${incomingTransferId}::uuid
+              WHERE NOT EXISTS (
+                SELECT 1 FROM refunds
+                WHERE transfer_id = ${incomingTransferId} AND status IN ('pending', 'proven'))
+              ON CONFLICT (rest_of) WHERE rest_of IS NOT NULL AND closed_at IS NULL DO NOTHING`
+            const [standing] = yield* all(sql`
+              SELECT ${columns} FROM payment_links
+              WHERE rest_of = ${incomingTransferId} AND closed_at IS NULL
+                AND merchant_id = ${link.merchantId} AND env = ${link.env}`)
+            return standing === undefined ? { _tag: "GivenBack" } : { _tag: "Asked", link: standing }
+          },
+          (effect) => sql.withTransaction(effect),
+          Effect.orDie
+        ),
         find: Effect.fn("LinkRepo.find")(function* (id) {
           const [link] = yield* all(sql`SELECT ${columns} FROM payment_links WHERE id = ${id}`)
           return Option.fromUndefinedOr(link)
@@ -176,10 +189,10 @@ export class LinkRepo extends Context.Service<
         Effect.sync(() => {
           const standing = links.get(rests.get(incomingTransferId) ?? "")
           if (standing !== undefined && standing.closedAt === null)
-            return Option.liftPredicate(ofTenant(link))(standing)
+            return ofTenant(link)(standing) ? { _tag: "Asked", link: standing } : { _tag: "Unknown" }
           links.set(link.id, link)
           rests.set(incomingTransferId, link.id)
-          return Option.some(link)
+          return { _tag: "Asked", link }
         }),
       find: (id) => Effect.sync(() => Option.fromUndefinedOr(links.get(id))),
       list: (tenant, { before, limit }) =>

@@ -3,6 +3,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AppConfig } from "../AppConfig.ts"
 import {
+  IncomingTransferExplained,
   InvalidRequest,
   LiveModeGated,
   PaymentLinkClosed,
@@ -57,7 +58,10 @@ export class Links extends Context.Service<
       owner: Owner,
       input: typeof NewLink.Type,
       incomingTransferId: string
-    ) => Effect.Effect<LinkView, InvalidRequest | LiveModeGated | PaymentLinkNotFound>
+    ) => Effect.Effect<
+      LinkView,
+      InvalidRequest | LiveModeGated | PaymentLinkNotFound | IncomingTransferExplained
+    >
     /** The newest first, or those before `startingAfter`. */
     readonly list: (owner: Owner, page?: ListedPage) => Effect.Effect<LinkList, InvalidRequest>
     readonly close: (owner: Owner, id: string) => Effect.Effect<void, PaymentLinkNotFound>
@@ -200,9 +204,15 @@ export class Links extends Context.Service<
         input: typeof NewLink.Type,
         incomingTransferId: string
       ) {
-        const link = yield* repo.insertRest(yield* newLink(owner, input), incomingTransferId)
-        if (Option.isNone(link)) return yield* new PaymentLinkNotFound()
-        return yield* viewOf(link.value, owner.merchant.name)
+        const asked = yield* repo.insertRest(yield* newLink(owner, input), incomingTransferId)
+        switch (asked._tag) {
+          case "Asked":
+            return yield* viewOf(asked.link, owner.merchant.name)
+          case "Unknown":
+            return yield* new PaymentLinkNotFound()
+          case "GivenBack":
+            return yield* new IncomingTransferExplained()
+        }
       })
 
       const amountOf = ({ amount, least, most }: KeptLink, chosen: AtomicUsdc | undefined) => {

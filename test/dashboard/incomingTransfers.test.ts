@@ -104,6 +104,32 @@ describe("Incoming transfers on Postgres", () => {
     expect(settled?.failedAt).toBe(body.payment.createdAt)
   })
 
+  test("nobody is asked for the rest of a transfer that is given back, before or after", async () => {
+    await shop.open("27.00")
+    const { id } = await listed(await shop.transfer(20_000_000n, { from: stranger }))
+    const links = `/merchants/${person.merchantId}/test/links`
+    const ask = () =>
+      person.call("POST", links, { description: "Rest", amount: "7.00", once: true, restOf: id })
+    const { url } = (await ask()).body
+    const stateOf = async () =>
+      (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
+    expect(await stateOf()).toBe("open")
+    const asked = { method: "POST" as const, key: shop.keys.full }
+    const refund = await shop.call({
+      ...asked,
+      path: "/api/v1/refunds",
+      body: { incomingTransferId: id, amount: "20.00" }
+    })
+    expect(refund.status).toBe(201)
+    expect(await stateOf()).toBe("closed")
+    expect(code(await ask())).toBe("409 INCOMING_TRANSFER_EXPLAINED")
+    // Once the merchant keeps the money after all, the rest is asked for anew.
+    await shop.call({ ...asked, path: `/api/v1/refunds/${refund.body.refund.id}/cancel` })
+    const again = await ask()
+    expect(again.status).toBe(201)
+    expect(again.body.url).not.toBe(url)
+  })
+
   test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {
     const { id } = await listed(await shop.transfer(24_000_000n, { from: stranger }))
     const other = (await shop.open("25.00")).body.payment

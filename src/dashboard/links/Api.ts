@@ -1,7 +1,7 @@
 // The contract of the payment links' page.
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { LiveModeGated, PaymentLinkNotFound } from "../../domain/Errors.ts"
+import { IncomingTransferExplained, LiveModeGated, PaymentLinkNotFound } from "../../domain/Errors.ts"
 import { Uuid } from "../../domain/Merchant.ts"
 import { everyRole, handlers } from "../../domain/roleSets.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
@@ -42,7 +42,11 @@ export class LinkPagesApi extends endpointGroup("linkPages")(
       success: Schema.Struct({ url: Schema.String, amount: Schema.NullOr(Schema.String) }).pipe(
         HttpApiSchema.status(201)
       ),
-      error: [errorResponse(LiveModeGated), errorResponse(PaymentLinkNotFound)]
+      error: [
+        errorResponse(LiveModeGated),
+        errorResponse(PaymentLinkNotFound),
+        errorResponse(IncomingTransferExplained)
+      ]
     })
   ),
   allow(

@@ -158,7 +158,11 @@ export const makeRefundsSql = (sql: SqlClient.SqlClient): RefundStore => {
       AND transaction_id = ${transactionId === null ? null : toBytes(transactionId)}::bytea
       AND recipient = ${toBytes(recipient)} AND amount = ${amount.toString()}::numeric`
 
+  /** Nobody is asked for the rest of what is given back. */
   const take = (transferId: string, { at, createdBy, reason }: NewRefund) => sql`
+    WITH unasked AS (
+      UPDATE payment_links SET closed_at = ${at} WHERE rest_of = ${transferId} AND closed_at IS NULL
+    )
     UPDATE incoming_transfers SET handled_at = ${at}, handled_by = ${createdBy}, note = ${reason},
       attached_to = NULL, match_at = NULL
     WHERE id = ${transferId} AND (handled_at IS NULL OR attached_to IS NOT NULL) RETURNING id`
