@@ -5,14 +5,26 @@ import { ChainVerifier } from "../chain/ChainVerifier.ts"
 import type { Address } from "../domain/Chain.ts"
 import type { Tenant } from "../domain/Merchant.ts"
 import { type Period, periodOf } from "../domain/Period.ts"
-import { PaymentRepo } from "../payments/PaymentRepo.ts"
-import { type BookRow, type BookSums, BooksRepo, type ExportKind, type PageEnd } from "./BooksRepo.ts"
+import {
+  type BookRow,
+  type BookSums,
+  BooksRepo,
+  type ExportKind,
+  type KeptAddress,
+  type PageEnd
+} from "./BooksRepo.ts"
 import { type ExportFormat, makeExportText } from "./exportText.ts"
 
 /** Rows of one statement: bounds what an export holds in memory, however long it is. */
 const pageRows = 1_000
 /** A balance of a block that is so old is kept: no reorganisation reaches it. */
 const settledMillis = 3_600_000
+
+/** Up to which block, and its time, transfers are in the books. */
+interface ReadUntil {
+  readonly block: bigint
+  readonly at: Date
+}
 
 export interface Statement {
   readonly period: Period
@@ -36,7 +48,6 @@ export interface ChainBalances {
 
 const make = Effect.gen(function* () {
   const repo = yield* BooksRepo
-  const payments = yield* PaymentRepo
   const chain = yield* ChainVerifier
   const encoder = new TextEncoder()
 
@@ -51,12 +62,12 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** What all of the merchant's receivers held before `at`. */
+  /** What these receivers of the merchant held before `at`. */
   const balanceBefore = Effect.fnUntraced(function* (
     tenant: Tenant,
     receivers: ReadonlyArray<Address>,
     at: Date,
-    until: { readonly block: bigint; readonly at: Date }
+    until: ReadUntil
   ) {
     const known = yield* repo.balances(tenant, receivers, at)
     const missing = receivers.filter((address) => !known.has(address))
@@ -73,6 +84,28 @@ const make = Effect.gen(function* () {
       }
     }
     return [...known.values()].reduce((sum, balance) => sum + balance, 0n)
+  })
+
+  /**
+   * What all of them held before `at`, or when they were first kept, if that was later: what a wallet moved
+   * before it became a receiver is in nobody's books.
+   */
+  const openingOf = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    kept: ReadonlyArray<KeptAddress>,
+    { end, start }: Period,
+    until: ReadUntil
+  ) {
+    let sum = 0n
+    const from = ({ since }: KeptAddress) =>
+      Math.min(Math.max(start.getTime(), since.getTime()), end.getTime())
+    for (const [at, addresses] of Map.groupBy(kept, from)) {
+      const receivers = addresses.map(({ address }) => address)
+      const balance = yield* balanceBefore(tenant, receivers, new Date(at), until)
+      if (balance === null) return null
+      sum += balance
+    }
+    return sum
   })
 
   return Books.of({
@@ -110,19 +143,18 @@ const make = Effect.gen(function* () {
         keptSince
       }
     }),
-    balances: Effect.fn("Books.balances")(function* (tenant, { end, start }) {
+    balances: Effect.fn("Books.balances")(function* (tenant, period) {
+      const { end, start } = period
       const cursor = yield* repo.readUntil(tenant)
       if (Option.isNone(cursor)) return { opening: null, closing: null, moved: 0n }
-      const receivers = [...(yield* payments.ownReceivers(tenant))]
+      const kept = yield* repo.kept(tenant)
+      const receivers = kept.map(({ address }) => address)
       const [opening, closing] = yield* Effect.all(
-        [
-          balanceBefore(tenant, receivers, start, cursor.value),
-          balanceBefore(tenant, receivers, end, cursor.value)
-        ],
+        [openingOf(tenant, kept, period, cursor.value), balanceBefore(tenant, receivers, end, cursor.value)],
         { concurrency: 2 }
       )
       const until = new Date(Math.min(end.getTime(), cursor.value.at.getTime() + 1))
-      return { opening, closing, moved: yield* repo.moved(tenant, receivers, start, until) }
+      return { opening, closing, moved: yield* repo.moved(tenant, kept, start, until) }
     }),
     period: Effect.fn("Books.period")(function* (merchantId, { from, timeZone, to }) {
       return periodOf(from, to, timeZone ?? (yield* repo.timeZone(merchantId)))
@@ -154,8 +186,10 @@ export class Books extends Context.Service<
     readonly changeTimeZone: BooksRepo["Service"]["changeTimeZone"]
   }
 >()("quittance/books/Books") {
-  static readonly layer: Layer.Layer<Books, never, PaymentRepo | ChainVerifier | SqlClient.SqlClient> =
-    Layer.effect(Books, make).pipe(Layer.provide(BooksRepo.layer))
+  static readonly layer: Layer.Layer<Books, never, ChainVerifier | SqlClient.SqlClient> = Layer.effect(
+    Books,
+    make
+  ).pipe(Layer.provide(BooksRepo.layer))
 
   /** Without a database nothing is in the books. */
   static readonly layerNone: Layer.Layer<Books> = Layer.sync(Books, () => {

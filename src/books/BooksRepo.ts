@@ -40,9 +40,18 @@ const decodeMoved = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ moved: Schema.BigIntFromString })])
 )
 const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ address: AddressBytes })))
+const decodeKept = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ address: AddressBytes, since: Schema.Date }))
+)
 const decodeSince = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ since: Schema.NullOr(Schema.Date) })])
 )
+
+/** An address of the merchant, and since when what moves there is in the books. */
+export interface KeptAddress {
+  readonly address: Address
+  readonly since: Date
+}
 
 /** Shown of what neither a payment nor a refund explains. */
 const listedOthers = 200
@@ -93,6 +102,10 @@ const make = Effect.gen(function* () {
     LEFT JOIN claimed_transfers c ON c.chain_id = t.chain_id AND c.transaction_id = t.transaction_id
       AND c.payer = t.payer AND c.receiver = t.receiver AND c.amount = t.amount AND c.ordinal = t.ordinal
       AND c.refund_id IS NOT NULL`
+
+  /** Since when both directions of an address are written down. */
+  const keptFrom = sql`
+    greatest(watched_since, (SELECT created_at FROM effect_sql_migrations WHERE migration_id = 14))`
 
   /** From `after` on: the column alone bounds the index, the key tells rows of one instant apart. */
   const within = (column: string, key: string, { end, start }: Period, after: PageEnd | undefined) => sql`
@@ -164,9 +177,18 @@ const make = Effect.gen(function* () {
       return sums
     }, Effect.orDie),
 
+    kept: Effect.fn("BooksRepo.kept")(function* ({ env, merchantId }: Tenant) {
+      return yield* decodeKept(
+        yield* sql`
+          -- A block's time is that of its beginning, and it is read seconds later.
+          SELECT address, ${keptFrom} - interval '2 seconds' AS since FROM merchant_receivers
+          WHERE merchant_id = ${merchantId} AND env = ${env}`
+      )
+    }, Effect.orDie),
+
     moved: Effect.fn("BooksRepo.moved")(function* (
       tenant: Tenant,
-      addresses: ReadonlyArray<Address>,
+      addresses: ReadonlyArray<KeptAddress>,
       start: Date,
       end: Date
     ) {
@@ -176,13 +198,16 @@ const make = Effect.gen(function* () {
           SELECT address FROM merchant_receivers
           WHERE env = ${env} AND merchant_id = ${merchantId} AND since > watched_since`
       )
-      const movedAt = (of: Statement.Fragment, at: ReadonlyArray<Address>) => {
-        const within = sql`${of} AND t.dropped_at IS NULL AND t.block_time >= ${start} AND t.block_time < ${end}`
-        const bytes = sql`${at.map(toBytes)}::bytea[]`
+      const movedAt = (of: Statement.Fragment, at: ReadonlyArray<KeptAddress>) => {
+        const within = sql`${of} AND t.dropped_at IS NULL AND t.block_time >= ${start} AND t.block_time < ${end}
+          AND t.block_time >= own.since`
+        const own = sql`
+          JOIN unnest(${at.map(({ address }) => toBytes(address))}::bytea[],
+            ${at.map(({ since }) => since)}::timestamptz[]) AS own (address, since)`
         return sql`
-          SELECT t.amount FROM incoming_transfers t WHERE ${within} AND t.receiver = ANY(${bytes})
+          SELECT t.amount FROM incoming_transfers t ${own} ON own.address = t.receiver WHERE ${within}
           UNION ALL
-          SELECT -t.amount FROM outgoing_transfers t WHERE ${within} AND t.payer = ANY(${bytes})`
+          SELECT -t.amount FROM outgoing_transfers t ${own} ON own.address = t.payer WHERE ${within}`
       }
       // Of all other merchants, by the period: what an address brought while it was theirs stays in their books.
       const others =
@@ -190,7 +215,7 @@ const make = Effect.gen(function* () {
           ? sql``
           : sql`UNION ALL ${movedAt(
               sql`t.merchant_id = ANY (ARRAY(SELECT id FROM merchants WHERE id <> ${merchantId})) AND t.env = ${env}`,
-              came.map(({ address }) => address)
+              addresses.filter((one) => came.some(({ address }) => address === one.address))
             )}`
       const [{ moved }] = yield* decodeMoved(
         yield* sql`
@@ -247,10 +272,8 @@ const make = Effect.gen(function* () {
     keptSince: Effect.fn("BooksRepo.keptSince")(function* (tenant: Tenant) {
       const [{ since }] = yield* decodeSince(
         yield* sql`
-          SELECT greatest(
-            (SELECT min(watched_since) FROM merchant_receivers
-              WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}),
-            (SELECT created_at FROM effect_sql_migrations WHERE migration_id = 14)) AS since`
+          SELECT min(${keptFrom}) AS since FROM merchant_receivers
+          WHERE merchant_id = ${tenant.merchantId} AND env = ${tenant.env}`
       )
       return since
     }, Effect.orDie),
@@ -295,13 +318,15 @@ export class BooksRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<BookRow>>
     /** What came to the receivers and left them, by what explains it. */
     readonly sums: (tenant: Tenant, start: Date, end: Date) => Effect.Effect<BookSums>
+    /** The merchant's addresses, present and past. */
+    readonly kept: (tenant: Tenant) => Effect.Effect<ReadonlyArray<KeptAddress>>
     /**
-     * What came to these addresses of the merchant less what left them: also what is in another merchant's books, who
-     * had an address before, or whose payment names it.
+     * What came to these addresses of the merchant less what left them, each since it is kept: also what is in
+     * another merchant's books, who had an address before, or whose payment names it.
      */
     readonly moved: (
       tenant: Tenant,
-      addresses: ReadonlyArray<Address>,
+      addresses: ReadonlyArray<KeptAddress>,
       start: Date,
       end: Date
     ) => Effect.Effect<bigint>

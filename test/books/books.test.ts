@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { Quittance } from "../../src/client/Quittance.ts"
 import { buyer, makeShop, type Shop, stranger } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
+import { freshAddress } from "../support/freshAddress.ts"
 import { startService, type TestService } from "../support/service.ts"
 
 setDefaultTimeout(120_000)
@@ -209,6 +210,40 @@ describe("Books on Postgres", () => {
     await sql((run) => run`DELETE FROM outgoing_transfers WHERE payer = ${bytes} AND amount = 1000000`)
     expect((await statementOf(other)).balances.difference).toBe("-1.00")
     expect((await statementOf(one)).balances.difference).toBe("0.00")
+  })
+
+  test("a wallet that becomes another receiving address brings what it moved before into no difference", async () => {
+    const one = await makeShop(service, await Effect.runPromise(service.newMerchant))
+    const wallet = freshAddress()
+    const statementWhere = (change: string) =>
+      until(
+        () =>
+          new Quittance({ key: one.keys.readOnly, baseUrl: service.baseUrl }).books.statement({
+            from: yesterday(),
+            to: tomorrow()
+          }),
+        ({ statement }) => statement.change === change
+      )
+    await one.transfer(3_000_000n, { from: stranger, to: wallet })
+    await one.settle("10.00", 10_000_000n)
+    expect((await statementWhere("10.00")).balances).toMatchObject({ change: "10.00", difference: "0.00" })
+
+    await Bun.sleep(3_100)
+    await sql(
+      (run) => run`
+        INSERT INTO merchant_receivers (env, address, merchant_id, since, watched_since)
+        VALUES ('test', ${Buffer.from(wallet.slice(2), "hex")}, ${one.merchant.id}, now(), now())`
+    )
+    expect((await statementWhere("10.00")).balances).toEqual({
+      opening: "3.00",
+      closing: "13.00",
+      change: "10.00",
+      difference: "0.00"
+    })
+    await one.transfer(2_500_000n, { from: stranger, to: wallet })
+    await one.transfer(4_000_000n, { from: wallet, to: stranger })
+    const { balances } = await statementWhere("8.50")
+    expect(balances).toMatchObject({ change: "8.50", difference: "0.00" })
   })
 
   const rows = Number(process.env["EXPORT_ROWS"] ?? 20_000)
