@@ -170,9 +170,10 @@ export class PaymentRepo extends Context.Service<
      * on Testnet for the reconciler, on Mainnet as a record.
      */
     readonly report: (report: Report) => Effect.Effect<Option.Option<Announced>>
-    /** Those of a transaction's equal transfers that pay nothing any more, by their ordinals. */
+    /** Those of a transaction's equal transfers that pay nothing any more, or not this payment, by their ordinals. */
     readonly takenTransfers: (
       transfer: Pick<PaymentSettlement, "evidence"> & {
+        readonly paymentId?: PaymentId
         readonly chainId: number
         readonly receiver: Address
         readonly amount: AtomicUsdc

@@ -241,7 +241,10 @@ export class Payments extends Context.Service<
         /** Ordinals of transfers that were signed for another payment. */
         const others: Array<number> = []
         const takenTransfers = (chainId: number) =>
-          repo.takenTransfers({ chainId, evidence, receiver: payment.receiver, amount: payment.amount })
+          repo.takenTransfers({
+            ...{ paymentId: payment.id, chainId, evidence },
+            ...{ receiver: payment.receiver, amount: payment.amount }
+          })
         let excludeOrdinals: ReadonlyArray<number> = []
         while (true) {
           const verification = yield* chain.verify({

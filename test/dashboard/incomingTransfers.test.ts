@@ -130,6 +130,42 @@ describe("Incoming transfers on Postgres", () => {
     expect(again.body.url).not.toBe(url)
   })
 
+  test("a transfer pays nothing of the rest that is asked for beside it, though it is as much", async () => {
+    const { payment } = (await shop.open("33.00")).body
+    const half = await shop.transfer(16_500_000n)
+    await shop.report(payment.id, half, 33_000_000n)
+    const { id } = await listed(half)
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "16.50", once: true, restOf: id }
+    const { url } = (await person.call("POST", links, asked)).body
+    const opened = await shop.call({
+      method: "POST",
+      path: `/api/v1/links/${new URL(url).pathname.split("/").at(-1)}`,
+      body: {}
+    })
+    const key = shop.keys.publishable
+    const { intentToken } = opened.body
+    const rest = (await shop.call({ method: "POST", path: "/api/v1/payments", key, body: { intentToken } }))
+      .body.payment
+    // The wallet that has sent the half is asked for the rest all the same.
+    const announced = await shop.call({
+      method: "POST",
+      path: `/api/v1/payments/${rest.id}/attempts`,
+      key,
+      body: { buyerDidToken: `buyer:${buyer}:${rest.id}`, method: "transfer" }
+    })
+    expect(announced.status).toBe(201)
+    const known = await shop.call({ method: "GET", path: `/api/v1/payments/${rest.id}/attempts`, key })
+    expect(known.body.attempts.map((one: object) => "transactionId" in one)).toEqual([false])
+    const again = await shop.report(rest.id, half, 16_500_000n)
+    expect([again.status, again.body.error.reason]).toEqual([422, "already_used"])
+    const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: rest.id })
+    expect([attached.status, attached.body.error.reason]).toEqual([422, "already_used"])
+    const second = await shop.transfer(16_500_000n)
+    const paid = await shop.report(rest.id, second, 16_500_000n)
+    expect([paid.status, paid.body.payment.reportedTransactionId]).toEqual([200, second])
+  })
+
   test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {
     const { id } = await listed(await shop.transfer(24_000_000n, { from: stranger }))
     const other = (await shop.open("25.00")).body.payment

@@ -11,6 +11,7 @@ import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
+import { asksForRest } from "../asksForRestSql.ts"
 import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
 import {
   ownRows,
@@ -208,6 +209,7 @@ export const makePaymentRepoSql: Effect.Effect<
     amount,
     chainId,
     evidence,
+    paymentId,
     receiver
   }) {
     const rows = yield* sql`
@@ -216,12 +218,13 @@ export const makePaymentRepoSql: Effect.Effect<
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
       UNION
-      -- What a person has handled pays nothing any more.
-      SELECT ordinal, NULL FROM incoming_transfers
+      -- What a person has handled pays nothing any more, and what falls short nothing of its own rest.
+      SELECT ordinal, NULL FROM incoming_transfers t
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
-        AND payment_id IS NULL AND handled_at IS NOT NULL AND attached_to IS NULL`
+        AND payment_id IS NULL AND ((handled_at IS NOT NULL AND attached_to IS NULL)
+          OR ${asksForRest(sql, paymentId ?? sql`NULL`)})`
     return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
@@ -231,7 +234,7 @@ export const makePaymentRepoSql: Effect.Effect<
       WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
     ), arrived AS (
       -- Under its lock: a person handles it before, or no more.
-      SELECT t.payment_id, t.handled_at, t.attached_to
+      SELECT t.payment_id, t.handled_at, t.attached_to, ${asksForRest(sql, paymentId)} AS is_short
       FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
       WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
         AND t.payer = ${toBytes(evidence.payer)} AND t.ordinal = ${transfer.ordinal}
@@ -251,9 +254,9 @@ export const makePaymentRepoSql: Effect.Effect<
           AND c.block_hash <> ${toBytes(transfer.blockHash)})
         AND NOT EXISTS (
           SELECT 1 FROM arrived t
-          WHERE t.payment_id IS NULL AND t.handled_at IS NOT NULL AND (t.attached_to IS NULL
+          WHERE t.payment_id IS NULL AND (t.is_short OR (t.handled_at IS NOT NULL AND (t.attached_to IS NULL
             OR (t.attached_to <> ${paymentId}::uuid
-              AND t.handled_at > ${new Date(times.at.getTime() - attachLeaseMillis)}::timestamptz)))
+              AND t.handled_at > ${new Date(times.at.getTime() - attachLeaseMillis)}::timestamptz)))))
       RETURNING ${columns}
     ), claimed AS (
       INSERT INTO claimed_transfers

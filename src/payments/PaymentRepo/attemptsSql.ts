@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
+import { asksForRest } from "../asksForRestSql.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { sinceOpened } from "../sinceOpenedSql.ts"
 import {
@@ -138,6 +139,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
               SELECT t.transaction_id FROM incoming_transfers t
               WHERE ${unclaimed(tenant)} AND t.payer = a.payer_address AND t.receiver = p.receiver
                 AND t.amount = p.amount AND t.block_number > a.block_number - ${blockTolerance}
+                AND NOT ${asksForRest(sql, sql`p.id`)}
               ORDER BY t.block_number LIMIT 1
             ), (
               SELECT r.transaction_id FROM payment_reports r
@@ -194,7 +196,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
           SELECT t.transaction_id FROM incoming_transfers t JOIN payments p ON p.id = ${payment.id}
           WHERE ${unclaimed(payment)} AND t.payer = ${toBytes(payer)}
             AND t.receiver = p.receiver AND t.amount = p.amount
-            AND (${sinceOpened(sql)} OR t.block_number > (
+            AND ((${sinceOpened(sql)}) OR t.block_number > (
               SELECT a.block_number FROM payment_attempts a
               WHERE a.payment_id = p.id AND a.payer_address = t.payer AND a.closed_at IS NULL))
           ORDER BY t.block_number LIMIT 1`
