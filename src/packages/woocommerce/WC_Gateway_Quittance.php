@@ -95,7 +95,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return [200, 'paid already'];
         }
         if ($order->is_paid() || $order->has_status('refunded')) {
-            $order->add_order_note("Paid once more, by transaction $transaction. Refund one of them at your Quittance service.");
+            $order->add_order_note("Paid once more, by transaction $transaction. Refund that one at your Quittance service: what is refunded here is the order's own payment.");
             $this->keep_noted($order, [...$noted, $transaction]);
             return [200, 'paid already'];
         }
