@@ -166,6 +166,31 @@ describe("Incoming transfers on Postgres", () => {
     expect([paid.status, paid.body.payment.reportedTransactionId]).toEqual([200, second])
   })
 
+  test("a transfer whose rest is asked for pays another payment by a person's word alone, and its rest is then asked for no more", async () => {
+    const large = (await shop.open("37.00")).body.payment
+    const small = (await shop.open("18.50")).body.payment
+    const half = await shop.transfer(18_500_000n)
+    await shop.report(large.id, half, 37_000_000n)
+    const { id } = await listed(half)
+    const links = `/merchants/${person.merchantId}/test/links`
+    const asked = { description: "Rest", amount: "18.50", once: true, restOf: id }
+    const { url } = (await person.call("POST", links, asked)).body
+    const stateOf = async () =>
+      (await person.call("GET", links)).body.links.find((one: { url: string }) => one.url === url)?.state
+    const announced = await shop.call({
+      method: "POST",
+      path: `/api/v1/payments/${small.id}/attempts`,
+      key: shop.keys.publishable,
+      body: { buyerDidToken: `buyer:${buyer}:${small.id}`, method: "transfer" }
+    })
+    expect(announced.status).toBe(201)
+    expect((await shop.report(small.id, half, 18_500_000n)).status).toBe(422)
+    expect(await stateOf()).toBe("open")
+    const attached = await person.call("POST", `${at}/${id}/attach`, { paymentId: small.id })
+    expect([attached.status, attached.body.payment.reportedTransactionId]).toEqual([200, half])
+    expect(await stateOf()).toBe("closed")
+  })
+
   test("a payment of another amount, a settled one and another merchant's are refused, and nothing changes", async () => {
     const { id } = await listed(await shop.transfer(24_000_000n, { from: stranger }))
     const other = (await shop.open("25.00")).body.payment

@@ -11,7 +11,7 @@ import { Replica } from "../../database/Replica.ts"
 import { IntentTokenExpired } from "../../domain/Errors.ts"
 import type { Tenant } from "../../domain/Merchant.ts"
 import type { Payment, PaymentId } from "../../domain/Payment.ts"
-import { asksForRest } from "../asksForRestSql.ts"
+import { isShort } from "../isShortSql.ts"
 import type { PageRequest, PaymentRepo, PaymentSettlement, Report } from "../PaymentRepo.ts"
 import {
   ownRows,
@@ -218,13 +218,13 @@ export const makePaymentRepoSql: Effect.Effect<
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
       UNION
-      -- What a person has handled pays nothing any more, and what falls short nothing of its own rest.
+      -- What a person has handled pays nothing any more, and so does what falls short and has its rest asked for.
       SELECT ordinal, NULL FROM incoming_transfers t
       WHERE chain_id = ${chainId} AND transaction_id = ${toBytes(evidence.transactionId)}
         AND payer = ${toBytes(evidence.payer)} AND receiver = ${toBytes(receiver)}
         AND amount = ${amount.toString()}::numeric
         AND payment_id IS NULL AND ((handled_at IS NOT NULL AND attached_to IS NULL)
-          OR ${asksForRest(sql, paymentId ?? sql`NULL`)})`
+          OR ${isShort(sql, paymentId ?? sql`NULL`)})`
     return (yield* decodeTaken(rows)).map((row) => ({ ordinal: row.ordinal, blockHash: row.block_hash }))
   }, Effect.orDie)
 
@@ -234,7 +234,7 @@ export const makePaymentRepoSql: Effect.Effect<
       WHERE p.id = ${paymentId} AND p.status IN ('pending', 'failed') FOR NO KEY UPDATE
     ), arrived AS (
       -- Under its lock: a person handles it before, or no more.
-      SELECT t.payment_id, t.handled_at, t.attached_to, ${asksForRest(sql, paymentId)} AS is_short
+      SELECT t.payment_id, t.handled_at, t.attached_to, ${isShort(sql, paymentId)} AS is_short
       FROM held JOIN incoming_transfers t ON t.receiver = held_receiver AND t.amount = held_amount
       WHERE t.chain_id = ${transfer.chainId} AND t.transaction_id = ${toBytes(transfer.transactionId)}
         AND t.payer = ${toBytes(evidence.payer)} AND t.ordinal = ${transfer.ordinal}
@@ -277,6 +277,11 @@ export const makePaymentRepoSql: Effect.Effect<
       FROM claimed c JOIN settled s ON s.id = c.payment_id
       WHERE t.chain_id = c.chain_id AND t.transaction_id = c.transaction_id AND t.payer = c.payer
         AND t.receiver = c.receiver AND t.amount = c.amount AND t.ordinal = c.ordinal
+      RETURNING t.id
+    ), unasked AS (
+      -- What it pays now is all that it pays.
+      UPDATE payment_links SET closed_at = ${times.at}
+      WHERE rest_of IN (SELECT id FROM explained) AND closed_at IS NULL
     ), queued AS (
       INSERT INTO webhook_deliveries
         (id, merchant_id, env, endpoint_id, payment_id, type, body, status, due_at, created_at, finished_at)

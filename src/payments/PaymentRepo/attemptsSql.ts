@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { AddressBytes, HashBytes, toBytes } from "../../chain/ChainBytes.ts"
 import { type Tenant, Uuid } from "../../domain/Merchant.ts"
 import { AttemptMethod } from "../../domain/Payment.ts"
-import { asksForRest } from "../asksForRestSql.ts"
+import { isShort } from "../isShortSql.ts"
 import { ownRows, PaymentRow, paymentColumns, toPayment } from "../PaymentRow.ts"
 import { sinceOpened } from "../sinceOpenedSql.ts"
 import {
@@ -139,7 +139,7 @@ export const makeAttemptsSql = (sql: SqlClient.SqlClient): AttemptStore => {
               SELECT t.transaction_id FROM incoming_transfers t
               WHERE ${unclaimed(tenant)} AND t.payer = a.payer_address AND t.receiver = p.receiver
                 AND t.amount = p.amount AND t.block_number > a.block_number - ${blockTolerance}
-                AND NOT ${asksForRest(sql, sql`p.id`)}
+                AND NOT ${isShort(sql, sql`p.id`)}
               ORDER BY t.block_number LIMIT 1
             ), (
               SELECT r.transaction_id FROM payment_reports r
