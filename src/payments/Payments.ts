@@ -242,8 +242,11 @@ export class Payments extends Context.Service<
         const others: Array<number> = []
         const takenTransfers = (chainId: number) =>
           repo.takenTransfers({
-            ...{ paymentId: payment.id, chainId, evidence },
-            ...{ receiver: payment.receiver, amount: payment.amount }
+            paymentId: payment.id,
+            chainId,
+            evidence,
+            receiver: payment.receiver,
+            amount: payment.amount
           })
         let excludeOrdinals: ReadonlyArray<number> = []
         while (true) {
