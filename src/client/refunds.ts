@@ -1,4 +1,5 @@
 // Refunds: what a merchant's wallet sends back, and what the service has proven of it.
+import { paged, query } from "./paged.ts"
 import type { Refund } from "./resources.ts"
 import type { CallOptions, Transport } from "./transport.ts"
 
@@ -25,14 +26,19 @@ export interface ListRefunds {
   readonly paymentId?: string
 }
 
+export interface RefundPage {
+  readonly refunds: ReadonlyArray<Refund>
+  readonly hasMore: boolean
+}
+
+/** Pages of refunds; `for await` goes through all of them, newest first. */
+export interface RefundList extends AsyncIterable<Refund>, PromiseLike<RefundPage> {}
+
 export interface RefundCalls {
   /** Needs a full-access key. The same `id` is given to every try, so that a lost answer makes no second refund. */
   readonly create: (refund: CreateRefund, options?: CallOptions) => Promise<Refund>
   readonly retrieve: (id: string, options?: CallOptions) => Promise<Refund>
-  readonly list: (
-    filter?: ListRefunds,
-    options?: CallOptions
-  ) => Promise<{ readonly refunds: ReadonlyArray<Refund>; readonly hasMore: boolean }>
+  readonly list: (filter?: ListRefunds, options?: CallOptions) => RefundList
   /** Names the transaction of a pending refund. */
   readonly report: (id: string, transactionId: string, options?: CallOptions) => Promise<Refund>
   readonly cancel: (id: string, options?: CallOptions) => Promise<Refund>
@@ -56,13 +62,21 @@ export const refundCalls = (call: Transport, answered: <A>(body: unknown) => A):
       post("/api/v1/refunds", { ...refund, id: refund.id ?? crypto.randomUUID() }, options),
     retrieve: async (id, { signal } = {}) =>
       refundOf(await call({ method: "GET", path: path(id), idempotent: true, signal })),
-    list: async (filter = {}, { signal } = {}) => {
-      const search = new URLSearchParams()
-      for (const [name, value] of Object.entries(filter))
-        if (value !== undefined) search.set(name, String(value))
-      const text = search.size === 0 ? "" : `?${search}`
-      return answered(await call({ method: "GET", path: `/api/v1/refunds${text}`, idempotent: true, signal }))
-    },
+    list: ({ limit, paymentId, startingAfter: first } = {}, { signal } = {}) =>
+      paged(
+        first,
+        async (startingAfter) =>
+          answered<RefundPage>(
+            await call({
+              method: "GET",
+              path: `/api/v1/refunds${query({ limit, startingAfter, paymentId })}`,
+              idempotent: true,
+              signal
+            })
+          ),
+        (page) => page.refunds,
+        (refund) => refund.id
+      ),
     report: (id, transactionId, options) => post(path(id, "/transaction"), { transactionId }, options),
     cancel: (id, options) => post(path(id, "/cancel"), undefined, options)
   }

@@ -52,6 +52,9 @@ const firstCheckMillis = 2_500
 /** How long after the proof the block is first checked for a reorganisation. */
 const firstWatchMillis = 60_000
 
+/** How many refunds of one thing are looked through at a time. */
+const pageSize = 100
+
 const after = (at: Date, millis: number) => new Date(at.getTime() + millis)
 
 const make = Effect.gen(function* () {
@@ -189,6 +192,26 @@ const make = Effect.gen(function* () {
     return named.status === "proven" ? named : yield* checkNow(named, transactionId)
   })
 
+  /** The newest that is meant, however many the thing has. */
+  const firstOf = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    of: RefundedThing,
+    isMeant: (refund: Refund) => boolean
+  ) {
+    let startingAfter: string | undefined
+    while (true) {
+      const page: Option.Option<ReadonlyArray<Refund>> = yield* repo.listRefunds(tenant, {
+        of,
+        limit: pageSize,
+        ...(startingAfter === undefined ? {} : { startingAfter })
+      })
+      const refunds = Option.getOrElse(page, (): ReadonlyArray<Refund> => [])
+      const meant = refunds.find(isMeant)
+      if (meant !== undefined || refunds.length < pageSize) return meant
+      startingAfter = refunds.at(-1)?.id
+    }
+  })
+
   /** The refund that a request made before. The transaction that the request names now is reported. */
   const again = Effect.fnUntraced(function* (known: Refund, transactionId: TransactionHash | undefined) {
     const isNamed =
@@ -214,17 +237,17 @@ const make = Effect.gen(function* () {
           message: "A receiving address of this service takes payments, not refunds. Name another recipient.",
           details: [{ path: "body.recipient", message: "Not an address that a merchant receives at." }]
         })
-      const earlier = Effect.map(repo.listRefunds(tenant, { of, limit: 100 }), (list) =>
-        Option.getOrElse(list, () => []).find(
-          (one) =>
-            one.recipient === recipient &&
-            (input.amount === undefined || one.amount === input.amount) &&
-            (input.id === undefined
-              ? transactionId !== undefined &&
-                one.transactionId === transactionId &&
-                (one.status === "pending" || one.status === "proven")
-              : one.id === input.id)
-        )
+      const earlier = firstOf(
+        tenant,
+        of,
+        (one) =>
+          one.recipient === recipient &&
+          (input.amount === undefined || one.amount === input.amount) &&
+          (input.id === undefined
+            ? transactionId !== undefined &&
+              one.transactionId === transactionId &&
+              (one.status === "pending" || one.status === "proven")
+            : one.id === input.id)
       )
       const same = yield* earlier
       if (same !== undefined) return yield* again(same, transactionId)

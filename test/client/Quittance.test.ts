@@ -67,6 +67,18 @@ describe("Quittance", () => {
     expect(next.payments.map((one) => one.id)).toEqual(ids.slice(3, 6))
   })
 
+  test("goes through all refunds of a payment, page by page, and awaits one page", async () => {
+    const { payment } = await shop.settle()
+    for (let count = 0; count < 5; count++)
+      await client.refunds.create({ paymentId: payment.id, amount: "1.00" })
+    const ids: Array<string> = []
+    for await (const refund of client.refunds.list({ paymentId: payment.id, limit: 2 })) ids.push(refund.id)
+    expect(new Set(ids).size).toBe(5)
+    const page = await client.refunds.list({ paymentId: payment.id, limit: 2 })
+    expect(page.refunds.map((one) => one.id)).toEqual(ids.slice(0, 2))
+    expect(page.hasMore).toBe(true)
+  })
+
   test("says which order a webhook is about, by its event, its transaction and its URL", async () => {
     const own = await makeShop(service, await Effect.runPromise(service.newMerchant))
     const quittance = new Quittance({ key: own.keys.full, baseUrl: service.baseUrl })

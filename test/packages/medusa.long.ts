@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Schema, Scope } from "effect"
+import { Quittance } from "../../src/client/Quittance.ts"
 import { buyer, makeShop, type Shop } from "../http/shop.ts"
 import { testDatabase } from "../support/database.ts"
 import { ownDatabase } from "../support/ownDatabase.ts"
@@ -184,6 +185,16 @@ export const provider = (one: QuittancePaymentProvider): IPaymentProvider => one
     expect(refunded.answer).toMatchObject({ id: payment.id })
     // One transfer is one refund.
     expect((await refund()).error).toContain("Send 2.50 USDC")
+
+    // Also behind a page of others: no second one is asked for.
+    const client = new Quittance({ key: shop.keys.full, baseUrl: service.baseUrl })
+    const { paymentId } = session.data
+    for (let count = 0; count < 101; count++) await client.refunds.create({ paymentId, amount: "0.01" })
+    expect((await refund()).error).toContain("Send 2.50 USDC")
+    let asked = 0
+    for await (const one of client.refunds.list({ paymentId }))
+      if (one.amount === "2.50" && one.status === "pending") asked += 1
+    expect(asked).toBe(1)
   })
 
   test("an intent of before that a page still showed pays the session, where its amount is the same", async () => {

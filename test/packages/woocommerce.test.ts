@@ -173,6 +173,22 @@ describe("The WooCommerce plugin", () => {
     expect(said).toMatchObject({ message: expect.stringContaining("no longer shows the transfer") })
   })
 
+  testPhp("a refund is found behind a page of others", async () => {
+    const refundOf = (amount: string) => ({ id: crypto.randomUUID(), amount, status: "proven" })
+    const [newer, asked] = [refundOf("1.00"), refundOf("3.00")]
+    const paging = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => {
+        const isSecond = new URL(url).searchParams.get("startingAfter") === newer.id
+        return Response.json({ refunds: [isSecond ? asked : newer], hasMore: !isSecond })
+      }
+    })
+    const { said } = await gateway("one", "refund", { amount: "3.00" }, { WC_BASE_URL: paging.url.origin })
+    await paging.stop(true)
+    expect(said).toBe(true)
+  })
+
   testPhp("an event that comes again ships no order that was cancelled since", async () => {
     const { body, headers, transactionId } = await paid(
       tokenOf((await gateway("four", "pay")).said),

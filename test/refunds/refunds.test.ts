@@ -349,6 +349,16 @@ describe("Refunds on Postgres", () => {
     }
   })
 
+  test("asked for again after a hundred others of its payment, it is the same", async () => {
+    const { payment } = await shop.settle()
+    const transactionId = await sent(4_000_000n)
+    const body = { paymentId: payment.id, amount: "4", transactionId }
+    const first = await create(body)
+    for (let count = 0; count < 101; count++) await create({ paymentId: payment.id, amount: "0.01" })
+    const again = await create(body)
+    expect([again.status, again.body.refund?.id]).toEqual([200, first.body.refund.id])
+  })
+
   test("a cancelled one counts no more; a proven one cannot be cancelled", async () => {
     const { payment } = await shop.settle()
     const { body } = await create({ paymentId: payment.id })

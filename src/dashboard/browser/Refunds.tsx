@@ -93,6 +93,9 @@ export const Refunds = (props: {
           ))}
         </ul>
       )}
+      {part.hasMore ? (
+        <p class="soft">These are the newest {part.refunds.length}; the export of refunds has the rest.</p>
+      ) : null}
       {asking && part.payer !== null ? (
         <RefundForm
           of={props.of}

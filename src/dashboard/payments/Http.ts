@@ -121,7 +121,7 @@ export const layer = HttpApiBuilder.group(
           return yield* new PaymentNotFound({ message: "No payment with this id exists here." })
         const { payment, deliveries } = found.value
         const of = { paymentId: payment.id }
-        const list = yield* refundsOf(refunds, tenant, of)
+        const known = yield* refundsOf(refunds, tenant, of)
         const page: PaymentDetail = {
           openAlerts,
           payment: viewOf(payment),
@@ -131,12 +131,12 @@ export const layer = HttpApiBuilder.group(
             Effect.catchTag("PaymentNotSettled", () => Effect.succeed(null))
           ),
           refunds: yield* refundsPart(refunds, tenant, of, {
-            list,
+            ...known,
             payer: payment.status === "settled" ? (payment.reported?.evidence.payer ?? null) : null,
             from: payment.receiver
           }),
           explorerUrl: explorerUrls[tenant.env],
-          timeline: timelineOf(found.value, list),
+          timeline: timelineOf(found.value, known.list),
           deliveries: deliveries.map(({ id, type, status }) => ({ id, type, status }))
         }
         return page

@@ -21,9 +21,11 @@ import { BodyRules } from "../../http/RequestRules.ts"
 import { NewRefund, RefundView, ReportedRefund } from "../../refunds/Api.ts"
 import { MemberRequired, memberParams, SameOrigin, SessionRequired } from "../Session.ts"
 
-/** The refunds of a payment or of an incoming transfer, oldest first. */
+/** The newest refunds of a payment or of an incoming transfer, oldest first. */
 export const RefundsPart = Schema.Struct({
   refunds: Schema.Array(RefundView),
+  /** Whether there are older ones, which only the API lists. */
+  hasMore: Schema.Boolean,
   /** What may still be refunded, in decimal USD; `0.00` where nothing is left or nothing was paid. */
   left: Schema.String,
   /** Whom a refund goes to by itself; null where nothing was paid. */

@@ -7,25 +7,32 @@ import type { Refunds } from "../../refunds/Refunds.ts"
 import { refundView } from "../../refunds/refundView.ts"
 import type { RefundsPart } from "./Api.ts"
 
-/** More than these are not shown. */
+/** Older ones are not shown. */
 const shown = 100
 
-/** Oldest first. */
+/** The newest, oldest first. */
 export const refundsOf = (refunds: Refunds["Service"], tenant: Tenant, of: RefundedThing) =>
-  Effect.map(refunds.list(tenant, { of, limit: shown }), (found) =>
-    Option.getOrElse(found, (): ReadonlyArray<Refund> => []).toReversed()
-  )
+  Effect.map(refunds.list(tenant, { of, limit: shown + 1 }), (found) => {
+    const newest = Option.getOrElse(found, (): ReadonlyArray<Refund> => [])
+    return { list: newest.slice(0, shown).toReversed(), hasMore: newest.length > shown }
+  })
 
 /** What a page shows of a thing's refunds. */
 export const refundsPart = Effect.fnUntraced(function* (
   refunds: Refunds["Service"],
   tenant: Tenant,
   of: RefundedThing,
-  known: { readonly list: ReadonlyArray<Refund>; readonly payer: Address | null; readonly from: Address }
+  known: {
+    readonly list: ReadonlyArray<Refund>
+    readonly hasMore: boolean
+    readonly payer: Address | null
+    readonly from: Address
+  }
 ) {
   const { paid, refunded } = yield* refunds.balance(tenant, of)
   const part: RefundsPart = {
     refunds: known.list.map(refundView),
+    hasMore: known.hasMore,
     left: formatUsd(paid > refunded ? paid - refunded : 0n),
     payer: known.payer,
     from: known.from

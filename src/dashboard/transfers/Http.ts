@@ -57,7 +57,7 @@ export const layer = HttpApiBuilder.group(
           transfer: transferView(transfer),
           explorerUrl: explorerUrls[tenant.env],
           refunds: yield* refundsPart(refunds, tenant, of, {
-            list: yield* refundsOf(refunds, tenant, of),
+            ...(yield* refundsOf(refunds, tenant, of)),
             payer: mayGoBack ? transfer.payer : null,
             from: transfer.receiver
           }),

@@ -15,7 +15,7 @@ import type {
 import { AbstractPaymentProvider, MathBN, ModuleProvider, Modules } from "@medusajs/framework/utils"
 import { Quittance } from "../../client/Quittance.ts"
 import { QuittanceError } from "../../client/QuittanceError.ts"
-import type { Payment } from "../../client/resources.ts"
+import type { Payment, Refund } from "../../client/resources.ts"
 import { verifyDelivery } from "../../client/verifyWebhook.ts"
 
 export interface QuittanceProviderOptions {
@@ -125,8 +125,9 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const paymentId = textOf(data, "paymentId")
     const counted = listOf(data, "refunds")
     const asked = usdOf(amount)
-    const { refunds } = await this.#quittance.refunds.list({ paymentId, limit: 100 })
-    const own = refunds.filter((one) => one.amount === asked && !counted.includes(one.id))
+    const own: Array<Refund> = []
+    for await (const one of this.#quittance.refunds.list({ paymentId, limit: 100 }))
+      if (one.amount === asked && !counted.includes(one.id)) own.push(one)
     const proven = own.find(({ status }) => status === "proven")
     if (proven?.droppedAt !== undefined)
       throw new Error(
@@ -202,9 +203,8 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
     const isReturned = latest?.status === "settled" && (await this.#isRefunded(latest.id))
     if (latest?.status === "settled" && !isReturned) return { payment: latest, isReturned }
     const intentUrl = this.#returnUrlOf(textOf(data, "session_id"))
-    const { payments } = await this.#quittance.payments.list({ intentUrl, limit: 100 })
     const amount = Number(textOf(data, "amount"))
-    for (const one of payments) {
+    for await (const one of this.#quittance.payments.list({ intentUrl, limit: 100 })) {
       const pays = one.id !== latest?.id && one.status === "settled" && Number(one.amount) === amount
       if (pays && !(await this.#isRefunded(one.id))) return { payment: one, isReturned: false }
     }
@@ -213,8 +213,9 @@ export class QuittancePaymentProvider extends AbstractPaymentProvider<QuittanceP
 
   /** Whether the merchant gives it back, or has: it then pays for nothing any more. */
   async #isRefunded(paymentId: string): Promise<boolean> {
-    const { refunds } = await this.#quittance.refunds.list({ paymentId, limit: 100 })
-    return refunds.some(({ status }) => status === "pending" || status === "proven")
+    for await (const { status } of this.#quittance.refunds.list({ paymentId, limit: 100 }))
+      if (status === "pending" || status === "proven") return true
+    return false
   }
 
   /** Undefined where the buyer has not opened it. */

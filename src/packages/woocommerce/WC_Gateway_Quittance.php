@@ -138,9 +138,8 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
             return new WP_Error('quittance', 'There is no payment to refund, or no amount.');
         }
         try {
-            $refunds = $this->quittance()->refunds;
             $counted = array_filter(explode(' ', (string) $order->get_meta('_quittance_refunds')));
-            foreach ($refunds->list(paymentId: $payment, limit: 100)['refunds'] as $refund) {
+            foreach ($this->refunds_of($payment) as $refund) {
                 if ($refund['amount'] !== $asked || in_array($refund['id'], $counted, true)) {
                     continue;
                 }
@@ -157,7 +156,7 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
                     return $this->to_send($refund);
                 }
             }
-            return $this->to_send($refunds->create(paymentId: $payment, amount: $asked, reason: $reason ?: null)['refund']);
+            return $this->to_send($this->quittance()->refunds->create(paymentId: $payment, amount: $asked, reason: $reason ?: null)['refund']);
         } catch (QuittanceException $error) {
             return new WP_Error('quittance', $error->getMessage());
         }
@@ -166,12 +165,29 @@ class WC_Gateway_Quittance extends WC_Payment_Gateway
     /** Whether the merchant gives the payment back by hand, or some of it, or has. */
     private function is_given_back(string $payment): bool
     {
-        foreach ($this->quittance()->refunds->list(paymentId: $payment, limit: 100)['refunds'] as $refund) {
+        foreach ($this->refunds_of($payment) as $refund) {
             if ($refund['status'] === 'pending' || $refund['status'] === 'proven') {
                 return true;
             }
         }
         return false;
+    }
+
+    /**
+     * All of them, newest first, however many pages they fill.
+     *
+     * @return iterable<array<string, mixed>>
+     */
+    private function refunds_of(string $payment): iterable
+    {
+        $last = null;
+        do {
+            $page = $this->quittance()->refunds->list(paymentId: $payment, limit: 100, startingAfter: $last);
+            foreach ($page['refunds'] as $refund) {
+                $last = $refund['id'];
+                yield $refund;
+            }
+        } while ($page['hasMore'] && $page['refunds'] !== []);
     }
 
     /**
