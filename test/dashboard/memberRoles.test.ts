@@ -45,6 +45,7 @@ const table: Readonly<Record<string, readonly [test: string, live: string]>> = {
   "settingsPages.changeRole": ["O", "O"],
   "settingsPages.leave": ["ODSR", "ODSR"],
   "alertPages.list": ["ODSR", "ODSR"],
+  "alertPages.more": ["ODSR", "ODSR"],
   "alertPages.acknowledge": ["ODS", "ODS"],
   "agentPages.list": ["ODSR", "ODSR"],
   "agentPages.create": ["OD", "O"],

@@ -6,6 +6,7 @@ import { AlertKind } from "../../domain/AlertKind.ts"
 import { MerchantId, Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
 import { CurrentMember, type Member } from "../Session.ts"
+import { mostOpen } from "./mostOpen.ts"
 
 /** Who looks. */
 type Reader = Pick<Member, "tenant" | "user">
@@ -34,9 +35,14 @@ const decodeScopes = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ merchant_id: Schema.NullOr(MerchantId) }))
 )
 
-/** The badge stops counting here. */
-const countLimit = 100
 const pageLimit = 100
+
+export type AlertStatus = "open" | "decided"
+
+export interface AlertRows {
+  readonly rows: ReadonlyArray<AlertRow>
+  readonly hasMore: boolean
+}
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -62,29 +68,34 @@ const make = Effect.gen(function* () {
       const [row] = yield* decodeCount(
         yield* sql`
           SELECT count(*)::int AS count FROM (
-            (SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${countLimit})
+            (SELECT 1 FROM alerts WHERE acknowledged_at IS NULL AND ${visible(reader)} LIMIT ${mostOpen})
             UNION ALL
             (SELECT 1 FROM incoming_transfers
               WHERE merchant_id = ${reader.tenant.merchantId} AND env = ${reader.tenant.env}
                 AND payment_id IS NULL AND dropped_at IS NULL AND handled_at IS NULL AND kind IS NOT NULL
-              LIMIT ${countLimit})
-            LIMIT ${countLimit}) open`
+              LIMIT ${mostOpen})
+            LIMIT ${mostOpen}) open`
       )
       return row.count
     }).pipe(Effect.orDie, Effect.withSpan("AlertPagesRepo.countOpen")),
 
-    list: Effect.fn("AlertPagesRepo.list")(function* (reader: Reader) {
-      return yield* decodeAlerts(
+    list: Effect.fn("AlertPagesRepo.list")(function* (
+      reader: Reader,
+      status: AlertStatus,
+      startingAfter?: string
+    ) {
+      const standing = status === "open" ? sql`acknowledged_at IS NULL` : sql`acknowledged_at IS NOT NULL`
+      const after =
+        startingAfter === undefined
+          ? sql``
+          : sql`AND (created_at, id) < (
+              SELECT last.created_at, last.id FROM alerts last WHERE last.id = ${startingAfter})`
+      const found = yield* decodeAlerts(
         yield* sql`
-          SELECT ${columns} FROM (
-            (SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND acknowledged_at IS NULL
-              ORDER BY created_at DESC LIMIT ${pageLimit})
-            UNION ALL
-            (SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND acknowledged_at IS NOT NULL
-              ORDER BY created_at DESC LIMIT ${pageLimit})
-          ) both_kinds
-          ORDER BY (acknowledged_at IS NULL) DESC, created_at DESC LIMIT ${pageLimit}`
+          SELECT ${columns} FROM alerts WHERE ${visible(reader)} AND ${standing} ${after}
+          ORDER BY created_at DESC, id DESC LIMIT ${pageLimit + 1}`
       )
+      return { rows: found.slice(0, pageLimit), hasMore: found.length > pageLimit }
     }, Effect.orDie),
 
     scopeOf: Effect.fn("AlertPagesRepo.scopeOf")(function* (reader: Reader, id: string) {
@@ -121,7 +132,8 @@ export class AlertPagesRepo extends Context.Service<
   AlertPagesRepo,
   {
     readonly countOpen: Effect.Effect<number, never, CurrentMember>
-    readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<AlertRow>>
+    /** A page, the newest first; `startingAfter` is the last of the page before. */
+    readonly list: (reader: Reader, status: AlertStatus, startingAfter?: string) => Effect.Effect<AlertRows>
     /** Whose the alert is; none where the tenant does not see it. */
     readonly scopeOf: (reader: Reader, id: string) => Effect.Effect<Option.Option<"merchant" | "service">>
     /** Once; who has done it and why, where somebody was earlier. */

@@ -29,14 +29,30 @@ export const AlertView = Schema.Struct({
 })
 export type AlertView = typeof AlertView.Encoded
 
-/** The open ones first, then the newest; at most 100. */
-export const AlertsPage = Schema.Struct({ openAlerts: Schema.Int, alerts: Schema.Array(AlertView) })
+/** The open ones first, then the decided ones; of each the newest 100, the newest first. */
+export const AlertsPage = Schema.Struct({
+  openAlerts: Schema.Int,
+  alerts: Schema.Array(AlertView),
+  moreOpen: Schema.Boolean,
+  moreDecided: Schema.Boolean
+})
 export type AlertsPage = typeof AlertsPage.Encoded
+
+/** Those of one kind that follow. */
+export const MoreAlerts = Schema.Struct({ alerts: Schema.Array(AlertView), hasMore: Schema.Boolean })
+export type MoreAlerts = typeof MoreAlerts.Encoded
 
 export class AlertPagesApi extends endpointGroup("alertPages")(
   allow(
     { by: "member", roles: everyRole },
     HttpApiEndpoint.get("list", "/alerts", { success: Schema.toEncoded(AlertsPage) })
+  ),
+  allow(
+    { by: "member", roles: everyRole },
+    HttpApiEndpoint.get("more", "/alerts/more", {
+      query: { status: Schema.Literals(["open", "decided"]), startingAfter: Uuid },
+      success: Schema.toEncoded(MoreAlerts)
+    })
   ),
   allow(
     { by: "member", roles: handlers },

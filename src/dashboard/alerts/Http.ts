@@ -8,7 +8,7 @@ import { DashboardApi } from "../Api.ts"
 import { CurrentMember } from "../Session.ts"
 import { unknownObject } from "../unknownObject.ts"
 import { AlertPagesRepo, type AlertRow } from "./AlertPagesRepo.ts"
-import type { AlertsPage, AlertView } from "./Api.ts"
+import type { AlertsPage, AlertView, MoreAlerts } from "./Api.ts"
 
 type MerchantKind =
   | "webhook_exhausted"
@@ -56,14 +56,23 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* () {
         const member = yield* CurrentMember
-        const [rows, openAlerts] = yield* Effect.all([repo.list(member), repo.countOpen], {
-          concurrency: "unbounded"
-        })
+        const [open, decided, openAlerts] = yield* Effect.all(
+          [repo.list(member, "open"), repo.list(member, "decided"), repo.countOpen],
+          { concurrency: "unbounded" }
+        )
         const page: AlertsPage = {
           openAlerts,
-          alerts: rows.map(alertView(member.user.operator))
+          alerts: [...open.rows, ...decided.rows].map(alertView(member.user.operator)),
+          moreOpen: open.hasMore,
+          moreDecided: decided.hasMore
         }
         return page
+      }),
+      more: Effect.fnUntraced(function* ({ query }) {
+        const member = yield* CurrentMember
+        const { hasMore, rows } = yield* repo.list(member, query.status, query.startingAfter)
+        const more: MoreAlerts = { alerts: rows.map(alertView(member.user.operator)), hasMore }
+        return more
       }),
       acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
         const member = yield* CurrentMember

@@ -1,12 +1,13 @@
 // What a person must look at.
 import { handlers } from "../../domain/roleSets.ts"
-import type { AlertsPage, AlertView } from "../alerts/Api.ts"
+import type { AlertsPage, AlertView, MoreAlerts } from "../alerts/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Ago, Badge, Button, Card, Empty, fieldsOf, Loaded, Problem } from "./parts.tsx"
 import { useMay } from "./roles.ts"
 import { useHref, useSession } from "./session.ts"
-import { type Entry, useTransferEntries } from "./Transfers.tsx"
+import { type Entries, useTransferEntries } from "./Transfers.tsx"
 import { toast } from "./toasts.ts"
+import { type Continued, useContinued } from "./useContinued.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 import { alertWords } from "./words.ts"
 
@@ -79,33 +80,82 @@ const Row = ({ alert, reload }: { readonly alert: AlertView; readonly reload: ()
 }
 
 /** The newest first. */
-const ordered = (entries: ReadonlyArray<Entry>) =>
-  entries.toSorted((one, other) => (one.at < other.at ? 1 : -1)).map(({ row }) => row)
+const ordered = (lists: ReadonlyArray<Entries>) =>
+  lists
+    .flatMap(({ entries }) => entries)
+    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
+    .map(({ row }) => row)
+
+/** Where a list has more than is shown, it is said, and read on. */
+const More = ({ lists, what }: { readonly lists: ReadonlyArray<Entries>; readonly what: string }) => {
+  const unread = lists.filter(({ hasMore }) => hasMore)
+  if (unread.length === 0) return null
+  return (
+    <div class="more">
+      <p class="soft">There are older ones than these.</p>
+      <Button
+        busy={unread.some(({ more }) => more.busy)}
+        onClick={() => void Promise.all(unread.map(({ more }) => more.run()))}
+      >
+        {what}
+      </Button>
+      {unread.map(({ more }, index) => (
+        <Problem key={index} error={more.error} />
+      ))}
+    </div>
+  )
+}
+
+type Listed = AlertView & { readonly at: string }
+
+const listed = (alerts: ReadonlyArray<AlertView>): ReadonlyArray<Listed> =>
+  alerts.map((alert) => ({ ...alert, at: alert.createdAt }))
+
+const useAlerts = (page: AlertsPage | undefined, status: "open" | "decided") => {
+  const { api } = useSession()
+  const isOpen = status === "open"
+  const alerts = (page?.alerts ?? []).filter(({ acknowledgedAt }) => (acknowledgedAt === null) === isOpen)
+  const hasMore = (isOpen ? page?.moreOpen : page?.moreDecided) === true
+  return useContinued(`${api} ${status}`, { items: listed(alerts), hasMore }, async (id) => {
+    const next = await call<MoreAlerts>("GET", `${api}/alerts/more?status=${status}&startingAfter=${id}`)
+    return { items: listed(next.alerts), hasMore: next.hasMore }
+  })
+}
 
 export const Alerts = () => {
   const page = useMerchantPage<AlertsPage>("/alerts")
   const transfers = useTransferEntries()
-  const entryOf = (alert: AlertView): Entry => ({
-    at: alert.createdAt,
-    row: <Row key={alert.id} alert={alert} reload={page.reload} />
+  const opened = useAlerts(page.data, "open")
+  const closed = useAlerts(page.data, "decided")
+  const entriesOf = ({ hasMore, items, more }: Continued<Listed>): Entries => ({
+    hasMore,
+    more,
+    entries: items.map((alert) => ({
+      at: alert.at,
+      row: (
+        <Row
+          key={alert.id}
+          alert={alert}
+          reload={async () => {
+            opened.forget(alert.id)
+            await page.reload()
+          }}
+        />
+      )
+    }))
   })
   return (
     <>
       <h1>Needs attention</h1>
       <Loaded page={page}>
-        {({ alerts }) => {
-          const open = [
-            ...transfers.open,
-            ...alerts.filter(({ acknowledgedAt }) => acknowledgedAt === null).map(entryOf)
-          ]
-          const decided = [
-            ...transfers.decided,
-            ...alerts.filter(({ acknowledgedAt }) => acknowledgedAt !== null).map(entryOf)
-          ]
+        {() => {
+          const open = [transfers.open, entriesOf(opened)]
+          const decided = [transfers.decided, entriesOf(closed)]
+          const [toDecide, done] = [ordered(open), ordered(decided)]
           return (
             <div class="stack large">
               <Card title="To decide" flush>
-                {open.length === 0 ? (
+                {toDecide.length === 0 ? (
                   <Empty icon="check" title="Nothing needs you">
                     <p>
                       Transfers that pay nothing, failed deliveries, reorganisations and trouble with the
@@ -113,12 +163,14 @@ export const Alerts = () => {
                     </p>
                   </Empty>
                 ) : (
-                  <ul class="alerts">{ordered(open)}</ul>
+                  <ul class="alerts">{toDecide}</ul>
                 )}
+                <More lists={open} what="Show older ones to decide" />
               </Card>
-              {decided.length === 0 ? null : (
+              {done.length === 0 ? null : (
                 <Card title="Decided" flush>
-                  <ul class="alerts">{ordered(decided)}</ul>
+                  <ul class="alerts">{done}</ul>
+                  <More lists={decided} what="Show older decided ones" />
                 </Card>
               )}
             </div>

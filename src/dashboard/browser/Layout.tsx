@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { SessionView } from "../accounts/Api.ts"
+import { mostOpen } from "../alerts/mostOpen.ts"
 import { call, useAction } from "./api.ts"
 import { useOpenAlerts } from "./badge.ts"
 import { Icon } from "./Icon.tsx"
@@ -89,6 +90,7 @@ export const Layout = (props: {
 }) => {
   const { session, place, refresh } = useSession()
   const openAlerts = useOpenAlerts()
+  const counted = openAlerts < mostOpen ? `${openAlerts}` : `${mostOpen}+`
   const [menu, setMenu] = useState(false)
   const title = pages[place.page]?.title ?? "Not found"
   const signOut = useAction(async () => {
@@ -114,7 +116,7 @@ export const Layout = (props: {
           class="menu button quiet"
           aria-expanded={menu}
           aria-controls="navigation"
-          aria-label={openAlerts > 0 ? `Menu, ${openAlerts} open alerts` : "Menu"}
+          aria-label={openAlerts > 0 ? `Menu, ${counted} open alerts` : "Menu"}
           onClick={() => setMenu(!menu)}
         >
           <Icon name={menu ? "close" : "menu"} />
@@ -129,7 +131,7 @@ export const Layout = (props: {
               <span>{name}</span>
               {page === "alerts" && openAlerts > 0 ? (
                 <span class="count">
-                  {openAlerts}
+                  {counted}
                   <span class="hidden"> open</span>
                 </span>
               ) : null}

@@ -13,6 +13,7 @@ import { useMay } from "./roles.ts"
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
+import { type Continued, type ListPage, useContinued } from "./useContinued.ts"
 
 const kindWords: Readonly<Record<TransferKind, string>> = {
   late: "Came after the payment had failed",
@@ -214,9 +215,33 @@ export interface Entry {
   readonly row: ComponentChildren
 }
 
+/** Rows, and the way to those that follow. */
+export interface Entries {
+  readonly entries: ReadonlyArray<Entry>
+  readonly hasMore: boolean
+  readonly more: Continued<TransferView>["more"]
+}
+
 export interface TransferEntries {
-  readonly open: ReadonlyArray<Entry>
-  readonly decided: ReadonlyArray<Entry>
+  readonly open: Entries
+  readonly decided: Entries
+}
+
+const none: ListPage<TransferView> = { items: [], hasMore: false }
+
+/** Of one status, to be read on. */
+const useTransfers = (status: "open" | "handled") => {
+  const { api } = useSession()
+  const path = `${api}/incoming-transfers?status=${status}`
+  const { data, reload } = usePage<TransfersPage>(path, 5_000)
+  const pageOf = ({ hasMore, transfers }: TransfersPage): ListPage<TransferView> => ({
+    items: transfers,
+    hasMore
+  })
+  const list = useContinued(path, data === undefined ? none : pageOf(data), async (id) =>
+    pageOf(await call<TransfersPage>("GET", `${path}&startingAfter=${id}`))
+  )
+  return { list, reload }
 }
 
 /**
@@ -224,34 +249,42 @@ export interface TransferEntries {
  * is folded, also when its refund explains it.
  */
 export const useTransferEntries = (): TransferEntries => {
-  const { api } = useSession()
-  const page = usePage<TransfersPage>(`${api}/incoming-transfers?status=open`, 5_000)
-  const handled = usePage<TransfersPage>(`${api}/incoming-transfers?status=handled`, 5_000)
+  const { list: opened, reload } = useTransfers("open")
+  const { list: handled } = useTransfers("handled")
   const [unfolded, setUnfolded] = useState<ReadonlyArray<TransferView>>([])
-  const transfers = (page.data?.transfers ?? []).filter(({ kind }) => kind !== null)
+  const transfers = opened.items.filter(({ kind }) => kind !== null)
   const all = [...transfers, ...unfolded.filter(({ id }) => !transfers.some((one) => one.id === id))]
   const fold = (id: string) => setUnfolded((before) => before.filter((one) => one.id !== id))
   return {
-    open: all.map((one) => ({
-      at: one.at,
-      row: (
-        <Row
-          key={one.id}
-          one={one}
-          isOpen={unfolded.some(({ id }) => id === one.id)}
-          onToggle={(isOpen) => {
-            if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
-            else fold(one.id)
-          }}
-          onResolved={async () => {
-            fold(one.id)
-            await page.reload()
-          }}
-        />
-      )
-    })),
-    decided: (handled.data?.transfers ?? [])
-      .filter(({ id }) => !all.some((one) => one.id === id))
-      .map((one) => ({ at: one.at, row: <HandledRow key={one.id} one={one} /> }))
+    open: {
+      hasMore: opened.hasMore,
+      more: opened.more,
+      entries: all.map((one) => ({
+        at: one.at,
+        row: (
+          <Row
+            key={one.id}
+            one={one}
+            isOpen={unfolded.some(({ id }) => id === one.id)}
+            onToggle={(isOpen) => {
+              if (isOpen) setUnfolded((before) => [...before.filter(({ id }) => id !== one.id), one])
+              else fold(one.id)
+            }}
+            onResolved={async () => {
+              fold(one.id)
+              opened.forget(one.id)
+              await reload()
+            }}
+          />
+        )
+      }))
+    },
+    decided: {
+      hasMore: handled.hasMore,
+      more: handled.more,
+      entries: handled.items
+        .filter(({ id }) => !all.some((one) => one.id === id))
+        .map((one) => ({ at: one.at, row: <HandledRow key={one.id} one={one} /> }))
+    }
   }
 }

@@ -1,0 +1,2 @@
+/** Open alerts are counted up to here. */
+export const mostOpen = 100

@@ -1,0 +1,42 @@
+// A list whose newest page is asked for again and again, and of which a person reads on.
+import { useState } from "preact/hooks"
+import { useAction } from "./api.ts"
+import { continued } from "./continued.ts"
+
+export interface ListPage<A> {
+  readonly items: ReadonlyArray<A>
+  readonly hasMore: boolean
+}
+
+export interface Continued<A> extends ListPage<A> {
+  /** Reads the page after the last that is shown. */
+  readonly more: ReturnType<typeof useAction<[]>>
+  /** It is of the list no more. */
+  readonly forget: (id: string) => void
+}
+
+/** `of` names the list: what was read of another one is not shown. */
+export const useContinued = <A extends { readonly id: string; readonly at: string }>(
+  of: string,
+  newest: ListPage<A>,
+  after: (id: string) => Promise<ListPage<A>>
+): Continued<A> => {
+  const [read, setRead] = useState<ListPage<A> & { readonly of: string }>()
+  const older = read?.of === of ? read : undefined
+  const items = continued(newest, older?.items ?? [])
+  const more = useAction(async () => {
+    const last = items.at(-1)
+    if (last === undefined) return
+    const next = await after(last.id)
+    setRead({ of, items: [...items, ...next.items], hasMore: next.hasMore })
+  }, of)
+  return {
+    items,
+    hasMore: newest.hasMore && (older?.hasMore ?? true),
+    more,
+    forget: (id) =>
+      setRead((before) =>
+        before === undefined ? before : { ...before, items: before.items.filter((one) => one.id !== id) }
+      )
+  }
+}

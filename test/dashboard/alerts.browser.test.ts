@@ -1,0 +1,88 @@
+// More alerts than a page holds: it is said, and a person reads on to the last.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Layer, Schema, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { MoreAlerts } from "../../src/dashboard/alerts/Api.ts"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("More alerts than a page holds", () => {
+  const scope = Effect.runSync(Scope.make())
+  let database: (typeof testDatabase)["layer"]
+  let service: TestService
+
+  beforeAll(async () => {
+    database = Layer.succeedContext(
+      await Effect.runPromise(Scope.provide(Layer.build(testDatabase.layer), scope))
+    )
+    service = await Effect.runPromise(Scope.provide(startService({ layer: database }), scope))
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+
+  /** Some of one moment. */
+  const raise = (merchantId: string, count: number) =>
+    Effect.runPromise(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO alerts (id, merchant_id, env, kind, subject, message, created_at)
+          SELECT gen_random_uuid(), ${merchantId}, 'test', 'refund_unproven', gen_random_uuid()::text,
+            'Alert ' || number, date_trunc('second', now()) - (number / 3)::integer * interval '1 minute'
+          FROM generate_series(1, ${count}::integer) number`
+      ).pipe(Effect.provide(database))
+    )
+
+  test("each is on one page, in order, whatever is acknowledged meanwhile", async () => {
+    const person = await signUp(service.baseUrl)
+    const at = `/merchants/${person.merchantId}/test/alerts`
+    const before: number = (await person.call("GET", at)).body.alerts.length
+    await raise(person.merchantId, 230)
+    const first = (await person.call("GET", at)).body
+    expect([first.alerts.length, first.moreOpen, first.moreDecided]).toEqual([100, true, false])
+    const ids = first.alerts.map(({ id }) => id)
+    for (let hasMore = true; hasMore; ) {
+      const last = ids.at(-1)
+      await person.call("POST", `${at}/${last}/acknowledge`, {})
+      const answer = await person.call("GET", `${at}/more?status=open&startingAfter=${last}`)
+      const next = Schema.decodeUnknownSync(MoreAlerts)(answer.body)
+      ids.push(...next.alerts.map(({ id }) => id))
+      hasMore = next.hasMore
+    }
+    expect([ids.length, new Set(ids).size]).toEqual([before + 230, before + 230])
+  })
+
+  browserTest("it is said that there are more, and a button shows them", async () => {
+    const person = await signUp(service.baseUrl)
+    await raise(person.merchantId, 130)
+    const context = await newContext({ width: 360 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/alerts`)
+    const more = page.getByRole("button", { name: "Show older ones to decide" })
+    await page.getByText("There are older ones than these.").waitFor()
+    expect(await page.getByText("Alert 130", { exact: true }).count()).toBe(0)
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      await more.scrollIntoViewIfNeeded()
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+      await screenshot(page, `alerts-more-${width}`)
+    }
+    await expectNoAxeViolations(page)
+    await more.click()
+    const last = page.getByRole("listitem").filter({ has: page.getByText("Alert 130", { exact: true }) })
+    await last.waitFor()
+    expect(await more.count()).toBe(0)
+    // One of those that were read on leaves the list once it is acknowledged.
+    await last.getByRole("button", { name: "Acknowledge" }).click()
+    await last.getByText(`Acknowledged by ${person.email}`).waitFor()
+    expect(await last.count()).toBe(1)
+    await context.close()
+  })
+})

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test"
+import { continued } from "../../src/dashboard/browser/continued.ts"
+
+const one = (at: number, id = `${at}`) => ({ id, at: `2026-01-01T00:00:0${at}.000Z` })
+const ids = (list: ReadonlyArray<{ readonly id: string }>) => list.map(({ id }) => id).join(" ")
+
+test("what was read on stays behind the newest page, also what newer ones have pushed off it", () => {
+  const before = [5, 4, 3, 2, 1].map((at) => one(at))
+  const pageOf = (...at: ReadonlyArray<number>) => ({ items: at.map((each) => one(each)), hasMore: true })
+  expect(ids(continued(pageOf(5, 4, 3), []))).toBe("5 4 3")
+  expect(ids(continued(pageOf(5, 4, 3), before))).toBe("5 4 3 2 1")
+  expect(ids(continued(pageOf(7, 6, 5), before))).toBe("7 6 5 4 3 2 1")
+})
+
+test("what the page reaches past and has no more is gone, and of one moment each is listed once", () => {
+  const before = [one(5), one(4), one(3, "b"), one(3, "a"), one(2)]
+  expect(ids(continued({ items: [one(5), one(3, "b")], hasMore: true }, before))).toBe("5 b a 2")
+  expect(ids(continued({ items: [one(5)], hasMore: false }, before))).toBe("5")
+})
