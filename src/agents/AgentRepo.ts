@@ -20,9 +20,13 @@ export interface NewAgent {
   readonly allowedPayees: ReadonlyArray<Address> | null
 }
 
-export type AgentChange = Partial<
-  Pick<NewAgent, "name" | "capPerPayment" | "capPerDay" | "allowedHosts" | "allowedPayees">
-> & { readonly status?: "active" | "paused" }
+/** What a person sets of an agent. */
+export type AgentLimits = Pick<
+  NewAgent,
+  "name" | "capPerPayment" | "capPerDay" | "allowedHosts" | "allowedPayees"
+>
+
+export type AgentChange = Partial<AgentLimits> & { readonly status?: "active" | "paused" }
 
 export type NewAgentPayment = Omit<AgentPayment, "agentId" | "status" | "transactionId"> & {
   /** The payment of this service whose x402 address the resource is, if it is one. */
@@ -70,12 +74,13 @@ export class AgentRepo extends Context.Service<
       at: Date,
       id?: AgentId
     ) => Effect.Effect<ReadonlyArray<AgentSummary>>
-    /** Changes an agent that is not revoked. */
+    /** Changes an agent that is not revoked, unless something is no longer as it `was`. */
     readonly change: (
       merchantId: MerchantId,
       id: AgentId,
       change: AgentChange,
-      at: Date
+      at: Date,
+      was?: Partial<AgentLimits>
     ) => Effect.Effect<Option.Option<Agent>>
     /** Ends an agent and its key in one transaction. */
     readonly revoke: (merchantId: MerchantId, id: AgentId, at: Date) => Effect.Effect<boolean>

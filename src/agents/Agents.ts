@@ -30,6 +30,7 @@ import { typedDataOf } from "../x402/Authorization.ts"
 import { networkNames, paymentHeader, type X402Version } from "../x402/Wire.ts"
 import {
   type AgentChange,
+  type AgentLimits,
   AgentRepo,
   type AgentSummary,
   type NewAgent,
@@ -307,8 +308,8 @@ const make = Effect.gen(function* () {
     find: repo.find,
     summaries: (merchantId, env, id) =>
       Effect.flatMap(DateTime.nowAsDate, (at) => repo.summaries(merchantId, env, at, id)),
-    change: Effect.fn("Agents.change")(function* (merchantId, id, change) {
-      return yield* repo.change(merchantId, id, change, yield* DateTime.nowAsDate)
+    change: Effect.fn("Agents.change")(function* (merchantId, id, change, was) {
+      return yield* repo.change(merchantId, id, change, yield* DateTime.nowAsDate, was)
     }),
     revoke: Effect.fn("Agents.revoke")(function* (merchantId, id) {
       return yield* repo.revoke(merchantId, id, yield* DateTime.nowAsDate)
@@ -339,11 +340,15 @@ export class Agents extends Context.Service<
       env: Env,
       id?: AgentId
     ) => Effect.Effect<ReadonlyArray<AgentSummary>>
-    /** Changes caps, allow lists or pauses; none where the agent is unknown or revoked. Holds at once. */
+    /**
+     * Changes caps, allow lists or pauses; none where the agent is unknown or revoked, or something is no longer as it
+     * `was`. Holds at once.
+     */
     readonly change: (
       merchantId: MerchantId,
       id: AgentId,
-      change: AgentChange
+      change: AgentChange,
+      was?: Partial<AgentLimits>
     ) => Effect.Effect<Option.Option<Agent>>
     /** Ends the agent and its key, at once on every instance. What it signed before stays valid until it expires. */
     readonly revoke: (merchantId: MerchantId, id: AgentId) => Effect.Effect<boolean>

@@ -236,6 +236,12 @@ export const errorCodes = {
     retryable: false,
     summary: "Alerts are posted to five addresses already. Remove one first."
   },
+  CHANGED_MEANWHILE: {
+    status: 409,
+    retryable: false,
+    summary:
+      "Somebody else has changed this since you opened it, and nothing was saved. `details` says what it is now; save again to replace that."
+  },
   LAST_OWNER: {
     status: 409,
     retryable: false,

@@ -90,6 +90,7 @@ export class CrossOriginRefused extends define("CrossOriginRefused", "CROSS_ORIG
 export class OperatorOnly extends define("OperatorOnly", "OPERATOR_ONLY") {}
 export class ReceiverTaken extends define("ReceiverTaken", "RECEIVER_TAKEN") {}
 export class AlertHookLimit extends define("AlertHookLimit", "ALERT_HOOK_LIMIT") {}
+export class ChangedMeanwhile extends define("ChangedMeanwhile", "CHANGED_MEANWHILE") {}
 export class LastOwner extends define("LastOwner", "LAST_OWNER") {}
 export class RoleRequired extends define("RoleRequired", "ROLE_REQUIRED") {}
 export class DeliveryPending extends define("DeliveryPending", "DELIVERY_PENDING") {}

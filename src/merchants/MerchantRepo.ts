@@ -6,7 +6,10 @@ import type { Address } from "../domain/Chain.ts"
 import type { Merchant, MerchantId } from "../domain/Merchant.ts"
 import { makeReceiverRepo, type ReceiverHolder, type ReceiverPlace } from "./ReceiverRepo.ts"
 
-export type Profile = Pick<Merchant, "name" | "logoUrl" | "identityAudience">
+export type Profile = Pick<
+  Merchant,
+  "name" | "logoUrl" | "identityAudience" | "boundTokensOnly" | "tokenLifetimeSeconds"
+>
 
 /** What a merchant asks of its buyers' tokens. What is left out stays as it is. */
 export type TokenRules = Partial<Pick<Merchant, "boundTokensOnly" | "tokenLifetimeSeconds">>
@@ -42,6 +45,18 @@ const decodeRules = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ boundTokensOnly: Schema.Boolean, tokenLifetimeSeconds: Schema.Int }))
 )
 
+const decodeProfiles = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      logoUrl: Schema.NullOr(Schema.String),
+      identityAudience: Schema.NullOr(Schema.String),
+      boundTokensOnly: Schema.Boolean,
+      tokenLifetimeSeconds: Schema.Int
+    })
+  )
+)
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const claims = yield* makeReceiverRepo
@@ -51,20 +66,38 @@ const make = Effect.gen(function* () {
     token_lifetime_seconds = coalesce(${rules.tokenLifetimeSeconds ?? null}::integer, token_lifetime_seconds)`
   const ruleColumns = sql`
     bound_tokens_only AS "boundTokensOnly", token_lifetime_seconds AS "tokenLifetimeSeconds"`
+  const profileColumns = sql`
+    name, logo_url AS "logoUrl", identity_audience AS "identityAudience", ${ruleColumns}`
 
   return {
     updateProfile: Effect.fn("MerchantRepo.updateProfile")(function* (
       id: MerchantId,
-      profile: Profile,
-      rules: TokenRules = {}
+      change: Partial<Profile>,
+      was: Partial<Profile> = {}
     ) {
-      const [row] = yield* decodeRules(
+      const { identityAudience, logoUrl } = change
+      const [updated] = yield* decodeProfiles(
         yield* sql`
-          UPDATE merchants SET name = ${profile.name}, logo_url = ${profile.logoUrl},
-            identity_audience = ${profile.identityAudience}, ${assignments(rules)}
-          WHERE id = ${id} RETURNING ${ruleColumns}`
+          UPDATE merchants SET
+            name = coalesce(${change.name ?? null}::text, name),
+            logo_url = CASE WHEN ${logoUrl === undefined} THEN logo_url ELSE ${logoUrl ?? null}::text END,
+            identity_audience = CASE WHEN ${identityAudience === undefined} THEN identity_audience
+              ELSE ${identityAudience ?? null}::text END,
+            ${assignments(change)}
+          WHERE id = ${id}
+            AND name = coalesce(${was.name ?? null}::text, name)
+            AND (${was.logoUrl === undefined} OR logo_url IS NOT DISTINCT FROM ${was.logoUrl ?? null}::text)
+            AND (${was.identityAudience === undefined}
+              OR identity_audience IS NOT DISTINCT FROM ${was.identityAudience ?? null}::text)
+            AND bound_tokens_only = coalesce(${was.boundTokensOnly ?? null}::boolean, bound_tokens_only)
+            AND token_lifetime_seconds = coalesce(${was.tokenLifetimeSeconds ?? null}::integer, token_lifetime_seconds)
+          RETURNING ${profileColumns}`
       )
-      return Option.fromUndefinedOr(row)
+      if (updated !== undefined) return Option.some({ profile: updated, updated: true })
+      const [profile] = yield* decodeProfiles(
+        yield* sql`SELECT ${profileColumns} FROM merchants WHERE id = ${id}`
+      )
+      return Option.map(Option.fromUndefinedOr(profile), (now) => ({ profile: now, updated: false }))
     }, Effect.orDie),
 
     updateTokenRules: Effect.fn("MerchantRepo.updateTokenRules")(function* (
@@ -141,13 +174,16 @@ const make = Effect.gen(function* () {
 export class MerchantRepo extends Context.Service<
   MerchantRepo,
   {
-    /** The rules as they stand then; none where there is no such merchant. */
+    /**
+     * What is left out stays. Nothing is updated where something is no longer as it `was`. The profile as it stands
+     * then; none where there is no such merchant.
+     */
     readonly updateProfile: (
       id: MerchantId,
-      profile: Profile,
-      rules?: TokenRules
-    ) => Effect.Effect<Option.Option<Required<TokenRules>>>
-    /** As `updateProfile`, of the rules alone. */
+      change: Partial<Profile>,
+      was?: Partial<Profile>
+    ) => Effect.Effect<Option.Option<{ readonly profile: Profile; readonly updated: boolean }>>
+    /** The rules as they stand then; none where there is no such merchant. */
     readonly updateTokenRules: (
       id: MerchantId,
       rules: TokenRules

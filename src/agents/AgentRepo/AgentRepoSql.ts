@@ -89,7 +89,7 @@ export const makeAgentRepoSql: Effect.Effect<AgentRepo["Service"], never, SqlCli
         return (yield* decodeSummaries(rows)).map(toSummary)
       }, Effect.orDie),
 
-      change: Effect.fn("AgentRepo.change")(function* (merchantId, id, change, at) {
+      change: Effect.fn("AgentRepo.change")(function* (merchantId, id, change, at, was = {}) {
         const hosts = change.allowedHosts
         const payees = change.allowedPayees
         const rows = yield* sql`
@@ -104,6 +104,13 @@ export const makeAgentRepoSql: Effect.Effect<AgentRepo["Service"], never, SqlCli
             updated_at = ${at}
           FROM api_keys k
           WHERE k.id = a.key_id AND a.id = ${id} AND a.merchant_id = ${merchantId} AND a.status <> 'revoked'
+            AND a.name = coalesce(${was.name ?? null}::text, a.name)
+            AND a.cap_per_payment = coalesce(${was.capPerPayment?.toString() ?? null}::numeric, a.cap_per_payment)
+            AND a.cap_per_day = coalesce(${was.capPerDay?.toString() ?? null}::numeric, a.cap_per_day)
+            AND (${was.allowedHosts === undefined}
+              OR a.allowed_hosts IS NOT DISTINCT FROM ${was.allowedHosts ?? null}::text[])
+            AND (${was.allowedPayees === undefined}
+              OR a.allowed_payees IS NOT DISTINCT FROM ${was.allowedPayees ?? null}::text[])
           RETURNING ${columns}`
         return yield* firstAgent(rows)
       }, Effect.orDie),

@@ -1,12 +1,13 @@
 // The contract of the agents' page: what each may spend and has spent, and how people
 // make, fund, pause and end them.
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AgentPaymentView } from "../../agents/Api.ts"
 import { AgentId, AgentStatus, AllowedHost } from "../../domain/Agent.ts"
 import {
   AgentsNotConfigured,
   ChainUnavailable,
+  ChangedMeanwhile,
   FaucetLimitReached,
   FaucetUnavailable,
   LiveModeGated,
@@ -14,6 +15,7 @@ import {
 } from "../../domain/Errors.ts"
 import { UsdAmount } from "../../domain/Money.ts"
 import { developers, everyRole, owners } from "../../domain/roleSets.ts"
+import { Was } from "../../domain/Was.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -82,6 +84,13 @@ export const AgentForm = Schema.Struct({
 })
 export type AgentForm = typeof AgentForm.Type
 
+/** What is left out stays. */
+export const AgentChanges = Schema.Struct({
+  ...Struct.map(AgentForm.fields, Schema.optionalKey),
+  was: Was(AgentForm.fields)
+})
+export type AgentChanges = typeof AgentChanges.Type
+
 const agentParams = { ...memberParams, agentId: AgentId }
 
 export class AgentPagesApi extends endpointGroup("agentPages")(
@@ -117,9 +126,9 @@ export class AgentPagesApi extends endpointGroup("agentPages")(
     { by: "member", roles: developers, live: owners },
     HttpApiEndpoint.patch("update", "/agents/:agentId", {
       params: agentParams,
-      payload: AgentForm,
+      payload: AgentChanges,
       success: HttpApiSchema.NoContent,
-      error: [errorResponse(NotFound)]
+      error: [errorResponse(NotFound), errorResponse(ChangedMeanwhile)]
     })
   ),
   allow(

@@ -17,6 +17,7 @@ import { Faucet } from "../../faucet/Faucet.ts"
 import { clientAddressOf } from "../../http/RequestContext.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { changedMeanwhile } from "../changedMeanwhile.ts"
 import { currentAsker } from "../currentAsker.ts"
 import { CurrentMember } from "../Session.ts"
 import { typedAddress } from "../typedAddress.ts"
@@ -37,19 +38,31 @@ const summaryOf = ({ agent, allowance }: AgentSummary): AgentListItem => ({
   createdAt: agent.createdAt.toISOString()
 })
 
-/** The form with canonical addresses, each of them once. */
-const settingsOf = Effect.fnUntraced(function* ({ allowedHosts, allowedPayees, ...form }: AgentForm) {
-  const payees =
-    allowedPayees === null
-      ? null
-      : yield* Effect.forEach(allowedPayees, (text, index) =>
-          typedAddress(`body.allowedPayees.${index}`, text)
-        )
+/** Each once. */
+const hostsOf = (hosts: AgentForm["allowedHosts"]) => (hosts === null ? null : [...new Set(hosts)])
+
+/** Canonical addresses, each once. */
+const payeesOf = Effect.fnUntraced(function* (payees: AgentForm["allowedPayees"]) {
+  if (payees === null) return null
+  const addresses = yield* Effect.forEach(payees, (text, index) =>
+    typedAddress(`body.allowedPayees.${index}`, text)
+  )
+  return [...new Set(addresses)]
+})
+
+const changesOf = Effect.fnUntraced(function* ({ allowedHosts, allowedPayees, ...form }: Partial<AgentForm>) {
   return {
     ...form,
-    allowedHosts: allowedHosts === null ? null : [...new Set(allowedHosts)],
-    allowedPayees: payees === null ? null : [...new Set(payees)]
+    ...(allowedHosts === undefined ? {} : { allowedHosts: hostsOf(allowedHosts) }),
+    ...(allowedPayees === undefined ? {} : { allowedPayees: yield* payeesOf(allowedPayees) })
   }
+})
+
+/** As the form has it. */
+const typedForm = ({ capPerDay, capPerPayment, ...rest }: Partial<AgentForm>) => ({
+  ...rest,
+  ...(capPerPayment === undefined ? {} : { capPerPayment: formatUsd(capPerPayment) }),
+  ...(capPerDay === undefined ? {} : { capPerDay: formatUsd(capPerDay) })
 })
 
 const revoked = () => new NotFound({ message: "This agent is revoked, which is final. Create another." })
@@ -74,12 +87,15 @@ export const layer = HttpApiBuilder.group(
     })
     const change = Effect.fnUntraced(function* (
       id: AgentId,
-      changes: Parameters<Agents["Service"]["change"]>[2]
+      changes: Parameters<Agents["Service"]["change"]>[2],
+      was?: Parameters<Agents["Service"]["change"]>[3]
     ) {
       const { merchantId } = yield* own(id)
-      const changing = agents.change(merchantId, id, changes)
-      const changed = yield* audit.permitted(merchantId, yield* currentAsker, changing)
-      if (Option.isNone(changed)) return yield* revoked()
+      const changing = agents.change(merchantId, id, changes, was)
+      return Option.isSome(yield* audit.permitted(merchantId, yield* currentAsker, changing))
+    })
+    const changeStatus = Effect.fnUntraced(function* (id: AgentId, status: "active" | "paused") {
+      if (!(yield* change(id, { status }))) return yield* revoked()
     })
 
     return handlers.handleAll({
@@ -98,7 +114,12 @@ export const layer = HttpApiBuilder.group(
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentMember
-        const provisioning = agents.provision({ ...(yield* settingsOf(payload)), ...tenant })
+        const provisioning = agents.provision({
+          ...payload,
+          allowedHosts: hostsOf(payload.allowedHosts),
+          allowedPayees: yield* payeesOf(payload.allowedPayees),
+          ...tenant
+        })
         const { agent, key } = yield* audit.permitted(tenant.merchantId, yield* currentAsker, provisioning)
         const made: CreatedAgent = {
           agent: summaryOf({ agent, allowance: { spent: 0n, remaining: agent.capPerDay } }),
@@ -136,10 +157,14 @@ export const layer = HttpApiBuilder.group(
         return balance
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* change(params.agentId, yield* settingsOf(payload))
+        const { was: typed = {}, ...changes } = payload
+        const was = yield* changesOf(typed)
+        if (yield* change(params.agentId, yield* changesOf(changes), was)) return
+        const now = yield* own(params.agentId)
+        return yield* now.status === "revoked" ? revoked() : changedMeanwhile(typedForm(was), typedForm(now))
       }),
-      pause: ({ params }) => change(params.agentId, { status: "paused" }),
-      resume: ({ params }) => change(params.agentId, { status: "active" }),
+      pause: ({ params }) => changeStatus(params.agentId, "paused"),
+      resume: ({ params }) => changeStatus(params.agentId, "active"),
       revoke: Effect.fnUntraced(function* ({ params }) {
         const { merchantId } = yield* own(params.agentId)
         const revoking = agents.revoke(merchantId, params.agentId)

@@ -16,6 +16,7 @@ import { Button, Card, Code, Confirm, Dialog, Explorer, Loaded, Problem, Time } 
 import { StatusBadge } from "./StatusBadge.tsx"
 import { useHref, useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
+import type { Edits } from "./useEdits.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
 type Shown = AgentPage["agent"]
@@ -142,9 +143,9 @@ const Actions = (props: {
     toast(text)
     await props.reload()
   }
-  const change = useAction(async (fields: AgentFields) => {
-    await call<void>("PATCH", path, fields)
-    await done(`Changed ${fields.name}`)
+  const change = useAction(async (name: string, edits: Edits<AgentFields>) => {
+    await call<void>("PATCH", path, edits)
+    await done(`Changed ${name}`)
   }, open)
   const act = useAction(async (action: "pause" | "resume" | "revoke", word: string) => {
     await call<void>("POST", `${path}/${action}`)
@@ -173,14 +174,16 @@ const Actions = (props: {
         <Dialog key="change" title={`Change ${agent.name}`} onClose={close}>
           <AgentForm
             value={{
-              ...agent,
+              name: agent.name,
               capPerPayment: agent.caps.perPayment,
-              capPerDay: agent.caps.perDay
+              capPerDay: agent.caps.perDay,
+              allowedHosts: agent.allowedHosts,
+              allowedPayees: agent.allowedPayees
             }}
             action="Save"
             busy={change.busy}
             error={change.error}
-            onSubmit={(fields) => void change.run(fields)}
+            onSubmit={(fields, edits) => void change.run(fields.name, edits)}
             onCancel={close}
           />
         </Dialog>

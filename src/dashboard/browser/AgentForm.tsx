@@ -1,6 +1,8 @@
 // What an agent may do, to be made or changed.
+import { useEffect } from "preact/hooks"
 import type { ApiError } from "./api.ts"
 import { Button, Field, fieldsOf, Problem } from "./parts.tsx"
+import { type Edits, useEdits } from "./useEdits.ts"
 
 /** As the API takes it; an empty list is any. */
 export interface AgentFields {
@@ -9,6 +11,14 @@ export interface AgentFields {
   readonly capPerDay: string
   readonly allowedHosts: ReadonlyArray<string> | null
   readonly allowedPayees: ReadonlyArray<string> | null
+}
+
+const noFields: AgentFields = {
+  name: "",
+  capPerPayment: "",
+  capPerDay: "",
+  allowedHosts: null,
+  allowedPayees: null
 }
 
 const linesOf = (text = ""): ReadonlyArray<string> | null => {
@@ -45,15 +55,24 @@ export const AgentForm = (props: {
   readonly action: string
   readonly busy: boolean
   readonly error: ApiError | undefined
-  readonly onSubmit: (fields: AgentFields) => void
+  readonly onSubmit: (fields: AgentFields, edits: Edits<AgentFields>) => void
   readonly onCancel: () => void
 }) => {
   const { error, value } = props
+  const edits = useEdits(value ?? noFields)
+  useEffect(() => void edits.failed(error), [error])
   const explained =
     names.some((name) => error?.of(name) !== undefined) ||
     lists.some((name) => listError(error, name) !== undefined)
   return (
-    <form class="stack" onSubmit={(event) => props.onSubmit(fieldsFrom(fieldsOf(event)))}>
+    <form
+      class="stack"
+      onInput={edits.onInput}
+      onSubmit={(event) => {
+        const fields = fieldsFrom(fieldsOf(event))
+        props.onSubmit(fields, edits.editsOf(fields))
+      }}
+    >
       <Field label="Name" name="name" required value={value?.name ?? ""} error={error?.of("name")} />
       <Field
         label="Limit per payment, in USD"

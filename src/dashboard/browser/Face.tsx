@@ -1,10 +1,11 @@
 // How buyers see the merchant in the checkout: logo, colour, whom to ask.
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import type { SettingsPage } from "../settings/Api.ts"
 import { call, useAction } from "./api.ts"
 import { Button, Card, Field, fieldsOf, Problem } from "./parts.tsx"
 import { useSession } from "./session.ts"
 import { toast } from "./toasts.ts"
+import { useEdits } from "./useEdits.ts"
 
 const side = 128
 
@@ -30,7 +31,10 @@ export const Face = ({
   const { api, refresh } = useSession()
   const [logo, setLogo] = useState<string | null>()
   const [unreadable, setUnreadable] = useState(false)
-  const [hasColor, setHasColor] = useState(face.accentColor !== null)
+  const [colored, setColored] = useState<boolean>()
+  const hasColor = colored ?? face.accentColor !== null
+  const edits = useEdits({ accentColor: face.accentColor, support: face.support })
+  const form = useRef<HTMLFormElement>(null)
   const shown = logo === undefined ? face.logo : logo === null ? null : `data:image/png;base64,${logo}`
 
   const choose = (file: File | undefined) => {
@@ -44,19 +48,33 @@ export const Face = ({
     )
   }
   const save = useAction(async ({ accentColor = "", support = "" }: Readonly<Record<string, string>>) => {
-    await call("PATCH", `${api}/face`, {
+    const typed = {
       accentColor: hasColor ? accentColor : null,
-      support: support.trim() === "" ? null : support.trim(),
+      support: support.trim() === "" ? null : support.trim()
+    }
+    await call("PATCH", `${api}/face`, {
+      ...edits.editsOf(typed),
       ...(logo === undefined ? {} : { logo })
+    }).catch((error) => {
+      if (edits.failed(error)) void reload()
+      throw error
     })
+    edits.saved()
     toast("Saved")
     setLogo(undefined)
     await Promise.all([reload(), refresh()])
+    setColored(undefined)
+    form.current?.reset()
   })
 
   return (
     <Card title="In the checkout">
-      <form class="stack" onSubmit={(event) => void save.run(fieldsOf(event))}>
+      <form
+        ref={form}
+        class="stack"
+        onInput={edits.onInput}
+        onSubmit={(event) => void save.run(fieldsOf(event))}
+      >
         <div class="field">
           <label for="face-logo">Logo</label>
           {shown === null ? null : <img class="logo" src={shown} alt="Your logo" />}
@@ -83,7 +101,10 @@ export const Face = ({
           <input
             type="checkbox"
             checked={hasColor}
-            onChange={({ currentTarget }) => setHasColor(currentTarget.checked)}
+            onChange={({ currentTarget }) => {
+              edits.touch("accentColor")
+              setColored(currentTarget.checked)
+            }}
           />{" "}
           The main button has our colour
         </label>

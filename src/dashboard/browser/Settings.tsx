@@ -1,5 +1,5 @@
 // How buyers see the merchant, where money goes, who belongs to it, and one's own account.
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { developers, owners } from "../../domain/roleSets.ts"
 import type { CheckedAddress, ReceiverChangeView, SettingsPage } from "../settings/Api.ts"
 import { ApiError, call, useAction } from "./api.ts"
@@ -29,6 +29,7 @@ import { SecurityCard } from "./SecurityCard.tsx"
 import { useSession } from "./session.ts"
 import { TellingCard } from "./TellingCard.tsx"
 import { toast } from "./toasts.ts"
+import { useEdits } from "./useEdits.ts"
 import { useMerchantPage } from "./useMerchantPage.ts"
 
 interface Part {
@@ -40,22 +41,34 @@ const orNull = (text: string | undefined) => (text === undefined || text.trim() 
 
 const Profile = ({ data, reload }: Part) => {
   const { api, refresh } = useSession()
+  const { name, identityAudience, boundTokensOnly, tokenLifetimeSeconds } = data.profile
+  const edits = useEdits({ name, identityAudience, boundTokensOnly, tokenLifetimeSeconds })
+  const form = useRef<HTMLFormElement>(null)
   const save = useAction(async (fields: Readonly<Record<string, string>>) => {
-    await call("PATCH", `${api}/settings`, {
+    const typed = {
       name: (fields["name"] ?? "").trim(),
-      logoUrl: data.profile.logoUrl,
       identityAudience: orNull(fields["identityAudience"]),
       boundTokensOnly: fields["boundTokensOnly"] !== undefined,
       tokenLifetimeSeconds: Number(fields["tokenLifetimeSeconds"])
+    }
+    await call("PATCH", `${api}/settings`, edits.editsOf(typed)).catch((error) => {
+      if (edits.failed(error)) void reload()
+      throw error
     })
+    edits.saved()
     toast("Saved")
     await Promise.all([reload(), refresh()])
+    form.current?.reset()
   })
-  const { name, identityAudience, boundTokensOnly, tokenLifetimeSeconds } = data.profile
   const of = (field: string) => save.error?.of(field)
   return (
     <Card title="Profile">
-      <form class="stack" onSubmit={(event) => void save.run(fieldsOf(event))}>
+      <form
+        ref={form}
+        class="stack"
+        onInput={edits.onInput}
+        onSubmit={(event) => void save.run(fieldsOf(event))}
+      >
         <Field label="Name" name="name" value={name} required hint="What buyers see." error={of("name")} />
         <Field
           label="Identity audience (advanced)"

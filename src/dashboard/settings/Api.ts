@@ -7,6 +7,7 @@ import { AuditAction } from "../../domain/AuditAction.ts"
 import { Email } from "../../domain/Email.ts"
 import {
   ChainUnavailable,
+  ChangedMeanwhile,
   LastOwner,
   NotFound,
   PasswordRequired,
@@ -17,6 +18,7 @@ import { TokenLifetime, Uuid } from "../../domain/Merchant.ts"
 import { orUnknown } from "../../domain/orUnknown.ts"
 import { Role } from "../../domain/Role.ts"
 import { developers, everyRole, owners } from "../../domain/roleSets.ts"
+import { Was } from "../../domain/Was.ts"
 import { allow, endpointGroup } from "../../http/Access.ts"
 import { errorResponse } from "../../http/Envelope.ts"
 import { BodyRules } from "../../http/RequestRules.ts"
@@ -136,32 +138,40 @@ export class SettingsPagesApi extends endpointGroup("settingsPages")(
   allow(
     { by: "member", roles: owners },
     HttpApiEndpoint.patch("update", "/settings", {
+      /** What is left out stays. */
       payload: Schema.Struct({
-        name: Text(1, 200),
-        logoUrl: Schema.NullOr(LogoUrl),
-        identityAudience: Schema.NullOr(Text(1, 500)),
+        name: Schema.optionalKey(Text(1, 200)),
+        logoUrl: Schema.optionalKey(Schema.NullOr(LogoUrl)),
+        identityAudience: Schema.optionalKey(Schema.NullOr(Text(1, 500))),
         boundTokensOnly: Schema.optionalKey(Schema.Boolean),
-        tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime)
+        tokenLifetimeSeconds: Schema.optionalKey(TokenLifetime),
+        was: Was(Profile.fields)
       }),
-      success: Profile
+      success: Profile,
+      error: errorResponse(ChangedMeanwhile)
     })
   ),
   allow(
     { by: "member", roles: owners },
     HttpApiEndpoint.patch("changeFace", "/face", {
+      /** What is left out stays. */
       payload: Schema.Struct({
-        accentColor: Schema.NullOr(
-          Schema.String.check(Schema.isPattern(/^#[0-9a-f]{6}$/u, { message: "a colour such as #3730d4" }))
+        accentColor: Schema.optionalKey(
+          Schema.NullOr(
+            Schema.String.check(Schema.isPattern(/^#[0-9a-f]{6}$/u, { message: "a colour such as #3730d4" }))
+          )
         ),
-        support: Schema.NullOr(Text(1, 200)),
+        support: Schema.optionalKey(Schema.NullOr(Text(1, 200))),
         /** Base64 of a PNG; null removes the logo, absent keeps it. */
         logo: Schema.optionalKey(
           Schema.NullOr(
             Schema.String.check(Schema.isMaxLength(60_000), Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u))
           )
-        )
+        ),
+        was: Was({ accentColor: FaceView.fields.accentColor, support: FaceView.fields.support })
       }),
-      success: FaceView
+      success: FaceView,
+      error: errorResponse(ChangedMeanwhile)
     })
   ),
   allow(

@@ -20,6 +20,7 @@ import { Receivers } from "../../merchants/Receivers.ts"
 import { withdrawnChange } from "../../merchants/withdrawnChange.ts"
 import { DashboardApi } from "../Api.ts"
 import { AlertPagesRepo } from "../alerts/AlertPagesRepo.ts"
+import { changedMeanwhile } from "../changedMeanwhile.ts"
 import { currentAsker } from "../currentAsker.ts"
 import { recentPassword } from "../recentPassword.ts"
 import { CurrentMember } from "../Session.ts"
@@ -160,16 +161,17 @@ export const layer = HttpApiBuilder.group(
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
-        const { boundTokensOnly, tokenLifetimeSeconds, ...profile } = payload
-        const rules = yield* merchants.updateProfile(merchant.id, profile, {
-          ...(boundTokensOnly === undefined ? {} : { boundTokensOnly }),
-          ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeSeconds })
-        })
-        return { ...profile, ...Option.getOrThrow(rules) }
+        const { was = {}, ...change } = payload
+        const { profile, updated } = Option.getOrThrow(
+          yield* merchants.updateProfile(merchant.id, change, was)
+        )
+        return updated ? profile : yield* changedMeanwhile(was, profile)
       }),
       changeFace: Effect.fnUntraced(function* ({ payload }) {
         const { merchant } = yield* CurrentMember
-        return shown(yield* faces.change(merchant.id, payload))
+        const { was = {}, ...change } = payload
+        const { changed, face } = yield* faces.change(merchant.id, change, was)
+        return changed ? shown(face) : yield* changedMeanwhile(was, face)
       }),
       checkReceiver: ({ payload }) =>
         Effect.map(typedAddress("body.receiver", payload.receiver), (receiver) => ({ receiver })),

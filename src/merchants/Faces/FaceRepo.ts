@@ -11,6 +11,13 @@ export interface Face {
   readonly support: string | null
 }
 
+/** The part that a form can tell it began with. */
+export type FaceText = Pick<Face, "accentColor" | "support">
+
+const isAs = (face: Face, was: Partial<FaceText>): boolean =>
+  (was.accentColor === undefined || was.accentColor === face.accentColor) &&
+  (was.support === undefined || was.support === face.support)
+
 const noFace: Face = { logo: null, accentColor: null, support: null }
 
 const decodeRows = Schema.decodeUnknownEffect(
@@ -27,11 +34,12 @@ export class FaceRepo extends Context.Service<
   FaceRepo,
   {
     readonly find: (merchantId: MerchantId) => Effect.Effect<Face>
-    /** The logo stays where `logo` is undefined. */
-    readonly set: (
+    /** What is left out stays. False, and nothing is changed, where something is no longer as it `was`. */
+    readonly change: (
       merchantId: MerchantId,
-      face: Omit<Face, "logo"> & { readonly logo: Face["logo"] | undefined }
-    ) => Effect.Effect<void>
+      change: Partial<Face>,
+      was: Partial<FaceText>
+    ) => Effect.Effect<boolean>
   }
 >()("quittance/merchants/FaceRepo") {
   static readonly layer: Layer.Layer<FaceRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -47,13 +55,20 @@ export class FaceRepo extends Context.Service<
             ? noFace
             : { logo: row.logo, accentColor: row.accent_color, support: row.support }
         }, Effect.orDie),
-        set: Effect.fn("FaceRepo.set")(function* (merchantId, { accentColor, logo, support }) {
-          yield* sql`
+        change: Effect.fn("FaceRepo.change")(function* (merchantId, { accentColor, logo, support }, was) {
+          const changed = yield* sql`
             INSERT INTO merchant_faces AS f (merchant_id, logo, accent_color, support)
-            VALUES (${merchantId}, ${logo ?? null}::bytea, ${accentColor}, ${support})
-            ON CONFLICT (merchant_id) DO UPDATE SET accent_color = excluded.accent_color,
-              support = excluded.support,
-              logo = CASE WHEN ${logo === undefined}::boolean THEN f.logo ELSE excluded.logo END`
+            SELECT ${merchantId}::uuid, ${logo ?? null}::bytea, ${accentColor ?? null}::text, ${support ?? null}::text
+            WHERE ${isAs(noFace, was)} OR EXISTS (SELECT 1 FROM merchant_faces WHERE merchant_id = ${merchantId})
+            ON CONFLICT (merchant_id) DO UPDATE SET
+              accent_color = CASE WHEN ${accentColor === undefined} THEN f.accent_color ELSE excluded.accent_color END,
+              support = CASE WHEN ${support === undefined} THEN f.support ELSE excluded.support END,
+              logo = CASE WHEN ${logo === undefined}::boolean THEN f.logo ELSE excluded.logo END
+            WHERE (${was.accentColor === undefined}
+                OR f.accent_color IS NOT DISTINCT FROM ${was.accentColor ?? null}::text)
+              AND (${was.support === undefined} OR f.support IS NOT DISTINCT FROM ${was.support ?? null}::text)
+            RETURNING merchant_id`
+          return changed.length > 0
         }, Effect.orDie)
       })
     })
@@ -65,9 +80,16 @@ export class FaceRepo extends Context.Service<
     const find = (merchantId: MerchantId) => faces.get(merchantId) ?? noFace
     return FaceRepo.of({
       find: (merchantId) => Effect.sync(() => find(merchantId)),
-      set: (merchantId, { logo, ...face }) =>
+      change: (merchantId, { accentColor, logo, support }, was) =>
         Effect.sync(() => {
-          faces.set(merchantId, { ...face, logo: logo === undefined ? find(merchantId).logo : logo })
+          const before = find(merchantId)
+          if (!isAs(before, was)) return false
+          faces.set(merchantId, {
+            accentColor: accentColor === undefined ? before.accentColor : accentColor,
+            support: support === undefined ? before.support : support,
+            logo: logo === undefined ? before.logo : logo
+          })
+          return true
         })
     })
   })

@@ -1,0 +1,158 @@
+// Two people with the same form: what one has edited is saved, and what the other has changed stays or is told of.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Effect, Exit, Scope } from "effect"
+import { browserSuite, expectNoAxeViolations, newContext, screenshot } from "../support/browser.ts"
+import { testDatabase } from "../support/database.ts"
+import { startService, type TestService } from "../support/service.ts"
+import { agentForm, type Person, signUp } from "./person.ts"
+
+setDefaultTimeout(60_000)
+
+const browserTest = browserSuite()
+
+describe("Two people with the same form", () => {
+  const scope = Effect.runSync(Scope.make())
+  let service: TestService
+  let person: Person
+  let at: string
+
+  beforeAll(async () => {
+    service = await Effect.runPromise(Scope.provide(startService(testDatabase), scope))
+    person = await signUp(service.baseUrl)
+    at = `/merchants/${person.merchantId}/test`
+  }, 120_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)), 120_000)
+
+  const patch = (path: string, body: unknown) => person.call("PATCH", `${at}${path}`, body)
+  const settings = async () => (await person.call("GET", `${at}/settings`)).body
+  const opened = async (path: string) => {
+    const context = await newContext({ width: 360 })
+    const [name = "", value = ""] = person.cookie.split("=")
+    await context.addCookies([{ name, value, url: service.baseUrl }])
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/dashboard/${person.merchantId}/test/${path}`)
+    return page
+  }
+
+  test("a change names its fields alone, and is refused where one is no longer what it was", async () => {
+    expect((await patch("/settings", { name: "First" })).body).toMatchObject({
+      name: "First",
+      tokenLifetimeSeconds: 86_400
+    })
+    expect((await patch("/settings", { tokenLifetimeSeconds: 7_200 })).body).toMatchObject({ name: "First" })
+    const late = await patch("/settings", { name: "Late", was: { name: "Shop" } })
+    expect([late.status, late.body.error.code]).toEqual([409, "CHANGED_MEANWHILE"])
+    expect(late.body.error.details).toMatchObject([{ path: "body.name", actual: "First" }])
+    expect((await settings()).profile.name).toBe("First")
+    const audience = { identityAudience: "https://one.example" }
+    expect((await patch("/settings", { ...audience, was: { identityAudience: null } })).status).toBe(200)
+    const other = { identityAudience: null, was: { identityAudience: null } }
+    expect((await patch("/settings", other)).status).toBe(409)
+    expect((await patch("/settings", { ...other, was: audience })).status).toBe(200)
+
+    // Of one who has no face yet, as well.
+    expect((await patch("/face", { support: "a@example.com", was: { support: "b" } })).status).toBe(409)
+    expect((await patch("/face", { support: "a@example.com", was: { support: null } })).status).toBe(200)
+    expect((await patch("/face", { accentColor: "#112233", was: { accentColor: null } })).status).toBe(200)
+    expect((await settings()).face).toMatchObject({ support: "a@example.com", accentColor: "#112233" })
+    expect((await patch("/face", { support: null, was: { support: null } })).status).toBe(409)
+  })
+
+  test("an agent's caps and lists are changed one by one, each over what it was", async () => {
+    const { id } = (await person.call("POST", `${at}/agents`, agentForm)).body.agent
+    const read = async () => (await person.call("GET", `${at}/agents/${id}`)).body.agent
+    expect((await patch(`/agents/${id}`, { capPerPayment: "1.00" })).status).toBe(204)
+    const hosts = { allowedHosts: ["A.example"], was: { allowedHosts: null } }
+    expect((await patch(`/agents/${id}`, hosts)).status).toBe(204)
+    const late = await patch(`/agents/${id}`, { capPerPayment: "9.00", was: { capPerPayment: "2.50" } })
+    expect([late.status, late.body.error.code]).toEqual([409, "CHANGED_MEANWHILE"])
+    expect(late.body.error.details).toMatchObject([
+      { path: "body.capPerPayment", expected: "2.50", actual: "1.00" }
+    ])
+    const second = { allowedHosts: ["b.example"], was: { allowedHosts: null } }
+    expect((await patch(`/agents/${id}`, second)).body.error.details).toMatchObject([{ actual: "a.example" }])
+    expect(await read()).toMatchObject({
+      caps: { perPayment: "1.00", perDay: "10.00" },
+      allowedHosts: ["a.example"]
+    })
+    // Of two at once, one is refused.
+    const both = await Promise.all(
+      ["3.00", "4.00"].map((capPerDay) => patch(`/agents/${id}`, { capPerDay, was: { capPerDay: "10.00" } }))
+    )
+    expect(both.map(({ status }) => status).toSorted()).toEqual([204, 409])
+    await person.call("POST", `${at}/agents/${id}/revoke`)
+    expect((await patch(`/agents/${id}`, { capPerDay: "1.00", was: { capPerDay: "2.00" } })).status).toBe(404)
+  })
+
+  browserTest("settings: what was not edited stays the other's, and what both edited is told", async () => {
+    await patch("/settings", { name: "Before" })
+    const page = await opened("settings")
+    const name = page.getByLabel("Name", { exact: true })
+    await name.waitFor()
+    expect(await name.inputValue()).toBe("Before")
+    await page.getByLabel("Maximum token lifetime").fill("3600")
+    await patch("/settings", { name: "Theirs" })
+    await page.getByRole("button", { name: "Save profile" }).click()
+    await page.getByText("Saved").first().waitFor()
+    expect((await settings()).profile).toMatchObject({ name: "Theirs", tokenLifetimeSeconds: 3_600 })
+    await page.waitForFunction(`document.querySelector("input[name=name]").value === "Theirs"`)
+
+    await name.fill("Mine")
+    await patch("/settings", { name: "Theirs again" })
+    await page.getByRole("button", { name: "Save profile" }).click()
+    await page.getByText("It is now: Theirs again.").waitFor()
+    expect((await settings()).profile.name).toBe("Theirs again")
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+      await name.scrollIntoViewIfNeeded()
+      await screenshot(page, `settings-changed-${width}`)
+    }
+    await expectNoAxeViolations(page)
+    const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH" && answer.ok())
+    await page.getByRole("button", { name: "Save profile" }).click()
+    await saved
+    await page.getByText("It is now: Theirs again.").waitFor({ state: "detached" })
+    expect((await settings()).profile.name).toBe("Mine")
+
+    // The face: the colour of the other stays where only the contact is edited.
+    await patch("/face", { accentColor: null, support: null })
+    await page.reload()
+    await page.getByLabel("Support contact").fill("help@example.com")
+    await patch("/face", { accentColor: "#445566" })
+    const face = page
+      .locator("section")
+      .filter({ has: page.getByRole("heading", { name: "In the checkout" }) })
+    await face.getByRole("button", { name: "Save", exact: true }).click()
+    await page.getByText("Saved").first().waitFor()
+    expect((await settings()).face).toMatchObject({ support: "help@example.com", accentColor: "#445566" })
+    await page.context().close()
+  })
+
+  browserTest("an agent's caps: the other's cap stays, and the one that both edited is told", async () => {
+    const { id } = (await person.call("POST", `${at}/agents`, { ...agentForm, name: "Shared" })).body.agent
+    const read = async () => (await person.call("GET", `${at}/agents/${id}`)).body.agent.caps
+    const page = await opened(`agents/${id}`)
+    await page.getByRole("button", { name: "Change" }).click()
+    const dialog = page.getByRole("dialog", { name: "Change Shared" })
+    await dialog.getByLabel("Limit per 24 hours, in USD").fill("20.00")
+    await patch(`/agents/${id}`, { capPerPayment: "0.50" })
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await read()).toEqual({ perPayment: "0.50", perDay: "20.00" })
+
+    await page.getByRole("button", { name: "Change" }).click()
+    await dialog.getByLabel("Limit per 24 hours, in USD").fill("50.00")
+    await patch(`/agents/${id}`, { capPerDay: "5.00" })
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByText("It is now: 5.00.").waitFor()
+    await screenshot(page, "agent-changed-360")
+    expect(await read()).toEqual({ perPayment: "0.50", perDay: "5.00" })
+    // Once the page has the other's change, theirs is what is replaced.
+    await Bun.sleep(2_500)
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await read()).toEqual({ perPayment: "0.50", perDay: "50.00" })
+    await page.context().close()
+  })
+})
